@@ -1,6 +1,8 @@
 /* The names of agents and barriers, for people. */
 #include "emulate/machine_internal.h"
 
+#include "model/names/names.h"
+
 void agent_name(const Machine *machine, uint32_t index, Helper helper, Text *to) {
     static const char *const helpers[] = {"", ".tma", ".tensor", ".clc"};
     if (machine->program->ctas > 1)
@@ -44,12 +46,7 @@ void ring_name(const Machine *machine, uint32_t barrier, Text *to) {
         text_addf(to, "barrier at byte %lld", (long long)place.slot);
         return;
     }
-    const Op *op = place.allocation->op;
-    text_add(to, "%", 1);
-    if (op->result_count && op->results[0].name)
-        text_add_plain(to, op->results[0].name->text);
-    else
-        text_addf(to, "?");
+    name_print(machine->program->module, place.allocation->op, to);
     if (place.side != SIDE_NONE)
         text_addf(to, place.side == SIDE_EMPTY ? ".empty" : ".full");
 }

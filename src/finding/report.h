@@ -61,13 +61,13 @@ typedef struct ReportSite {
     const char *index;     /* "accumCnt(loop@41) % 3", "0"; "" if it never ran */
     const char *phase;     /* waits: "(accumCnt(loop@41) / 3) & 1", "NOT ((accumCnt(loop@41) / 3) & 1)", "0" */
     const char *index_as_written, *phase_as_written; /* as the IR computes them: "%cnt % 3" */
-    const char *part;    /* of a loop that was peeled: "prologue", "loop", "epilogue"; "" if it was not */
     int64_t stagger;     /* how many slots behind the first op of its ring it starts; 0: with it */
     int64_t stride;      /* how far it goes each time, in slots; 0: it stays, or does not follow a count */
     int first_parity;    /* waits: of the first one; -1: not seen */
     bool passes_at_once; /* waits: the first one needs no arrival */
     int64_t amount;      /* arrivals or bytes each time; -1: neither */
     uint64_t intended;   /* if the run hangs: how often it would happen, past the waits that block; else 0 */
+    const char *part;    /* of a loop that was peeled: "prologue", "loop", "epilogue"; "" if it was not */
 } ReportSite;
 
 typedef struct ReportAlias {

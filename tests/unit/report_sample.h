@@ -130,13 +130,14 @@ static inline void small_partitions(Report *report) {
 
 static inline void small_barriers(Report *report) {
     static const ReportSite fills[] = {{PLACE_SEEN("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, 44, 4),
-                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384, 0}};
+                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384, 0, ""}};
     static const ReportSite drains[] = {{PLACE_SEEN("partition1", "ttng.wait_barrier", 30, 55, 2), "TMA mbarrier",
-                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1, 0}};
+                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1, 0, ""}};
     static const ReportSite frees[] = {{PLACE_SEEN("partition1.tensor", "ttng.tc_gen5_mma", 33, 47, 1),
-                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1, 0}};
+                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1, 0, ""}};
     static const ReportSite reuses[] = {{PLACE_SEEN("partition0", "ttng.wait_barrier", 20, 47, 2),
-                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1, 0}};
+                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1, 0,
+                                         ""}};
     static const ReportPlace made[] = {PLACE_DOES("default", "ttng.init_barrier", 8, "count 1")};
     static const ReportBytes bytes[] = {{"a", "128x64xf16", 16384, 24}, {"b", "64x128xf16", 16384, 26}};
     static const char *const tiles[] = {"a", "b"};
@@ -500,7 +501,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                 -1,
                                 false,
                                 copies ? 16384 : 1,
-                                0};
+                                0,
+                                ""};
         *waits = (ReportSite){large_place(to, "ttng.wait_barrier", line + (uint32_t)back),
                               mechanism,
                               "accumCnt % 3",
@@ -512,7 +514,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                               back,
                               back,
                               -1,
-                              0};
+                              0,
+                              ""};
         ReportAlias *aliases = ARENA_ARRAY(arena, ReportAlias, 2);
         aliases[0] = (ReportAlias){sample_text(sample, "%%%s_%s", base, back ? "empty" : "full"), "allocation", "",
                                    10 + (uint32_t)ring, 0};

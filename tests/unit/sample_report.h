@@ -32,49 +32,49 @@ static const ReportPartition sample_partitions[] = {
 
 static const ReportSite sample_full_arrives[] = {
     {SAMPLE_PLACE("partition1", "ttng.barrier_expect", "32768 bytes", 41, 118, 12), "TMA mbarrier",
-     "accumCnt(loop@112) % 3", "", "%kv_idx", "", 0, 1, -1, false, 32768, 0},
+     "accumCnt(loop@112) % 3", "", "%kv_idx", "", 0, 1, -1, false, 32768, 0, ""},
 };
 static const ReportSite sample_full_waits[] = {
     {SAMPLE_PLACE("partition0", "ttng.wait_barrier", "", 55, 78, 11), "", "accumCnt(loop@74) % 3",
-     "(accumCnt(loop@74) / 3) & 1", "%71 remsi 3", "extui (%72 andi 1)", 0, 1, 0, false, -1, 0},
+     "(accumCnt(loop@74) / 3) & 1", "%71 remsi 3", "extui (%72 andi 1)", 0, 1, 0, false, -1, 0, ""},
 };
 static const ReportSite sample_empty_arrives[] = {
     {SAMPLE_PLACE("partition0", "ttng.tc_gen5_commit", "", 61, 90, 11), "tcgen05 commit", "accumCnt(loop@74) % 3", "",
-     "%71 remsi 3", "", 0, 1, -1, false, 1, 0},
+     "%71 remsi 3", "", 0, 1, -1, false, 1, 0, ""},
 };
 static const ReportSite sample_empty_waits[] = {
     {SAMPLE_PLACE("partition1", "ttng.wait_barrier", "", 40, 116, 12), "", "accumCnt(loop@112) % 3",
-     "NOT ((accumCnt(loop@112) / 3) & 1)", "%kv_idx", "%kv_phase xori true", 0, 1, 1, true, -1, 0},
+     "NOT ((accumCnt(loop@112) / 3) & 1)", "%kv_idx", "%kv_phase xori true", 0, 1, 1, true, -1, 0, ""},
     {SAMPLE_PLACE("partition1", "ttng.wait_barrier", "", 43, 124, 12), "", "accumCnt(loop@112) % 3",
-     "(accumCnt(loop@112) / 3) & 1", "%kv_idx", "%kv_phase", 1, 2, 0, false, -1, 0},
+     "(accumCnt(loop@112) / 3) & 1", "%kv_idx", "%kv_phase", 1, 2, 0, false, -1, 0, ""},
 };
 static const ReportSite sample_qk_arrives[] = {
     {SAMPLE_PLACE("partition0", "ttng.tc_gen5_mma", "", 57, 84, 11), "MMA barrier operand", "0", "", "", "", 0, 0, -1,
-     false, 1, 0},
+     false, 1, 0, ""},
 };
 static const ReportSite sample_qk_waits[] = {
     {SAMPLE_PLACE("partition2", "ttng.wait_barrier", "", 70, 146, 11), "", "0", "accumCnt(loop@142) & 1", "%c0",
-     "%arg77", 0, 0, 0, false, -1, 0},
+     "%arg77", 0, 0, 0, false, -1, 0, ""},
 };
 static const ReportSite sample_alpha_arrives[] = {
     {SAMPLE_PLACE("partition2", "ttng.arrive_barrier", "", 82, 168, 10), "explicit mbarrier", "0", "", "", "", 0, 0, -1,
-     false, 1, 0},
+     false, 1, 0, ""},
 };
 static const ReportSite sample_alpha_waits[] = {
     {SAMPLE_PLACE("default", "ttng.wait_barrier", "", 90, 41, 11), "", "0", "accumCnt(loop@36) & 1", "", "", 0, 0, 0,
-     false, -1, 0},
+     false, -1, 0, ""},
 };
 static const ReportSite sample_named_arrives[] = {
     {SAMPLE_PLACE("default", "ttng.arrive_barrier_named", "128 of 256 threads", 95, 57, 1), "named barrier", "", "", "",
-     "", 0, 0, -1, false, 128, 0},
+     "", 0, 0, -1, false, 128, 0, ""},
 };
 static const ReportSite sample_named_waits[] = {
     {SAMPLE_PLACE("partition3", "ttng.wait_barrier_named", "256 threads", 99, 195, 1), "", "", "", "", "", 0, 0, -1,
-     false, -1, 0},
+     false, -1, 0, ""},
 };
 static const ReportSite sample_long_arrives[] = {
     {SAMPLE_PLACE("partition3", "ttng.async_tma_store_wait", "", 102, 204, 1), "TMA store group", "0", "", "", "", 0, 0,
-     -1, false, -1, 0},
+     -1, false, -1, 0, ""},
 };
 
 static const ReportBytes sample_bytes[] = {{"k", "64x128xf16", 16384, 120}, {"v", "64x64xf16", 8192, 126}};

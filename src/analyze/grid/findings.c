@@ -1,7 +1,6 @@
 /* What is said of races in global memory, of grids that hang, and of accesses that touch what they should not. */
 #include "analyze/grid/internal.h"
 
-#include "analyze/telling/names.h"
 #include "analyze/telling/place.h"
 
 enum { MOST_SLEEPERS = 64, MOST_TOLD_SLEEPERS = 4 };
@@ -206,7 +205,7 @@ static const char *completed_on(const GlobalCheck *run, uint32_t site, Verdict *
         const Allocation *allocation =
             effect->verb == EFFECT_COMPLETE ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
         if (allocation && allocation->op->result_count)
-            return value_text(verdict->arena, &allocation->op->results[0]);
+            return name_text(program->module, allocation->op, verdict);
     }
     return NULL;
 }

@@ -3,7 +3,7 @@
  * Every signal is followed to the allocations that its barrier may be one of; what goes to an op that nobody knows may
  * be waited for there. */
 #include "analyze/lint/signals.h"
-#include "analyze/telling/names.h"
+#include "analyze/telling/place.h"
 
 #include <stdlib.h>
 
@@ -176,7 +176,7 @@ static void judge_use(Pairs *pairs, const Origin *origin, const Use *use) {
             verdict_text(lint->verdict,
                          async ? "Wait on %s before the memory is reused, or complete on a barrier that is waited on."
                                : "Remove %s, or wait on it.",
-                         value_text(lint->verdict->arena, &origin->op->results[0]));
+                         name_text(lint->module, origin->op, lint->verdict));
     lint_other_place(lint, finding, "allocates", origin->op);
 }
 

@@ -50,7 +50,7 @@ static const char *buffer_name(MembarTeller *teller, const Op *buffer) {
     uint32_t line = op_line(teller->module, buffer);
     if (op_has_effect(teller->module, buffer, EFFECT_ALLOCATE, GROUP_NONE)) {
         if (!teller->names)
-            teller->names = names_create(teller->words.arena, teller->module, teller->function);
+            teller->names = names_of(teller->module, teller->function);
         return name_of(teller->names, buffer);
     }
     if (op_is_control(buffer, CONTROL_CALL))

@@ -3,7 +3,7 @@
 #define ANALYZE_MEMBAR_TELLING_H
 
 #include "analyze/membar/report.h"
-#include "analyze/telling/names.h"
+#include "model/names/names.h"
 
 typedef struct MembarTeller {
     Module *module;

@@ -1,6 +1,8 @@
 /* What is pending right before an op, and what that is to the op, in words. */
 #include "analyze/membar/internal.h"
 
+#include "model/names/names.h"
+
 enum { MOST_LINES = 200 };
 
 typedef struct Teller {
@@ -17,10 +19,9 @@ static void say_op(const Teller *teller, const Op *op) {
 
 static void say_buffer(const Teller *teller, const Buffer *buffer) {
     Text *to = teller->to;
-    const Value *value = buffer->op && !buffer->scratch && buffer->op->result_count ? &buffer->op->results[0] : NULL;
-    if (value && value->name) {
-        text_addf(to, " of %%");
-        text_add_plain(to, value->name->text);
+    if (buffer->op && !buffer->scratch && buffer->op->result_count) {
+        text_addf(to, " of ");
+        name_print(teller->membar->module, buffer->op, to);
     } else if (buffer->scratch) {
         text_addf(to, " of its scratch memory");
     } else {

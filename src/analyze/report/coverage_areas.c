@@ -1,10 +1,10 @@
 /* Where accesses are: from a view that the emulator has to the exact bytes, and to the buffer that they are of. */
 #include "analyze/report/coverage_internal.h"
 
-#include "analyze/telling/names.h"
 #include "analyze/telling/place.h"
 #include "model/flow/handed.h"
 #include "model/layout/layout.h"
+#include "model/names/names.h"
 
 enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
 static const uint64_t most_compared = UINT64_C(1) << 27;
@@ -121,7 +121,7 @@ static const Value *viewed(Coverage *coverage, const Value *value, Provenance *o
         if (!origin->stride && step.index && step.stride > 0) {
             const Layout *ring = layout_of(coverage->module, effects[i].amount->type);
             origin->stride = step.stride;
-            origin->slots = ring && ring->stages > 0 ? ring->stages : 1;
+            origin->slots = ring && ring->stages > 0 ? ring->stages : 0;
         } else if (origin->stride && !step.index) {
             origin->base += step.add;
         }
@@ -177,7 +177,10 @@ static bool boxes_equal(const Box *a, const Box *b) {
 }
 
 static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Provenance *origin, Box box, int64_t size) {
-    bool whole = carrier->size >= 0 && size >= carrier->size / (origin->stride ? origin->slots : 1);
+    int64_t length = carrier->box.end - carrier->box.begin, slots = origin->slots;
+    if (origin->stride && !slots) /* an aref's: all of the carrier */
+        slots = (length + origin->stride - 1) / origin->stride;
+    bool whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
     bool alias = whole && origin->renamed;
     for (Buffer *known = coverage->buffers; known; known = known->next)
         if (known->carrier == carrier && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))

@@ -43,7 +43,7 @@ typedef struct Provenance {
     const Op *reuse;        /* the first view that makes something else of the memory; NULL: none */
     const Op *label;        /* the view next to the access that has a name; NULL: none */
     int64_t stride;         /* from slot to slot; 0: it has no slots */
-    int64_t slots;          /* how many there are */
+    int64_t slots;          /* how many there are; 0: not said */
     int64_t base;           /* where the first of them is in the carrier */
 } Provenance;
 

@@ -2,8 +2,8 @@
  *
  * A ring of depth D is gone through by a count c: slot c % D, parity (c / D) & 1, or the opposite of that where the
  * first wait is meant to pass on a fresh barrier. One op of the ring sees every stride-th value of the count, from
- * `start` on, and a wait may look again at the phase that the wait before it was for. Nothing is guessed: a fit holds for
- * everything that was seen, or there is none; where a few at the end stray, that is said. */
+ * `start` on, and a wait may look again at the phase that the wait before it was for. Nothing is guessed: a fit holds
+ * for everything that was seen, or there is none; where a few at the end stray, that is said. */
 #ifndef ANALYZE_REPORT_FIT_H
 #define ANALYZE_REPORT_FIT_H
 

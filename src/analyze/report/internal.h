@@ -4,11 +4,11 @@
 
 #include "analyze/report/report.h"
 #include "analyze/report/watch.h"
-#include "analyze/telling/names.h"
 #include "ir/op.h"
 #include "model/flow/origin.h"
 #include "model/flow/partition.h"
 #include "model/memory/views.h"
+#include "model/names/names.h"
 
 enum { MOST_PARTITIONS = 64 };
 
@@ -137,7 +137,8 @@ const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *see
                            const char *counter);
 /* The same of all that its agent does there (waits, or arrives), in one count. */
 Fit builder_fit_together(Builder *builder, const Seen *seen);
-/* Which part of a loop that was peeled an op is in, by others of its kind: "prologue", "loop", "epilogue"; "" if none. */
+/* Which part of a loop that was peeled an op is in, by others of its kind: "prologue", "loop", "epilogue"; "" if none.
+ */
 const char *builder_loop_part(const Builder *builder, const Seen *seen);
 /* What a run showed of ring `index`, which is that barrier. */
 void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier);

@@ -105,7 +105,7 @@ static void name_barrier(Plan *plan, PlanBarrier *barrier, bool alone, unsigned 
     const PlanChannel *channel = &plan->channels[barrier->channels.items[0]];
     List buffers = buffers_of(plan, barrier);
     Text text = {0};
-    text_addf(&text, "%s (", barrier->side == SIDE_FULL ? "full" : "empty");
+    text_addf(&text, "%s(", barrier->side == SIDE_FULL ? "full" : "empty");
     add_names(plan, &buffers, &text);
     if (!alone)
         text_addf(&text, ", %s to %s", plan_partitions(plan, channel->from),

@@ -256,7 +256,7 @@ static Builder *begin(Module *module, const Op *function, Verdict *verdict) {
                          .function = function,
                          .verdict = verdict,
                          .arena = verdict->arena,
-                         .names = names_create(verdict->arena, module, function),
+                         .names = names_of(module, function),
                          .allocations = allocations_of(module, function),
                          .report = ARENA_NEW(verdict->arena, Report)};
     *builder->report = report_blank(module->source->name, verdict);

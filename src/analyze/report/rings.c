@@ -31,8 +31,7 @@ static Fit fit_ring_uses(const Builder *builder, const Ring *ring, const Sightin
     Fit fit = fit_sequence(seen, count, (uint32_t)ring->depth, parities);
     uint64_t slots = (uint64_t)ring->depth * builder->machine->program->ctas;
     uint64_t rounds = slots ? ring->inits / slots : 0;
-    return fit.found || rounds < 2 ? fit
-                                   : fit_restarting(seen, count, (uint32_t)ring->depth, parities, rounds - 1);
+    return fit.found || rounds < 2 ? fit : fit_restarting(seen, count, (uint32_t)ring->depth, parities, rounds - 1);
 }
 
 Fit builder_fit(const Builder *builder, const Seen *seen) {
@@ -88,7 +87,8 @@ static bool stands_in(const Op *op, const Op *loop) {
     return op;
 }
 
-/* The loop that an op stands beside, in the same iteration of whatever is around both; NULL: `other` is in none such. */
+/* The loop that an op stands beside, in the same iteration of whatever is around both; NULL: `other` is in none such.
+ */
 static const Op *loop_beside(const Op *op, const Op *other) {
     for (const Op *loop = enclosing_loop(other); loop; loop = enclosing_loop(loop))
         if (!stands_in(op, loop) && enclosing_loop(loop) == enclosing_loop(op))
@@ -159,6 +159,14 @@ static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBa
     text_free(&phases);
 }
 
+/* How well a count says what an agent did: by itself, with waits that look again, or not. */
+enum { FITS_NOT, FITS, FITS_PLAINLY };
+
+static int fit_grade(const Builder *builder, const Ring *ring, const Sighting *seen, size_t count, bool waits) {
+    Fit fit = fit_ring_uses(builder, ring, seen, count, waits);
+    return !fit.found ? FITS_NOT : fit.repeats ? FITS : FITS_PLAINLY;
+}
+
 /* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
 static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Ring *ring = &builder->sights->rings[index];
@@ -166,11 +174,11 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     uint32_t best_agent = 0;
     Sighting *best = NULL;
     bool waits = ring->waits > 0;
-    for (int only_fitting = 1; only_fitting >= 0 && !best; only_fitting--)
+    for (int wanted = FITS_PLAINLY; wanted >= FITS_NOT && !best; wanted--)
         for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++) {
             Sighting *merged;
             size_t count = merge(builder, index, agent, waits, &merged);
-            if (count > best_count && (!only_fitting || fit_ring_uses(builder, ring, merged, count, waits).found)) {
+            if (count > best_count && fit_grade(builder, ring, merged, count, waits) >= wanted) {
                 best = merged;
                 best_count = count;
                 best_agent = agent;

@@ -41,7 +41,7 @@ typedef struct NameList {
 /* What one partition does. */
 typedef struct Part {
     bool exists, synchronizes, computes, rescales;
-    bool calculates; /* new elements of tensors, from others: more than it moves and converts */
+    bool calculates;     /* new elements of tensors, from others: more than it moves and converts */
     bool stores_results; /* to tensor memory, something that is no constant */
     const Op *first;     /* an op of it */
     uint64_t counts[WORK_COUNT];

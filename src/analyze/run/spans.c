@@ -2,6 +2,7 @@
 #include "analyze/run/spans.h"
 
 #include "analyze/telling/place.h"
+#include "model/names/names.h"
 
 enum { BUCKETS = 1 << 12 /* of each CTA */, MOST_RUNS = 1 << 16 };
 
@@ -253,15 +254,13 @@ void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, T
         end = ((end - 1) & 0xffff) + 1;
     }
     const Allocation *best = allocation_at(&program->allocations, info->memory->storage, begin);
-    const Value *value = best && best->op->result_count ? &best->op->results[0] : NULL;
     int64_t base = best ? best->offset.base : 0;
     text_addf(to, tensor ? "columns %lld-%lld of " : "bytes %lld-%lld of ", (long long)(begin - base),
               (long long)(end - base - 1));
-    text_char(to, '%');
-    if (value && value->name)
-        text_add_plain(to, value->name->text);
+    if (best && best->op->result_count)
+        name_print(program->module, best->op, to);
     else
-        text_char(to, '?');
+        text_addf(to, "%%?");
     if (program->ctas > 1)
         text_addf(to, " in cta%u", info->memory->cta);
 }

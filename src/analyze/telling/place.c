@@ -4,6 +4,7 @@
 #include "emulate/roots.h"
 
 #include "model/memory/stage.h"
+#include "model/names/names.h"
 
 void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict) {
     Place at = source_place(module->source, op->offset);
@@ -55,6 +56,12 @@ void op_made_up(const Program *program, const Op *op, const Finding *finding, Ve
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
                        "it fails with made-up data%s: %s; a launch file that gives the data decides it",
                        loaded_from(program, op, verdict), finding->message);
+}
+
+const char *name_text(Module *module, const Op *allocation, Verdict *verdict) {
+    Text text = {0};
+    name_print(module, allocation, &text);
+    return verdict_keep(verdict, &text);
 }
 
 uint32_t line_at(const Machine *machine, uint32_t pc) {
@@ -116,10 +123,8 @@ void access_name(const Machine *machine, const CompiledEffect *effect, Word view
     }
     int64_t base = (int32_t)(view.bits & UINT32_MAX), flip = (int32_t)(view.bits >> 32);
     const Allocation *allocation = allocation_at(&machine->program->allocations, view.meta, base);
-    const Value *value = allocation && allocation->op->result_count ? &allocation->op->results[0] : NULL;
-    if (value && value->name) {
-        text_char(to, '%');
-        text_add_plain(to, value->name->text);
+    if (allocation && allocation->op->result_count) {
+        name_print(machine->program->module, allocation->op, to);
         base -= allocation->offset.base;
     } else {
         text_addf(to, "%s", spaces[effect->effect.space]);

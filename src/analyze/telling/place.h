@@ -21,6 +21,8 @@ void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdic
 /* ... since what was found comes of data that Weir made up for what the op loads, and is no finding then. */
 void op_made_up(const Program *program, const Op *op, const Finding *finding, Verdict *verdict);
 
+/* What an allocation is called in a message (model/names). */
+const char *name_text(Module *module, const Op *allocation, Verdict *verdict);
 /* The line of the op of an instruction. */
 uint32_t line_at(const Machine *machine, uint32_t pc);
 /* "ttng.wait_barrier @24 (kernel.py:19)" */

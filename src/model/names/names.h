@@ -2,9 +2,10 @@
  *
  * An allocation is named after, in this order: the name in its location (`loc("a_bufs"(...))`), the name that its value
  * was printed with, unless that is a number (`%a_bufs`), the tensor descriptor or kernel argument that fills it, what
- * it is used for, and at last its value (`%12`). */
-#ifndef ANALYZE_TELLING_NAMES_H
-#define ANALYZE_TELLING_NAMES_H
+ * it is used for (`full(qk)`), and at last its value (`%12`). Of several that would be called the same, each says what
+ * else tells it apart: what is multiplied into it, who passes it to whom, and at last a number. */
+#ifndef MODEL_NAMES_NAMES_H
+#define MODEL_NAMES_NAMES_H
 
 #include "ir/ir.h"
 
@@ -12,6 +13,11 @@ typedef struct Names Names;
 
 /* Looks at every op below `function` once. */
 Names *names_create(Arena *arena, Module *module, const Op *function);
+/* The same, kept by the module for all who ask. */
+Names *names_of(Module *module, const Op *function);
+/* Prints what an allocation is called in a message: as the text has it (`%bars`), or, where that says nothing (`%20`),
+ * its name. */
+void name_print(Module *module, const Op *op, Text *to);
 /* Of the op that allocates something (ttg.local_alloc, ttng.tmem_alloc, nvws.create_token, nvws.aref.create ...), or of
  * an op that makes a view of it; unique among all. Without a '%', unless it is only a value. */
 const char *name_of(Names *names, const Op *op);

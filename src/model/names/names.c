@@ -2,59 +2,9 @@
  *
  * Buffers are named first, then barriers, tokens and arefs, since those may be named after buffers, then views. Within
  * each, whoever comes first in the text gets the plain name. */
-#include "analyze/telling/names.h"
+#include "model/names/internal.h"
 
-#include "analyze/telling/place.h"
-#include "ir/op.h"
-#include "model/effect/effect.h"
-#include "model/flow/handed.h"
-#include "model/flow/origin.h"
-#include "model/memory/views.h"
-
-enum { MOST_STEPS = 64, MOST_USES = 4, LONGEST_NAME = 64 };
-
-typedef enum Kind { KIND_BUFFER, KIND_BARRIER, KIND_TOKEN, KIND_AREF, KIND_VIEW } Kind;
-
-/* What says that a barrier and a buffer go together; the best there is counts. ORDER: the better, the later. */
-enum { EVIDENCE_NONE, EVIDENCE_NEAR, EVIDENCE_COPY, EVIDENCE_BYTES };
-
-/* An op that has a name. */
-typedef struct Entry {
-    const Op *op;
-    const char *name; /* NULL: not yet */
-    Kind kind;
-    bool accumulates;                /* a matrix product writes it */
-    bool full, empty;                /* barriers: who waits for it reads, or writes, `uses` */
-    int evidence;                    /* barriers: of `uses`, see Evidence */
-    const Op *slot;                  /* the first view of a slot of it that has another name; NULL: none */
-    const Value *fillers[MOST_USES]; /* buffers: descriptors that are copied into it */
-    const Value *tensors[MOST_USES]; /* buffers: tensors that are stored into it */
-    const Value *drains[MOST_USES];  /* buffers: descriptors that it is copied to */
-    struct Entry *uses[MOST_USES];   /* barriers: buffers */
-    uint32_t filler_count, tensor_count, drain_count, use_count;
-} Entry;
-
-/* Texts, and how often each came; the texts are not copied. */
-typedef struct TextTable {
-    struct {
-        Str text;
-        uint32_t count;
-    } * items;
-    size_t capacity, used;
-} TextTable;
-
-struct Names {
-    Arena *arena;
-    Module *module;
-    Entry *entries; /* in the order of the text */
-    uint32_t count, capacity;
-    Pointers places; /* of ops: among the entries */
-    TextTable taken; /* names that were given away */
-    TextTable bases; /* what buffers are called before their names are unique */
-    TextTable plain; /* the same of those that have no better name from their use */
-    TextTable marks; /* what all else is called before its name is unique */
-    TextTable other; /* what values are called that are no memory: a name of one of these says nothing of a barrier */
-};
+#include "ir/memo.h"
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
 
@@ -114,7 +64,7 @@ static Str without_role(Str s) {
     return s;
 }
 
-static const char *plain(Arena *arena, Str s) {
+const char *names_plain(Arena *arena, Str s) {
     Text text = {0};
     text_add_plain(&text, (Str){s.data, s.size > LONGEST_NAME ? LONGEST_NAME : s.size});
     return text_keep(&text, arena);
@@ -135,8 +85,7 @@ static const Attr *value_location(const Value *value) {
     return block->arg_locations ? block->arg_locations[value->index] : NULL;
 }
 
-/* The name that somebody gave a value; empty if nobody did. */
-static Str given_name(Module *module, const Value *value) {
+Str names_given(Module *module, const Value *value) {
     const Attr *location = location_of_kind(module, value_location(value), LOC_NAME);
     Str name = location ? location_text(location) : (Str){"", 0};
     if (!is_generic(name))
@@ -147,12 +96,12 @@ static Str given_name(Module *module, const Value *value) {
 }
 
 bool is_renamed(Module *module, const Op *other, const Op *op) {
-    Str name = op->result_count ? given_name(module, &op->results[0]) : (Str){"", 0};
-    return name.size && other->result_count && !str_equal(name, given_name(module, &other->results[0]));
+    Str name = op->result_count ? names_given(module, &op->results[0]) : (Str){"", 0};
+    return name.size && other->result_count && !str_equal(name, names_given(module, &other->results[0]));
 }
 
 bool is_named(Module *module, const Value *value) {
-    return given_name(module, value).size;
+    return names_given(module, value).size;
 }
 
 /* ---- Names of operands ----------------------------------------------------------------------------------------- */
@@ -217,7 +166,7 @@ static const Value *source_of(Module *module, const Value *value) {
 static Str origin_name(Module *module, const Value *value) {
     Str inside = {"", 0};
     for (int step = 0; value && step < MOST_STEPS; step++) {
-        Str name = given_name(module, value);
+        Str name = names_given(module, value);
         if (name.size && !op_is_control(value_holder(value), CONTROL_PARTITIONS))
             return without_role(name);
         if (name.size && !inside.size)
@@ -228,14 +177,14 @@ static Str origin_name(Module *module, const Value *value) {
 }
 
 const char *operand_name(Names *names, const Value *value) {
-    return plain(names->arena, origin_name(names->module, value));
+    return names_plain(names->arena, origin_name(names->module, value));
 }
 
 const char *stored_name(Names *names, const Value *value) {
     Str found = {"", 0};
     for (int step = 0; value && step < MOST_STEPS; step++) {
         const Op *op = value_op(value);
-        Str name = given_name(names->module, value);
+        Str name = names_given(names->module, value);
         bool handed = op && (op_is_loop(op) || op_is_control(op, CONTROL_BRANCH));
         if (handed && op->result_count > 1)
             found = (Str){"", 0};
@@ -245,7 +194,7 @@ const char *stored_name(Names *names, const Value *value) {
                 : op   ? (is_moved(op) && op->operand_count ? op->operands[0] : NULL)
                        : value_handed(value, HANDED_CAPTURE);
     }
-    return plain(names->arena, found);
+    return names_plain(names->arena, found);
 }
 
 /* ---- Counting texts -------------------------------------------------------------------------------------------- */
@@ -284,9 +233,13 @@ static void add_entry(Names *names, const Op *op, Kind kind) {
     *ARENA_PUSH(names->arena, names->entries, names->count, names->capacity) = (Entry){.op = op, .kind = kind};
 }
 
-static Entry *find_entry(Names *names, const Op *op) {
+Entry *names_entry(Names *names, const Op *op) {
     uint32_t index = op ? pointers_get(&names->places, op) : NO_NUMBER;
     return index == NO_NUMBER ? NULL : &names->entries[index];
+}
+
+Entry *names_entry_of(Names *names, const Value *value) {
+    return value ? names_entry(names, data_root(names->module, value)) : NULL;
 }
 
 /* Of what an op makes, by its effects; false: it is no memory. */
@@ -316,156 +269,7 @@ static void collect(Names *names, const Op *function) {
         if (kind_of(names->module, op, &kind))
             add_entry(names, op, kind);
         else if (op->result_count && op_evaluator(op) != EVALUATE_CONSTANT)
-            table_count(names, &names->other, given_name(names->module, &op->results[0]));
-}
-
-/* ---- How they are used ----------------------------------------------------------------------------------------- */
-
-typedef enum Access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE, ACCESS_COPY } Access;
-
-/* What the last ops of a block did that says what a barrier is for: a wait, and the accesses after it. */
-typedef struct Usage {
-    const Block *block;
-    const Value *waits[MOST_USES]; /* barriers, the last one last; none: something else came in between */
-    uint32_t wait_count;
-    const Value *accessed[MOST_USES];
-    uint32_t access_count;
-    Access access;
-    const Value *copy_barrier;
-} Usage;
-
-/* The buffer behind a view. */
-static Entry *entry_of(Names *names, const Value *value) {
-    return value ? find_entry(names, data_root(names->module, value)) : NULL;
-}
-
-static const Value *index_of(const Value *view) {
-    const Op *op = value_op(view);
-    return op_is(op, CLASS_INDEX) && op->operand_count == 2 ? op->operands[1] : NULL;
-}
-
-/* That a barrier says when a buffer is full, or empty: they are used together, at the same slot. */
-static void note_use(Names *names, const Value *barrier, const Value *buffer, bool full, int evidence) {
-    const Value *slot = index_of(barrier), *other = index_of(buffer);
-    Entry *of = find_entry(names, origin_of(names->module, barrier)), *used = entry_of(names, buffer);
-    if (!of || !used || (slot && other && slot != other) || of->kind == KIND_BUFFER || used->kind != KIND_BUFFER ||
-        evidence < of->evidence)
-        return;
-    if (evidence > of->evidence) {
-        of->evidence = evidence;
-        of->full = of->empty = false;
-        of->use_count = 0;
-    }
-    of->full |= full;
-    of->empty |= !full;
-    for (uint32_t i = 0; i < of->use_count; i++)
-        if (of->uses[i] == used)
-            return;
-    if (of->use_count < MOST_USES)
-        of->uses[of->use_count++] = used;
-}
-
-static void add_source(const Value **list, uint32_t *count, const Value *value) {
-    for (uint32_t i = 0; i < *count; i++)
-        if (list[i] == value)
-            return;
-    if (*count < MOST_USES)
-        list[(*count)++] = value;
-}
-
-static void see_access(Names *names, Usage *usage, const Value *on, Access access, const Value *through) {
-    bool goes_on = usage->access == access && (access != ACCESS_COPY || usage->copy_barrier == through);
-    if (usage->access != ACCESS_NONE && !goes_on)
-        usage->wait_count = 0;
-    if (!goes_on)
-        usage->access_count = 0;
-    usage->access = access;
-    usage->copy_barrier = through;
-    if (usage->access_count < MOST_USES)
-        usage->accessed[usage->access_count++] = on;
-    if (through)
-        note_use(names, through, on, true, EVIDENCE_BYTES);
-    /* Who reads has waited last for what he reads; who overwrites, for all that were in the way. */
-    uint32_t first = access == ACCESS_COPY || !usage->wait_count ? 0 : usage->wait_count - 1;
-    for (uint32_t i = first; i < usage->wait_count; i++)
-        note_use(names, usage->waits[i], on, access == ACCESS_READ,
-                 access == ACCESS_COPY ? EVIDENCE_COPY : EVIDENCE_NEAR);
-}
-
-static void see_wait(Usage *usage, const Value *barrier) {
-    if (usage->access != ACCESS_NONE || usage->wait_count == MOST_USES)
-        *usage = (Usage){.block = usage->block};
-    usage->waits[usage->wait_count++] = barrier;
-}
-
-static void see_arrive(Names *names, Usage *usage, const Effect *effect) {
-    bool plain_access = usage->access == ACCESS_READ || usage->access == ACCESS_WRITE;
-    for (uint32_t i = 0; effect->done == DONE_NOW && plain_access && i < usage->access_count; i++)
-        note_use(names, effect->on, usage->accessed[i], usage->access == ACCESS_WRITE, EVIDENCE_NEAR);
-    *usage = (Usage){.block = usage->block};
-}
-
-/* Descriptors and tensors that go into a buffer, or come out of it. */
-static void note_sources(Names *names, const Op *op, const Effect *effects, unsigned count) {
-    const Value *descriptor = NULL, *source = NULL;
-    bool to_global = false, allocates = op_is(op, CLASS_LOCAL_ALLOC);
-    for (unsigned i = 0; i < count; i++) {
-        bool global = effects[i].space == SPACE_GLOBAL && effects[i].on &&
-                      (effects[i].on_descriptor || effects[i].group == GROUP_CP_ASYNC);
-        if (allocates || (effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW && !effects[i].rank))
-            source = effects[i].value ? effects[i].value : source;
-        if (!global)
-            continue;
-        descriptor = effects[i].on;
-        to_global = effects[i].verb != EFFECT_READ;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        Entry *entry = effect_is_local(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
-                           ? entry_of(names, effects[i].on)
-                           : NULL;
-        if (!entry || entry->kind != KIND_BUFFER)
-            continue;
-        bool writes = effects[i].verb != EFFECT_READ;
-        if (writes && effects[i].helper == HELPER_TENSOR && effects[i].space == SPACE_TENSOR)
-            entry->accumulates |= op_is(op, CLASS_PRODUCT);
-        else if (writes && descriptor)
-            add_source(entry->fillers, &entry->filler_count, descriptor);
-        else if (writes && source)
-            add_source(entry->tensors, &entry->tensor_count, source);
-        else if (!writes && to_global)
-            add_source(entry->drains, &entry->drain_count, descriptor);
-    }
-}
-
-static void see_effects(Names *names, Usage *usage, const Effect *effects, unsigned count) {
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i];
-        bool by_itself = effect->helper == HELPER_BASE && effect->done == DONE_NOW;
-        if (effect->verb == EFFECT_WAIT)
-            see_wait(usage, effect->on);
-        else if (effect->verb == EFFECT_ARRIVE)
-            see_arrive(names, usage, effect);
-        else if (effect_is_local(effect) && effect->verb == EFFECT_WRITE && effect->helper == HELPER_TMA)
-            see_access(names, usage, effect->on, ACCESS_COPY, effect->done == DONE_TX ? effect->through : NULL);
-        else if (effect_is_local(effect) && by_itself && effect->verb != EFFECT_UPDATE)
-            see_access(names, usage, effect->on, effect->verb == EFFECT_READ ? ACCESS_READ : ACCESS_WRITE, NULL);
-        else if (effect_is_local(effect) && effect->helper == HELPER_TENSOR)
-            *usage = (Usage){.block = usage->block};
-    }
-}
-
-static void look_at_uses(Names *names, const Op *function) {
-    Effect effects[EFFECTS_MOST];
-    Usage usage = {0};
-    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
-        unsigned count = op->row ? effects_of(names->module, op, effects) : 0;
-        if (!count)
-            continue;
-        if (usage.block != op->block)
-            usage = (Usage){.block = op->block};
-        note_sources(names, op, effects, count);
-        see_effects(names, &usage, effects, count);
-    }
+            table_count(names, &names->other, names_given(names->module, &op->results[0]));
 }
 
 /* ---- Giving names ---------------------------------------------------------------------------------------------- */
@@ -493,7 +297,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
             return "";
         }
         if (!again)
-            join_names(&text, plain(names->arena, seen[i]), "/");
+            join_names(&text, names_plain(names->arena, seen[i]), "/");
     }
     return text_keep(&text, names->arena);
 }
@@ -512,31 +316,47 @@ static const char *name_from_data(Names *names, const Entry *entry) {
     return text_keep(&text, names->arena);
 }
 
-/* "full (a, b)"; "" if there is none, or one has no name of its own. */
-static const char *named_after(Names *names, const char *word, Entry *const *buffers, uint32_t count) {
+/* "full(a, b)"; "" if there is none, or one has no name of its own. */
+static const char *named_after(Names *names, const char *word, const Use *uses, uint32_t count) {
     Text text = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (!buffers[i] || !buffers[i]->name || buffers[i]->name[0] == '%') {
+        const Entry *buffer = uses[i].buffer;
+        const char *name = uses[i].part ? uses[i].part : buffer ? buffer->name : NULL;
+        if (!name || name[0] == '%') {
             text_free(&text);
             return "";
         }
-        text_addf(&text, "%s%s%s", i ? "" : word, i ? ", " : " (", buffers[i]->name);
+        text_addf(&text, "%s%s%s", i ? "" : word, i ? ", " : "(", name);
     }
     text_addf(&text, count ? ")" : "");
     return text_keep(&text, names->arena);
 }
 
+/* What both who arrive and who wait say; if they agree in nothing, all of it. */
+static uint32_t agreed_uses(const Entry *entry, Use *agreed) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < entry->use_count; i++)
+        if (entry->uses[i].said_by == (SAID_BY_ARRIVE | SAID_BY_WAIT))
+            agreed[count++] = entry->uses[i];
+    if (count)
+        return count;
+    memcpy(agreed, entry->uses, entry->use_count * sizeof *agreed);
+    return entry->use_count;
+}
+
 static const char *name_from_uses(Names *names, const Entry *entry) {
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     bool unclear = entry->kind == KIND_BARRIER && entry->full == entry->empty;
-    return unclear ? "" : named_after(names, word, entry->uses, entry->use_count);
+    Use uses[MOST_USES];
+    uint32_t count = agreed_uses(entry, uses);
+    return unclear ? "" : named_after(names, word, uses, count);
 }
 
 static const char *name_from_buffers(Names *names, const Op *aref) {
-    Entry *buffers[MOST_USES];
+    Use buffers[MOST_USES] = {{0}};
     uint32_t count = aref->operand_count < MOST_USES ? aref->operand_count : MOST_USES;
     for (uint32_t i = 0; i < count; i++)
-        buffers[i] = entry_of(names, aref->operands[i]);
+        buffers[i].buffer = names_entry_of(names, aref->operands[i]);
     return named_after(names, "aref", buffers, count);
 }
 
@@ -555,18 +375,60 @@ static const char *name_from_use(Names *names, const Entry *entry) {
     return "";
 }
 
-/* With the place where it stands, and if that is not enough with a number of its own. */
+/* A name with something more in its parentheses: "full(acc, default to partition0)", "acc(q, k)". */
+static const char *with_more(Names *names, const char *name, const char *more) {
+    size_t size = strlen(name);
+    bool closed = size && name[size - 1] == ')';
+    Text text = {0};
+    text_addf(&text, "%.*s%s%s)", (int)(size - closed), name, closed ? ", " : "(", more);
+    return text_keep(&text, names->arena);
+}
+
+/* What tells a barrier from its namesakes: who arrives, and for whom. */
+static const char *passed_text(Names *names, const Entry *entry) {
+    if (!entry->arrives.mask || !entry->waits.mask || entry->arrives.mask == entry->waits.mask)
+        return "";
+    Text text = {0};
+    partition_print(entry->arrives, &text);
+    text_addf(&text, " to ");
+    partition_print(entry->waits, &text);
+    return text_keep(&text, names->arena);
+}
+
+/* What tells a buffer from its namesakes: what is multiplied, or stored, into it. */
+static const char *content_text(Names *names, const Entry *entry) {
+    Text text = {0};
+    for (uint32_t i = 0; i < entry->operand_count && i < 2; i++) {
+        const Entry *operand = names_entry_of(names, entry->operands[i]);
+        if (!operand || !operand->name || operand->name[0] == '%') {
+            text_free(&text);
+            return "";
+        }
+        join_names(&text, operand->name, ", ");
+    }
+    if (text.size)
+        return text_keep(&text, names->arena);
+    for (uint32_t i = 0; i < entry->tensor_count; i++) {
+        const char *stored = stored_name(names, entry->tensors[i]);
+        if (*stored)
+            return stored;
+    }
+    return "";
+}
+
+/* With what it holds or who passes it to whom, and if that is not enough with a number. */
 static const char *made_unique(Names *names, const Entry *entry, const char *name) {
-    Place at = source_place(names->module->source, entry->op->offset);
-    for (unsigned attempt = 0;; attempt++) {
+    bool buffer = entry->kind == KIND_BUFFER, other = entry->kind == KIND_VIEW;
+    const char *more = other ? "" : buffer ? content_text(names, entry) : passed_text(names, entry);
+    if (*more && strcmp(more, name) != 0) {
+        name = with_more(names, name, more);
+        if (take(names, name))
+            return name;
+    }
+    for (unsigned number = 2;; number++) {
         Text text = {0};
-        text_addf(&text, "%s (line %u", name, at.line);
-        if (attempt)
-            text_addf(&text, ", column %u", at.column);
-        if (attempt > 1)
-            text_addf(&text, ", %zu", names->taken.used + attempt);
-        text_char(&text, ')');
-        const char *tried = text_keep(&text, names->arena);
+        text_addf(&text, "%u", number);
+        const char *tried = with_more(names, name, text_keep(&text, names->arena));
         if (take(names, tried))
             return tried;
     }
@@ -590,7 +452,7 @@ static bool is_telling(const Names *names, const Entry *entry, const char *given
 static const char *name_from_slot(Names *names, const Entry *entry, const char *given) {
     if (!entry->slot)
         return "";
-    const char *slot = plain(names->arena, given_name(names->module, &entry->slot->results[0]));
+    const char *slot = names_plain(names->arena, names_given(names->module, &entry->slot->results[0]));
     if (entry->kind == KIND_BUFFER)
         return slot;
     Text text = {0};
@@ -600,7 +462,7 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
 
 static void give_name(Names *names, Entry *entry) {
     const Value *value = &entry->op->results[0];
-    const char *given = plain(names->arena, given_name(names->module, value));
+    const char *given = names_plain(names->arena, names_given(names->module, value));
     const char *text = value_text(names->arena, value), *use = name_from_use(names, entry);
     bool printed = value->name && !is_generic(value->name->text);
     bool telling = is_telling(names, entry, given, is_descriptive(use, given));
@@ -623,7 +485,7 @@ static void count_bases(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
         const Entry *entry = &names->entries[i];
         bool buffer = entry->kind == KIND_BUFFER;
-        const char *base = plain(names->arena, given_name(names->module, &entry->op->results[0]));
+        const char *base = names_plain(names->arena, names_given(names->module, &entry->op->results[0]));
         if (entry->kind == KIND_VIEW || !*base)
             continue;
         table_count(names, buffer ? &names->bases : &names->marks, str_of(base));
@@ -637,11 +499,11 @@ static void find_slots(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
         const Op *view = names->entries[i].op;
         bool slot = op_is(view, CLASS_INDEX) && view->operand_count;
-        Entry *of = slot ? find_entry(names, value_op(view->operands[0])) : NULL;
+        Entry *of = slot ? names_entry(names, value_op(view->operands[0])) : NULL;
         if (!of || of->kind == KIND_VIEW || of->slot)
             continue;
-        Str name = given_name(names->module, &view->results[0]);
-        if (name.size && !str_equal(name, given_name(names->module, &of->op->results[0])))
+        Str name = names_given(names->module, &view->results[0]);
+        if (name.size && !str_equal(name, names_given(names->module, &of->op->results[0])))
             of->slot = view;
     }
 }
@@ -651,7 +513,7 @@ Names *names_create(Arena *arena, Module *module, const Op *function) {
     names->arena = names->places.arena = arena;
     names->module = module;
     collect(names, function);
-    look_at_uses(names, function);
+    names_look_at_uses(names, function);
     count_bases(names);
     find_slots(names);
     for (Kind kind = KIND_BUFFER; kind <= KIND_VIEW; kind++)
@@ -662,12 +524,37 @@ Names *names_create(Arena *arena, Module *module, const Op *function) {
 }
 
 const char *name_of(Names *names, const Op *op) {
-    const Entry *entry = find_entry(names, op);
+    const Entry *entry = names_entry(names, op);
     if (entry)
         return entry->name;
     return op->result_count ? value_text(names->arena, &op->results[0]) : "";
 }
 
 const char *given_name_of(Names *names, const Op *op) {
-    return op->result_count ? plain(names->arena, given_name(names->module, &op->results[0])) : "";
+    return op->result_count ? names_plain(names->arena, names_given(names->module, &op->results[0])) : "";
+}
+
+/* The function that an op is in. */
+static const Op *function_around(const Op *op) {
+    while (op && !op_function(op))
+        op = op_parent(op);
+    return op;
+}
+
+Names *names_of(Module *module, const Op *function) {
+    bool fresh;
+    Names **kept = module_memo(module, "names", function, sizeof *kept, &fresh);
+    if (fresh)
+        *kept = names_create(&module->arena, module, function);
+    return *kept;
+}
+
+void name_print(Module *module, const Op *op, Text *to) {
+    const Op *function = op->result_count ? function_around(op) : NULL;
+    const char *name = function ? name_of(names_of(module, function), op) : "";
+    Str printed = op->result_count && op->results[0].name ? op->results[0].name->text : (Str){"", 0};
+    if (*name && name[0] != '%' && is_generic(printed))
+        text_addf(to, "%s", name);
+    else if (op->result_count)
+        value_print(&op->results[0], to);
 }
