@@ -28,11 +28,11 @@ void machine_let_on(Machine *machine, uint32_t index) {
         Rendezvous *named = &machine->state->named[agent->barrier];
         named->generation++;
         named->arrived = named->expected = 0;
-        machine_tell(machine, (Event){.kind = EVENT_NAMED_MEET,
-                                      .agent = index,
-                                      .pc = agent->pc,
-                                      .effect = effect,
-                                      .barrier = agent->barrier});
+        machine_tell(machine, &(Event){.kind = EVENT_NAMED_MEET,
+                                       .agent = index,
+                                       .pc = agent->pc,
+                                       .effect = effect,
+                                       .barrier = agent->barrier});
     } else if (agent->status == AGENT_CLUSTER) {
         machine_cluster_meets(machine, index, agent->pc, effect, agent->barrier);
     }
