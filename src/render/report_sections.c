@@ -48,8 +48,7 @@ static void say_findings(const Report *report, ReportWriter *writer) {
         say_text(writer, "note", verdict->notes[i]);
 }
 
-/* After the verdict, the rest of what every report begins with. */
-static void say_head(const Report *report, ReportWriter *writer) {
+void report_head(const Report *report, ReportWriter *writer) {
     const ReportHead *head = &report->head;
     bool wrong = *head->rule;
     say_toned(writer, wrong ? "what" : "ran", wrong ? TONE_BAD : TONE_PLAIN, head->what);
@@ -59,7 +58,7 @@ static void say_head(const Report *report, ReportWriter *writer) {
 }
 
 static void say_overview(const Report *report, ReportWriter *writer) {
-    say_head(report, writer);
+    report_head(report, writer);
     if (report->hung)
         say_text(
             writer, "hang",

@@ -54,6 +54,9 @@ bool report_group_edges(const ReportEdge **edges, size_t count, EdgeGroup *group
 /* What fits on a screen: partitions, edges between them, what is wrong, what is overwritten (report_summary.c). */
 void report_summary(const Report *report, Style style, Text *to);
 
+/* After the verdict, the rest of what every report begins with: what happens, where, why, and what to change. */
+void report_head(const Report *report, ReportWriter *writer);
+
 /* Everything below the first line, up to and with the limits. The caller frees the writer's text. */
 void report_sections(const Report *report, ReportWriter *writer);
 

@@ -176,6 +176,7 @@ void render_report_text(const Report *report, ReportTextOptions options, Text *t
     };
     add_first_line(&terminal, report);
     if (!*report->nothing && options.summary) {
+        report_head(report, &terminal.writer);
         report_summary(report, terminal.style, to);
     } else if (!*report->nothing) {
         report_sections(report, &terminal.writer);

@@ -101,7 +101,7 @@ static void every_key_is_there(void **state) {
     check_keys(list_item(barrier, "bytes", 2, 1), "name text bytes ir_line");
     json_t *site = list_item(barrier, "waits", 1, 0);
     check_keys(site, PLACE " mechanism index phase index_as_written phase_as_written stagger stride first_parity "
-                           "passes_at_once amount intended");
+                           "passes_at_once amount intended part");
     check_null(site, "first_parity");
     check_null(site, "amount");
     assert_int_equal(number_of(site, "stagger"), 0);
