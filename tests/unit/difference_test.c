@@ -166,7 +166,7 @@ static void barriers_differ(void **state) {
     const Difference *difference = compare(fixture);
     assert_string_equal(find_row(difference, "barriers that take 1 arrival")->new, "1");
     assert_string_equal(find_row(difference, "barriers that take 2 arrivals")->old, "");
-    assert_string_equal(find_row(difference, "barrier full(now %17): arrivals a phase takes")->new, "2");
+    assert_string_equal(find_row(difference, "barrier full (now %17): arrivals a phase takes")->new, "2");
     assert_int_equal(difference->rows[0].level, LEVEL_COUNTS);
     assert_int_equal(difference->row_count, 3);
 }

@@ -95,7 +95,7 @@ static void every_key_is_there(void **state) {
                         "participants");
     check_keys(list_item(barrier, "bytes", 2, 1), "name text bytes ir_line");
     json_t *site = list_item(barrier, "waits", 1, 0);
-    check_keys(site, PLACE " mechanism index phase index_as_written phase_as_written stagger stride first_parity "
+    check_keys(site, PLACE " mechanism index phase part index_as_written phase_as_written stagger stride first_parity "
                            "passes_at_once amount");
     check_null(site, "first_parity");
     check_null(site, "amount");
