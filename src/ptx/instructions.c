@@ -54,12 +54,14 @@ static bool has_wide_address(Str form) {
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     bool known;
     Str text = form->text;
-    form->row = ptx_row_of(text, &known);
+    bool empty = str_mentions(text, STR("..")) || str_ends(text, STR(".")); /* a modifier without a name */
+    form->row = empty ? NULL : ptx_row_of(text, &known);
     *facts = (FormFacts){.most = UINT16_MAX, .calls = str_is(next_part(&text), "call")};
     if (!form->row) {
-        facts->wrong = known && r->module->version <= PTX_NEWEST;
+        facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
         return;
     }
+    facts->writes = form->row->operands[0] == '=';
     unsigned least, most;
     ptx_row_operands(form->row, &least, &most);
     facts->least = (uint16_t)least;
@@ -176,6 +178,8 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
                           const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
+    if (facts->writes && index == 0 && operand->kind >= PTX_INTEGER && operand->kind <= PTX_DOUBLE)
+        return ptx_fail(r, at, "a number is no place for a result");
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
     if (index < 32 && facts->typed >> index & 1)
@@ -242,7 +246,8 @@ static bool read_label(Reader *r, Str name, const char *at) {
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
-        if (opcode.data[i] >= 'A' && opcode.data[i] <= 'Z')
+        if ((opcode.data[i] >= 'A' && opcode.data[i] <= 'Z') || !is_class(opcode.data[i], CLASS_FORM) ||
+            *opcode.data == '_')
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
