@@ -14,6 +14,14 @@ static char type_class(Str type) {
     return word_place(type, "b8 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
 }
 
+static unsigned type_bits(Str type) {
+    unsigned bits = 0;
+    for (size_t i = 0; i < type.size; i++)
+        if (is_class(type.data[i], CLASS_DIGIT))
+            bits = bits * 10 + (unsigned)(type.data[i] - '0');
+    return bits;
+}
+
 /* Bit i: operand i of the row is said to have the type of the instruction. */
 static uint32_t typed_operands(const PtxRow *row) {
     uint32_t typed = 0;
@@ -46,18 +54,26 @@ static bool has_wide_address(Str form) {
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     bool known;
     Str text = form->text;
-    form->row = ptx_row_of(text, &known);
+    bool empty = str_mentions(text, STR("..")) || str_ends(text, STR(".")); /* a modifier without a name */
+    form->row = empty ? NULL : ptx_row_of(text, &known);
     *facts = (FormFacts){.most = UINT16_MAX, .calls = str_is(next_part(&text), "call")};
     if (!form->row) {
-        facts->wrong = known && r->module->version <= PTX_NEWEST;
+        facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
         return;
     }
+    facts->writes = form->row->operands[0] == '=';
     unsigned least, most;
     ptx_row_operands(form->row, &least, &most);
     facts->least = (uint16_t)least;
     facts->most = (uint16_t)most;
     facts->typed = typed_operands(form->row);
-    facts->type = facts->typed ? type_class(ptx_form_modifier(form->row, form->text, "t")) : 0;
+    Str type = facts->typed ? ptx_form_modifier(form->row, form->text, "t") : (Str){"", 0};
+    facts->type = type_class(type);
+    if (facts->type || str_is(type, "pred")) {
+        facts->letter = type.data[0];
+        facts->bits = (uint8_t)type_bits(type);
+        facts->loose = form->row->operands[0] == '['; /* what is stored may be the lower part */
+    }
     facts->wide = r->module->capability >= 90 && has_wide_address(form->text);
 }
 
@@ -124,14 +140,6 @@ static bool check_literal(Reader *r, const FormFacts *facts, const PtxOperand *o
     return true;
 }
 
-static unsigned type_bits(Str type) {
-    unsigned bits = 0;
-    for (size_t i = 0; i < type.size; i++)
-        if (is_class(type.data[i], CLASS_DIGIT))
-            bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    return bits;
-}
-
 static bool check_address(Reader *r, const PtxOperand *operand, Str form, const char *at) {
     const PtxOperand *base = operand + 1;
     if (base->kind != PTX_REGISTER)
@@ -141,14 +149,41 @@ static bool check_address(Reader *r, const PtxOperand *operand, Str form, const 
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
+/* A register against the type of the instruction: b fits all of its size, u and s each other. */
+static bool check_register(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    const PtxVariable *variable = &r->module->variables[operand->a];
+    Str type = ptx_name(r->module, variable->type);
+    char letter = type.size > 1 ? type.data[1] : 0;
+    bool plain = letter && (str_is(type, ".pred") || is_class(type.data[2], CLASS_DIGIT));
+    if (!plain || operand->part || variable->vector != PTX_NONE || memchr(type.data, 'x', type.size))
+        return true;
+    unsigned bits = type_bits(type);
+    bool fits = letter == 'p' || facts->letter == 'p' ? letter == facts->letter
+                                                      : bits == facts->bits || (facts->loose && bits > facts->bits);
+    bool floats = (letter == 'f' && strchr("us", facts->letter)) || (facts->letter == 'f' && strchr("us", letter));
+    return (fits && !floats) ||
+           ptx_fail(r, at, "'%.*s' does not take a register of type %.*s here", STR_ARG(form), STR_ARG(type));
+}
+
+/* An operand of the instruction's own type. */
+static bool check_typed(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    if (operand->kind == PTX_SINK)
+        return ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
+    if (operand->kind == PTX_REGISTER && facts->letter)
+        return check_register(r, facts, operand, form, at);
+    return !facts->type || check_literal(r, facts, operand, form, at);
+}
+
 static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsigned index, uint32_t head,
                           const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
+    if (facts->writes && index == 0 && operand->kind >= PTX_INTEGER && operand->kind <= PTX_DOUBLE)
+        return ptx_fail(r, at, "a number is no place for a result");
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
-    if (facts->type && index < 32 && facts->typed >> index & 1)
-        return check_literal(r, facts, operand, text, at);
+    if (index < 32 && facts->typed >> index & 1)
+        return check_typed(r, facts, operand, text, at);
     return !facts->wide || operand->kind != PTX_ADDRESS || check_address(r, operand, text, at);
 }
 
@@ -211,7 +246,8 @@ static bool read_label(Reader *r, Str name, const char *at) {
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
-        if (opcode.data[i] >= 'A' && opcode.data[i] <= 'Z')
+        if ((opcode.data[i] >= 'A' && opcode.data[i] <= 'Z') || !is_class(opcode.data[i], CLASS_FORM) ||
+            *opcode.data == '_')
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));

@@ -57,12 +57,17 @@
     WORD(inlined_at, "inlined_at", NULL)
 
 /* Types of registers and variables: names, behind the words. */
-#define PTX_TYPES(TYPE)                                                                                              \
-    TYPE(pred)                                                                                                       \
-    TYPE(b8)                                                                                                         \
-    TYPE(b16) TYPE(b32) TYPE(b64) TYPE(b128) TYPE(u8) TYPE(u16) TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32)     \
-        TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) \
-            TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref) TYPE(surfref)
+#define PTX_TYPES(TYPE)                                                                                                \
+    TYPE(pred)                                                                                                         \
+    TYPE(b8)                                                                                                           \
+    TYPE(b16)                                                                                                          \
+    TYPE(b32)                                                                                                          \
+    TYPE(b64)                                                                                                          \
+    TYPE(b128)                                                                                                         \
+    TYPE(u8)                                                                                                           \
+    TYPE(u16) TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) \
+        TYPE(f32) TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref)   \
+            TYPE(surfref)
 
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
@@ -101,9 +106,13 @@ typedef struct FormFacts {
     uint16_t least, most;
     uint32_t typed; /* bit i: operand i has the type of the instruction */
     char type;      /* which literals that type takes; 0: all */
-    bool wrong;     /* no row takes these modifiers, though all are known */
-    bool wide;      /* an address has 64 bits */
-    bool calls;     /* parentheses are lists */
+    char letter;    /* 'b', 'u', 's', 'f' or 'p': of that type; 0: registers are not held against it */
+    uint8_t bits;
+    bool loose;  /* wider registers will do, as for a store */
+    bool wrong;  /* no row takes these modifiers, though all are known */
+    bool wide;   /* an address has 64 bits */
+    bool writes; /* operand 0 is a destination */
+    bool calls;  /* parentheses are lists */
 } FormFacts;
 
 typedef struct Reader {
