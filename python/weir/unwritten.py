@@ -1,4 +1,4 @@
-"""Memory whose contents nobody knows where launches are recorded and not made: what a kernel would have written, what was
+"""Memory whose contents are unknown where launches are recorded and not made: what a kernel would have written, what was
 allocated and never filled, and what PyTorch computed from either. No data is told of it."""
 
 import re
