@@ -183,6 +183,7 @@ static void add_finding(ReportWriter *base, size_t index) {
     Severity severity = finding_severity(finding);
     const char *word = words[severity];
     bool folds = severity == SEVERITY_NOTE; /* there may be many, and none of them is wrong */
+    html_end_facts(writer);
     html_addf(html, "<%s class=\"finding %s\" id=\"finding-%zu\">\n%s<h3><span class=\"tag tag-%s\">%s %s</span> ",
               folds ? "details" : "article", word, index, folds ? "<summary>" : "", word, marks[severity], word);
     html_words(html, str_of(finding->message));

@@ -489,7 +489,7 @@ def every_link_of_a_kernel_leads_somewhere(page):
 @test
 def a_hang_is_told_at_once(page):
     browser = page.open("pingpong_named-count")
-    equal(page.text(".outcome .meaning"), "This kernel can fail: 1 deadlock.", "the verdict")
+    equal(page.text(".outcome .meaning"), "This kernel hangs: 1 deadlock.", "the verdict")
     equal(page.count(".lanes-names .stuck"), 3, "lanes that are marked")
     equal(page.count("rect.blocked"), 3, "blocked slices")
     labels = browser.run("[...document.querySelectorAll('.blocked-label')].map(l => l.textContent)")
@@ -503,7 +503,7 @@ def a_hang_is_told_at_once(page):
 @test
 def a_missing_order_is_told_at_once(page):
     browser = page.open("attention_packed-m_l_unordered")
-    equal(page.text(".outcome .meaning"), "This kernel can fail: 1 race, 1 missing order.", "the verdict")
+    equal(page.text(".outcome .meaning"), "This kernel races: 1 race, 1 missing order.", "the verdict")
     equal(page.count("#coverage .answer a.tag"), 2, "what is missing")
     equal(page.count("#coverage tr.flagged"), 2, "rows")
     check(page.shown("#coverage tr.flagged"), "the rows are folded")
