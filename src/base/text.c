@@ -115,6 +115,12 @@ void text_number_of(Text *text, uint64_t number, const char *one) {
     add_noun(text, number, one);
 }
 
+void text_extent(Text *text, const char *one, int64_t begin, int64_t end) {
+    text_addf(text, end == begin + 1 ? "%s %lld" : "%ss %lld", one, (long long)begin);
+    if (end != begin + 1)
+        text_addf(text, "-%lld", (long long)end - 1);
+}
+
 /* ---- UTF-8 ------------------------------------------------------------------------------------- */
 
 size_t utf8_size(Str text, uint32_t *character) {

@@ -107,6 +107,8 @@ void text_number(Text *text, uint64_t number);
 /* "1 barrier", "12345 barriers", "2 launches"; or "12,345 barriers". */
 void text_count(Text *text, uint64_t number, const char *one);
 void text_number_of(Text *text, uint64_t number, const char *one);
+/* "columns 0-63", "column 64": from `begin` up to `end`, which is not of it. */
+void text_extent(Text *text, const char *one, int64_t begin, int64_t end);
 /* Bytes of an untrusted file for a terminal: controls, and what is no UTF-8, become '?'. */
 void text_add_plain(Text *text, Str s);
 /* printf of %s, which goes through text_add_plain and may be NULL, of whole numbers (%u, %d, %zu, PRIu64, PRId64), and

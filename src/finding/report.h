@@ -217,7 +217,7 @@ typedef enum ReportOrder {
 } ReportOrder;
 
 typedef struct ReportRow {
-    const char *extent;   /* "columns 64-64", "bytes 0-16383" */
+    const char *extent;   /* "column 64", "bytes 0-16383" */
     const char *name;     /* the buffer */
     const char *consumer; /* a partition */
     ReportPlace read;     /* the op that reads */
@@ -278,6 +278,8 @@ typedef struct Report {
     const char *coverage_note; /* why there are no tables, or over how many runs they were made; a sentence */
     const ReportLimit *limits;
     size_t limit_count;
+    const char *const
+        *messages; /* of the findings, with the report's names of barriers and buffers; NULL: as they are */
     const char *const *witness_files; /* of the findings, where witnesses were written to files; NULL where not */
 } Report;
 

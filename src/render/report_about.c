@@ -15,7 +15,7 @@ static bool is_word(char c) {
 static bool is_named_at(const char *text, const char *at, size_t size) {
     char before = at > text ? at[-1] : ' ', after = at[size];
     bool whole = !is_word(before) && !is_word(after);
-    bool told = after == '[' || after == '(' || (after == ' ' && at[size + 1] == '('); /* "m (columns 65-65)" */
+    bool told = after == '[' || after == '(' || (after == ' ' && at[size + 1] == '('); /* "m (column 65)" */
     return whole && (*at == '%' || before == '%' || told || memchr(at, '_', size));
 }
 
@@ -123,8 +123,9 @@ bool about_init(About *about, const Report *report) {
         places += verdict->findings[i].place_count;
     *about = (About){.report = report,
                      .lines = calloc(places + 1, sizeof *about->lines),
-                     .names = calloc(verdict->finding_count + 1, sizeof *about->names)};
-    if (!about->lines || !about->names)
+                     .names = calloc(verdict->finding_count + 1, sizeof *about->names),
+                     .told = calloc(verdict->finding_count + 1, sizeof *about->told)};
+    if (!about->lines || !about->names || !about->told)
         return false;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
@@ -147,6 +148,15 @@ bool about_init(About *about, const Report *report) {
 void about_free(About *about) {
     free(about->lines);
     free(about->names);
+    free(about->told);
+}
+
+bool about_tell(About *about, const Finding *finding) {
+    size_t index = (size_t)(finding - about->report->verdict->findings);
+    bool before = about->told && about->told[index];
+    if (about->told)
+        about->told[index] = true;
+    return before;
 }
 
 /* ---- What is asked ----------------------------------------------------------------------------- */

@@ -100,6 +100,9 @@ void say_deadlocks(const Report *report, ReportWriter *writer) {
     say_line(writer, none ? TONE_GOOD : found ? TONE_BAD : TONE_WARNING);
     for (size_t i = 0; i < report->deadlock_count; i++)
         say_deadlock(&report->deadlocks[i], writer);
+    for (size_t i = 0; i < report->verdict->finding_count; i++)
+        if (str_starts(str_of(rule_of(report->verdict->findings[i].rule)->id), STR("deadlock.")))
+            about_tell(&writer->about, &report->verdict->findings[i]);
     say_candidates(report, writer);
 }
 
@@ -169,7 +172,7 @@ static void say_storage(const ReportCoverage *coverage, size_t index, ReportWrit
     say_table(writer, &table);
 }
 
-/* "m (columns 65-65): default reads it at IR line 133, partition0.tensor overwrites it at IR line 184, ..." */
+/* "m (column 65): default reads it at IR line 133, partition0.tensor overwrites it at IR line 184, ..." */
 static void say_missing(const ReportCoverage *coverage, size_t index, const ReportRow *row, ReportWriter *writer) {
     Text *to = &writer->text;
     text_addf(to, "%s (%s): %s reads it at ", row->name, row->extent, row->consumer);

@@ -186,7 +186,7 @@ static void add_finding(ReportWriter *base, size_t index) {
     html_end_facts(writer);
     html_addf(html, "<%s class=\"finding %s\" id=\"finding-%zu\">\n%s<h3><span class=\"tag tag-%s\">%s %s</span> ",
               folds ? "details" : "article", word, index, folds ? "<summary>" : "", word, marks[severity], word);
-    html_words(html, str_of(finding->message));
+    html_words(html, str_of(report_message(report, finding)));
     html_addf(html, "</h3>%s<p class=\"rule\"><code>%s</code></p>\n", folds ? "</summary>" : "", rule->id);
     html_fact(writer, "why", finding->why);
     html_fact(writer, "fix", finding->fix);
@@ -212,7 +212,7 @@ static void add_about(ReportWriter *base, const Finding *finding) {
     writer->wrong |= finding_severity(finding) == SEVERITY_ERROR;
     html_addf(&writer->html, "<dd><a class=\"tag tag-%s\" href=\"#finding-%zu\">%s</a> ", word,
               (size_t)(finding - writer->html.report->verdict->findings), word);
-    html_words(&writer->html, str_of(finding->message));
+    html_words(&writer->html, str_of(report_message(writer->html.report, finding)));
     html_addf(&writer->html, " <code>%s</code></dd>", rule_of(finding->rule)->id);
 }
 

@@ -77,7 +77,7 @@ void say_found(ReportWriter *writer, const Finding *const *found, size_t count) 
             writer->about_it(writer, found[i]);
             continue;
         }
-        report_finding(found[i], &writer->text);
+        report_mention(&writer->about, found[i], &writer->text);
         say(writer, word, tone);
     }
 }

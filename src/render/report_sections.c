@@ -17,7 +17,7 @@ static void say_finding(const Report *report, size_t index, ReportWriter *writer
     const Finding *finding = &report->verdict->findings[index];
     Tone tone;
     const char *word = report_severity(finding, &tone);
-    report_finding(finding, &writer->text);
+    report_mention(&writer->about, finding, &writer->text);
     say(writer, word, tone);
     if (report->witness_files && report->witness_files[index])
         say_text(writer, "witness", report->witness_files[index]);
@@ -30,10 +30,12 @@ static void say_findings(const Report *report, ReportWriter *writer) {
         for (size_t i = 0; i < verdict->finding_count; i++) {
             if (finding_severity(&verdict->findings[i]) != severity)
                 continue;
-            if (writer->finding)
+            if (writer->finding) {
                 writer->finding(writer, i);
-            else
+                about_tell(&writer->about, &verdict->findings[i]);
+            } else {
                 say_finding(report, i, writer);
+            }
         }
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];
@@ -127,7 +129,7 @@ static void add_edge_note(ReportWriter *writer, const ReportEdge *edge, Text *to
     text_addf(to, "%s", edge->note);
     for (size_t i = 0; i < count; i++) {
         report_part_by(to, start, "\n");
-        report_finding(found[i], to);
+        report_mention(&writer->about, found[i], to);
     }
 }
 

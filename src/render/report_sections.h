@@ -78,8 +78,12 @@ void report_edge_text(const ReportEdge *edge, Text *to);
 void report_edge_places(const ReportEdge *edge, Text *to);
 /* "error", "warning", "note", and the tone of it. */
 const char *report_severity(const Finding *finding, Tone *tone);
+/* "full waits forever", as the report names things. */
+const char *report_message(const Report *report, const Finding *finding);
 /* "full waits forever (IR line 41) [deadlock.lapped]" */
-void report_finding(const Finding *finding, Text *to);
+void report_finding(const Report *report, const Finding *finding, Text *to);
+/* The same beside what it is about; "deadlock.lapped at IR line 41, see above" once it was said. */
+void report_mention(About *about, const Finding *finding, Text *to);
 /* Whether an agent is the partition, or a helper of it: "partition0.tma", "cta1.partition0". */
 bool report_belongs(const char *agent, const char *partition);
 /* The number of the partition, also if a helper of it is named; how many there are if there is none. */

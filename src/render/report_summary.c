@@ -372,7 +372,7 @@ static void add_findings(Summary *summary) {
         }
         Tone tone;
         const char *word = report_severity(finding, &tone);
-        report_finding(finding, &summary->text);
+        report_finding(summary->report, finding, &summary->text);
         add_entry(summary, word, tone);
         const char *const *files = summary->report->witness_files;
         if (files && files[i]) {

@@ -126,7 +126,7 @@ static void add_edge(Terminal *terminal, const ReportEdge *edge) {
         const char *word = report_severity(found[i], &tone);
         what.size = 0;
         text_addf(&what, "%s: ", word);
-        report_finding(found[i], &what);
+        report_mention(&terminal->writer.about, found[i], &what);
         text_addf(terminal->to, "      | ");
         text_wrapped(terminal->to, terminal->style, tone, (Str){what.data, what.size}, used, "      |   ");
     }

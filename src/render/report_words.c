@@ -114,11 +114,26 @@ const char *report_severity(const Finding *finding, Tone *tone) {
     return severities[severity].word;
 }
 
-void report_finding(const Finding *finding, Text *to) {
-    text_addf(to, "%s", finding->message);
+const char *report_message(const Report *report, const Finding *finding) {
+    return report->messages ? report->messages[finding - report->verdict->findings] : finding->message;
+}
+
+void report_finding(const Report *report, const Finding *finding, Text *to) {
+    text_addf(to, "%s", report_message(report, finding));
     if (finding->place_count && finding->places[0].ir_line)
         text_addf(to, " (IR line %" PRIu32 ")", finding->places[0].ir_line);
     text_addf(to, " [%s]", rule_of(finding->rule)->id);
+}
+
+void report_mention(About *about, const Finding *finding, Text *to) {
+    if (!about_tell(about, finding)) {
+        report_finding(about->report, finding, to);
+        return;
+    }
+    text_addf(to, "%s", rule_of(finding->rule)->id);
+    if (finding->place_count && finding->places[0].ir_line)
+        text_addf(to, " at IR line %" PRIu32, finding->places[0].ir_line);
+    text_addf(to, ", see above");
 }
 
 bool report_belongs(const char *agent, const char *partition) {

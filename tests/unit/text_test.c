@@ -192,6 +192,19 @@ static void numbers_for_people(void **state) {
     text_free(&text);
 }
 
+static void one_of_an_extent_is_singular(void **state) {
+    (void)state;
+    Text text = {0};
+    text_extent(&text, "column", 0, 64);
+    text_char(&text, ' ');
+    text_extent(&text, "column", 64, 65);
+    text_char(&text, ' ');
+    text_extent(&text, "byte", 0, 1);
+    text_char(&text, 0);
+    assert_string_equal(text.data, "columns 0-63 column 64 byte 0");
+    text_free(&text);
+}
+
 static void empties_itself_into_a_sink(void **state) {
     (void)state;
     Pipe pipe = {.most = 1000};
@@ -260,6 +273,7 @@ int main(void) {
         cmocka_unit_test(adds_pieces_of_each_kind),
         cmocka_unit_test(adds_long_formatted_pieces),
         cmocka_unit_test(plain_text_has_no_control_characters),
+        cmocka_unit_test(one_of_an_extent_is_singular),
         cmocka_unit_test(empties_itself_into_a_sink),
         cmocka_unit_test(takes_a_piece_larger_than_its_buffer),
         cmocka_unit_test(remembers_that_the_sink_failed),

@@ -94,6 +94,14 @@ static const Ring *same_ring(const Sights *sights, const Ring *ring) {
     return NULL;
 }
 
+/* Phases of the CTA that is described. */
+static uint64_t flips_of(const Ring *ring) {
+    uint64_t flips = 0;
+    for (int64_t i = 0; ring->slot_flips && i < ring->depth; i++)
+        flips += ring->slot_flips[i];
+    return ring->slot_flips ? flips : ring->flips;
+}
+
 /* Rings that were seen and that the IR does not name by itself (ids that are computed). */
 static void find_rings(Builder *builder) {
     const Sights *sights = builder->sights;
@@ -104,8 +112,8 @@ static void find_rings(Builder *builder) {
         ReportBarrier *barrier = &builder->barriers[index];
         const Ring *hung = builder->hung ? same_ring(builder->hung, ring) : NULL;
         builder->ring_barriers[i] = index;
-        barrier->flips = !builder->hung ? ring->flips : hung ? hung->flips : 0;
-        barrier->intended = builder->hung ? ring->flips : 0;
+        barrier->flips = !builder->hung ? flips_of(ring) : hung ? flips_of(hung) : 0;
+        barrier->intended = builder->hung ? flips_of(ring) : 0;
         if (ring->count > 0)
             barrier->count = ring->count;
     }

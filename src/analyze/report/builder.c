@@ -143,8 +143,9 @@ const char *builder_shape(Builder *builder, const Type *type, unsigned rank) {
 }
 
 const char *builder_extent(Builder *builder, Space space, int64_t begin, int64_t end) {
-    return verdict_text(builder->verdict, "%s %lld-%lld", space == SPACE_TENSOR ? "columns" : "bytes", (long long)begin,
-                        (long long)end - 1);
+    Text text = {0};
+    text_extent(&text, space == SPACE_TENSOR ? "column" : "byte", begin, end);
+    return verdict_keep(builder->verdict, &text);
 }
 
 const char *builder_storage(Builder *builder, const char *name, Space space, int64_t slots, int64_t size) {

@@ -101,15 +101,17 @@ static const char *group_name(GroupKind kind) {
     return names[kind];
 }
 
-/* "columns 64-64", "bytes 0-16383, rows 0-63"; rows only where they are not all that the other has. */
+/* "column 64", "bytes 0-16383, rows 0-63"; rows only where they are not all that the other has. */
 static const char *extent_text(const Tables *tables, const Buffer *of, Box box, const Box *all) {
     int64_t from = share_of(tables, of)->begin;
     const char *extent =
         builder_extent(tables->builder, of->carrier->allocation->space, box.begin - from, box.end - from);
     if (box.first_row == all->first_row && box.end_row == all->end_row)
         return extent;
-    return verdict_text(tables->verdict, "%s, rows %lld-%lld", extent, (long long)box.first_row,
-                        (long long)box.end_row - 1);
+    Text text = {0};
+    text_addf(&text, "%s, ", extent);
+    text_extent(&text, "row", box.first_row, box.end_row);
+    return verdict_keep(tables->verdict, &text);
 }
 
 /* "buffer.id 8", "%ring" */
@@ -377,10 +379,26 @@ static Finding *race_of(const Tables *tables, const Row *row, uint32_t line) {
     return NULL;
 }
 
-/* Whether the two are different things that one memory is used for. */
-static bool is_aliased(const Row *row) {
+/* Whether what is read is packed into what is overwritten, and a thing of its own: others store into that part, and who
+ * overwrites it all does not go on from what is there, as an accumulator does that is scaled in parts. */
+static bool is_packed(const Tables *tables, const Row *row) {
     const Buffer *written = row->write->area->buffer, *read = row->read->area->buffer;
-    return written->carrier->op != read->carrier->op || written->reuse != read->reuse;
+    bool stored = false;
+    if (written == read || !buffer_is_part(read))
+        return false;
+    for (const Touch *touch = tables->coverage->listed; touch; touch = touch->next) {
+        bool writes = touch->effect->effect.verb == EFFECT_WRITE, same = touch->pc == row->write->pc;
+        if (same && !writes && touch->area->buffer == written)
+            return false;
+        stored |= writes && !same && touch->agent != row->write->agent && touch->area->buffer == read;
+    }
+    return stored;
+}
+
+/* Whether the two are different things that one memory is used for. */
+static bool is_aliased(const Tables *tables, const Row *row) {
+    const Buffer *written = row->write->area->buffer, *read = row->read->area->buffer;
+    return written->carrier->op != read->carrier->op || written->reuse != read->reuse || is_packed(tables, row);
 }
 
 static unsigned loop_depth(const Op *op) {
@@ -416,7 +434,7 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
         verdict,
         "In %llu of %llu overwrites %s%s. Nothing that %s has waited for by then is ordered after that read%s.",
         (unsigned long long)row->missing, (unsigned long long)row->times, wanting_text(tables, row),
-        is_aliased(row) ? ": the two are different names of the same memory" : "", writer,
+        is_aliased(tables, row) ? ": the two are different names of the same memory" : "", writer,
         tensor  ? ", which only a commit signals"
         : group ? ", which only a wait for its group shows"
                 : "");
@@ -459,7 +477,7 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
 static bool is_said(Tables *tables, Row *const *rows, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const Row *row = rows[i];
-        bool aliased = is_aliased(row);
+        bool aliased = is_aliased(tables, row);
         Finding *race =
             row->missing ? race_of(tables, row, aliased ? op_line(tables->builder->module, row->read_op) : 0) : NULL;
         if (!race)

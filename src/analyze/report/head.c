@@ -268,8 +268,16 @@ static void tell_deadlocks(Report *report, Verdict *verdict) {
     report->deadlock_reason = deadlocks[0].message;
 }
 
+static void tell_findings(Report *report, Verdict *verdict) {
+    const char **messages = ARENA_ARRAY(verdict->arena, const char *, verdict->finding_count + 1);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        messages[i] = with_names(report, verdict, verdict->findings[i].message);
+    report->messages = messages;
+}
+
 void report_lead(Report *report, Verdict *verdict) {
     const Finding *lead = lead_of(verdict);
+    tell_findings(report, verdict);
     tell_deadlocks(report, verdict);
     report->head = lead ? head_of_finding(report, verdict, lead) : head_of_clean(report, verdict);
 }

@@ -91,7 +91,7 @@ uint64_t builder_runners(const Builder *builder, const Op *op);
 const char *builder_partition(Builder *builder, const Op *op);
 /* "128x64xf16", of the last `rank` dimensions. */
 const char *builder_shape(Builder *builder, const Type *type, unsigned rank);
-/* "columns 0-63", "bytes 0-16383"; "a (shared, 3 slots of 16384 bytes)". */
+/* "columns 0-63", "column 64", "bytes 0-16383"; "a (shared, 3 slots of 16384 bytes)". */
 const char *builder_extent(Builder *builder, Space space, int64_t begin, int64_t end);
 const char *builder_storage(Builder *builder, const char *name, Space space, int64_t slots, int64_t size);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */

@@ -154,6 +154,8 @@ static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot
                         .room = fresh->room};
     }
     Seen *seen = &sights->seen[*index - 1];
+    if (event->flight && event->flight->member)
+        return *index - 1; /* it comes to several CTAs, and was counted with the first */
     seen->times++;
     seen->strays |= seen->ring != spot->ring;
     seen->varies |= seen->amount != event->amount;

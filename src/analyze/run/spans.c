@@ -255,8 +255,8 @@ void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, T
     }
     const Allocation *best = allocation_at(&program->allocations, info->memory->storage, begin);
     int64_t base = best ? best->offset.base : 0;
-    text_addf(to, tensor ? "columns %lld-%lld of " : "bytes %lld-%lld of ", (long long)(begin - base),
-              (long long)(end - base - 1));
+    text_extent(to, tensor ? "column" : "byte", begin - base, end - base);
+    text_addf(to, " of ");
     if (best && best->op->result_count)
         name_print(program->module, best->op, to);
     else
