@@ -29,10 +29,15 @@ SONAME := libweir.so.0
 sanitizers = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 # Sanitizers make gcc see ghosts ("may be used uninitialized"), so there a warning stays a warning.
 warnings = -Wall -Wextra $(if $(SANITIZE),,$(WERROR))
-compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d
+compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE $(if $(zstd),-DWEIR_ZSTD) -pthread -MMD -MP -MF $@.d
 internal = -Isrc -Iinclude
 link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -pthread
-libraries = -ljansson
+# PTX that nvcc 13 puts into programs is compressed with zstd; without the library it is named, and not read.
+ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_versionNumber(); }\n' | \
+	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
+# (A wheel goes to machines that may not have it.)
+zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
+libraries = -ljansson $(if $(zstd),-lzstd)
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
@@ -306,7 +311,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
 	ln -sf $(SONAME) $(lib)/libweir.so
 	install -m 644 include/weir/weir.h $(header)/weir.h
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' weir.pc.in \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
 	install -m 644 man/*.1 $(manual)
 	install -m 644 completions/weir.bash $(bash_completion)/weir

@@ -60,11 +60,40 @@ WEIR_API size_t weir_file_size(const weir_file *file);
 /* Nonzero for a log of compiler passes (MLIR_ENABLE_DUMP). */
 WEIR_API int weir_file_is_pass_log(const weir_file *file);
 
-/* Nonzero for PTX: its text starts with .version, or its name ends so. It is read and printed; what is asked of it
- * gives a result whose verdict is WEIR_VERDICT_ERROR. */
+/* Nonzero for PTX: its text starts with .version, or its name ends so, or it has images. It is read and printed; what
+ * is asked of it gives a result whose verdict is WEIR_VERDICT_ERROR. */
 WEIR_API int weir_file_is_ptx(const weir_file *file);
 
-/* A file holds several modules where `// -----` lines part them, or where it is a pass log. */
+/* Nonzero for a fatbin, and for an ELF file: an object, a library, a program, or a cubin. */
+WEIR_API int weir_file_has_images(const weir_file *file);
+
+typedef enum weir_image_kind {
+    WEIR_IMAGE_PTX,
+    WEIR_IMAGE_CUBIN,
+    WEIR_IMAGE_OTHER,
+    WEIR_IMAGE_DAMAGED, /* `problem` says what cannot be read */
+} weir_image_kind;
+
+typedef enum weir_packing {
+    WEIR_PACKED_NOT,
+    WEIR_PACKED_LZ4,
+    WEIR_PACKED_ZSTD,
+    WEIR_PACKED_OTHER, /* in a way that is not known */
+} weir_packing;
+
+typedef struct weir_image {
+    weir_image_kind kind;
+    weir_packing packing;
+    unsigned capability; /* 90 of sm_90; 0: not said */
+    size_t stored, size; /* bytes in the file, and unpacked */
+    size_t module;       /* which module of the file it is, counted from 1; 0: none, it is not read */
+    const char *problem; /* empty: none known before it is read */
+} weir_image;
+WEIR_API size_t weir_image_count(const weir_file *file);
+WEIR_API weir_image weir_image_at(const weir_file *file, size_t index);
+
+/* A file holds several modules where it has several images of PTX, where `// -----` lines part them, or where it is a
+ * pass log. */
 WEIR_API size_t weir_module_count(const weir_file *file);
 
 typedef struct weir_module_info {

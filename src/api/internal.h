@@ -5,6 +5,7 @@
 #include "analyze/pipeline/pipeline.h"
 #include "config/apply.h"
 #include "mlir/reader.h"
+#include "ptx/images.h"
 #include "ptx/reader.h"
 #include "weir/weir.h"
 
@@ -18,11 +19,15 @@ struct weir_file {
     Units units;
     Unit whole; /* the only one of PTX */
     bool ptx;
+    Images images; /* of a fatbin or an ELF file; none of others */
+    bool container;
+    uint32_t *texts; /* of such a one, the image of each unit */
 };
 
 struct weir_module {
     Module module;  /* empty if it is PTX */
     PtxModule *ptx; /* NULL: it is none */
+    Source *text;   /* its own, if it comes from an image; NULL: the file's */
     Diagnostics diagnostics;
     bool ok;
     size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */

@@ -43,14 +43,46 @@ static bool looks_like_ptx(const Source *source) {
     return ptx_is(source) || str_ends(str_of(source->name), STR(".ptx"));
 }
 
+/* Each PTX image is a module, and so is what cannot be read. False: no memory. */
+static bool find_texts(weir_file *file, const Source *source) {
+    if (!images_find(source, &file->images))
+        return false;
+    size_t most = file->images.count;
+    Unit *units = calloc(most, sizeof *units);
+    uint32_t *texts = calloc(most, sizeof *texts), count = 0;
+    for (uint32_t i = 0; units && texts && i < most; i++) {
+        const Image *image = &file->images.items[i];
+        if (image->kind != IMAGE_PTX && !image->problem)
+            continue;
+        units[count] = (Unit){.begin = image->begin, .end = image->begin + image->size};
+        texts[count++] = i;
+    }
+    file->units = (Units){.items = units, .count = count};
+    file->texts = texts;
+    return units && texts;
+}
+
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
 static bool find_units(weir_file *file, const Source *source) {
-    file->ptx = looks_like_ptx(source);
+    file->container = images_in(source);
+    file->ptx = file->container || looks_like_ptx(source);
+    if (file->container)
+        return find_texts(file, source);
     if (!file->ptx)
         return units_find(source, &file->units);
     file->whole = (Unit){.end = source->size};
     file->units = (Units){.items = &file->whole, .count = 1};
     return true;
+}
+
+static void free_units(weir_file *file) {
+    if (file->container) {
+        free(file->units.items);
+        free(file->texts);
+        images_free(&file->images);
+    } else {
+        units_free(&file->units);
+    }
 }
 
 static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
@@ -61,6 +93,8 @@ static weir_file *open_source(weir_context *context, Source *source, const char 
         return file;
     }
     set_error(context, source ? "there is not enough memory" : problem);
+    if (file)
+        free_units(file);
     free(file);
     source_free(source);
     return NULL;
@@ -80,7 +114,7 @@ weir_file *weir_open_buffer(weir_context *context, const char *name, const char 
 void weir_close(weir_file *file) {
     if (!file)
         return;
-    units_free(&file->units);
+    free_units(file);
     source_free(file->source);
     free(file);
 }
@@ -99,6 +133,35 @@ int weir_file_is_pass_log(const weir_file *file) {
 
 int weir_file_is_ptx(const weir_file *file) {
     return file->ptx;
+}
+
+int weir_file_has_images(const weir_file *file) {
+    return file->container;
+}
+
+size_t weir_image_count(const weir_file *file) {
+    return file->images.count;
+}
+
+weir_image weir_image_at(const weir_file *file, size_t index) {
+    static const weir_packing packings[] = {[PACKED_NOT] = WEIR_PACKED_NOT,
+                                            [PACKED_LINES] = WEIR_PACKED_NOT,
+                                            [PACKED_LZ4] = WEIR_PACKED_LZ4,
+                                            [PACKED_ZSTD] = WEIR_PACKED_ZSTD,
+                                            [PACKED_OTHER] = WEIR_PACKED_OTHER};
+    if (index >= file->images.count)
+        return (weir_image){.kind = WEIR_IMAGE_OTHER, .problem = ""};
+    const Image *image = &file->images.items[index];
+    weir_image given = {.kind = (weir_image_kind)image->kind, /* ORDER ImageKind */
+                        .packing = packings[image->packing],
+                        .capability = image->capability,
+                        .stored = image->size,
+                        .size = image->unpacked,
+                        .problem = image->problem ? image->problem : ""};
+    for (uint32_t i = 0; i < file->units.count; i++)
+        if (file->texts[i] == index)
+            given.module = i + 1;
+    return given;
 }
 
 size_t weir_module_count(const weir_file *file) {
@@ -127,14 +190,39 @@ static int by_place(const void *a, const void *b) {
     return (x->place.column > y->place.column) - (x->place.column < y->place.column);
 }
 
+/* The text of an image; one that cannot be read is empty, and that is an error. NULL: there is no memory. */
+static Source *unpacked_text(weir_file *file, size_t index, Diagnostics *diagnostics) {
+    const char *problem;
+    const Image *image = &file->images.items[file->texts[index]];
+    Source *text = image_text(file->source, image, &problem);
+    if (text)
+        return text;
+    text = source_copy(file->source->name, "", 0);
+    if (text && image->kind == IMAGE_DAMAGED)
+        diagnostics_add(diagnostics, SEVERITY_ERROR, text, 0, "%s", problem);
+    else if (text)
+        diagnostics_add(diagnostics, SEVERITY_ERROR, text, 0, "PTX image %zu of this file: %s", index + 1, problem);
+    return text;
+}
+
 /* False: there is no memory. */
-static bool parse_ptx(weir_file *file, weir_module *module, bool strict) {
+static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
-    if (!module->ptx)
+    if (file->container)
+        module->text = unpacked_text(file, index, &module->diagnostics);
+    Source *text = file->container ? module->text : file->source;
+    if (!module->ptx || !text) {
+        free(module->ptx);
+        source_free(module->text);
+        diagnostics_free(&module->diagnostics);
         return false;
-    module_init(&module->module, file->source, nothing);
-    module->ok = ptx_read(module->ptx, file->source, strict, &module->diagnostics);
+    }
+    module_init(&module->module, text, nothing);
+    if (module->diagnostics.errors)
+        *module->ptx = (PtxModule){.source = text, .target = PTX_NONE};
+    else
+        module->ok = ptx_read(module->ptx, text, strict, &module->diagnostics);
     return true;
 }
 
@@ -147,7 +235,7 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
     if (!file->ptx) {
         module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
-    } else if (!parse_ptx(file, module, options.strict)) {
+    } else if (!parse_ptx(file, module, index, options.strict)) {
         set_error(file->context, "there is not enough memory");
         free(module);
         return NULL;
@@ -168,6 +256,7 @@ void weir_module_free(weir_module *module) {
     if (module->ptx)
         ptx_free(module->ptx);
     free(module->ptx);
+    source_free(module->text);
     diagnostics_free(&module->diagnostics);
     free(module);
 }

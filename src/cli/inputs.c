@@ -43,9 +43,9 @@ bool paths_append(Paths *paths, const char *path) {
     return paths->items[paths->count] && ++paths->count;
 }
 
-static bool is_ir(const char *name) {
+static bool is_read(const Paths *paths, const char *name) {
     const char *dot = strrchr(name, '.');
-    return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0);
+    return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0 || (paths->ptx && strcmp(dot, ".ptx") == 0));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) {
@@ -72,7 +72,7 @@ static bool add_entry(Paths *paths, Failures *unread, const char *folder, const 
         good = add_failure(unread, path, strerror(errno));
     else if (good && S_ISDIR(status.st_mode))
         good = add_below(paths, unread, path);
-    else if (good && S_ISREG(status.st_mode) && is_ir(name))
+    else if (good && S_ISREG(status.st_mode) && is_read(paths, name))
         good = paths_append(paths, path);
     free(path);
     return good;
@@ -121,7 +121,9 @@ bool paths_add(Paths *paths, Failures *unread, const char *path) {
         return false;
     if (paths->count > before || unread->paths.count > failures)
         return true;
-    return add_failure(unread, path, "there is no .ttgir or .mlir file below this folder");
+    return add_failure(unread, path,
+                       paths->ptx ? "there is no .ttgir, .mlir or .ptx file below this folder"
+                                  : "there is no .ttgir or .mlir file below this folder");
 }
 
 void paths_free(Paths *paths) {

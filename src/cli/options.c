@@ -342,6 +342,7 @@ static void read_words(Options *options, Line *line) {
 /* All of a file that was named; of a folder, what the project file leaves in. */
 static void add_operand(Options *options, const char *path) {
     size_t first = options->inputs.count;
+    options->inputs.ptx = options->command == COMMAND_PARSE; /* nothing else does more with it than to say so */
     if (!paths_add(&options->inputs, &options->unread, path))
         exit(STATUS_ERROR);
     bool folder = options->inputs.count != first + 1 || strcmp(options->inputs.items[first], path) != 0;

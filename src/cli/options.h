@@ -39,6 +39,7 @@
 typedef struct Paths {
     char **items;
     size_t count, capacity;
+    bool ptx; /* of a folder, .ptx files are meant, too */
 } Paths;
 
 /* Inputs that cannot be looked at, and of each why. */

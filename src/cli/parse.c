@@ -50,9 +50,19 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
     output_printf(output, "\n");
 }
 
+static bool has_kernel(weir_module *module, const char *name) {
+    for (size_t i = 0; i < weir_ptx_of(module).functions; i++) {
+        weir_ptx_function function = weir_ptx_function_at(module, i);
+        if (function.entry && function.body && function.name.size == strlen(name) &&
+            memcmp(function.name.data, name, function.name.size) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The functions of a PTX module; false, with what is wrong, if it cannot be read. */
-static bool list_ptx(const Options *options, weir_file *file, Output *output) {
-    weir_module *module = weir_parse(file, 0, 0);
+static bool list_ptx(const Options *options, weir_file *file, size_t index, Output *output) {
+    weir_module *module = weir_parse(file, index, 0);
     if (!module) {
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
@@ -63,17 +73,52 @@ static bool list_ptx(const Options *options, weir_file *file, Output *output) {
     for (size_t i = 0; good && i < ptx.functions; i++) {
         weir_ptx_function function = weir_ptx_function_at(module, i);
         if (function.name.size)
-            output_printf(output, "line %u: %s %.*s, %zu instruction%s%s\n", function.line,
-                          function.entry ? ".entry" : ".func", (int)function.name.size, function.name.data,
-                          function.instructions, function.instructions == 1 ? "" : "s",
+            output_printf(output, "%sline %u: %s %.*s, %zu instruction%s%s\n", weir_file_has_images(file) ? "   " : "",
+                          function.line, function.entry ? ".entry" : ".func", (int)function.name.size,
+                          function.name.data, function.instructions, function.instructions == 1 ? "" : "s",
                           function.body ? "" : " (declared only)");
     }
     weir_module_free(module);
     return good;
 }
 
+/* "1: PTX for sm_90, 722 bytes, 360 with zstd" */
+static void list_image(Output *output, const weir_image *image) {
+    static const char *const kinds[] = {"PTX", "cubin", "other image", "not read"};
+    static const char *const packings[] = {"", " with LZ4", " with zstd", " compressed"};
+    if (image->module)
+        output_printf(output, "%zu: ", image->module);
+    else
+        output_printf(output, "-: ");
+    output_printf(output, "%s", kinds[image->kind]);
+    if (image->kind == WEIR_IMAGE_DAMAGED) {
+        output_printf(output, "\n");
+        return;
+    }
+    if (image->capability)
+        output_printf(output, " for sm_%u", image->capability);
+    output_printf(output, ", %zu bytes", image->size);
+    if (image->packing)
+        output_printf(output, ", %zu%s", image->stored, packings[image->packing]);
+    output_printf(output, "\n");
+}
+
+/* The images of a file, and below each that is PTX its functions. */
+static bool list_images(const Options *options, weir_file *file, Output *output) {
+    bool good = true;
+    for (size_t i = 0; i < weir_image_count(file); i++) {
+        weir_image image = weir_image_at(file, i);
+        if (options->module && (!image.module || !module_picked(file, image.module - 1, options->module)))
+            continue;
+        list_image(output, &image);
+        if (image.module)
+            good &= list_ptx(options, file, image.module - 1, output);
+    }
+    return good;
+}
+
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
-                         Output *output, Stats *stats, bool *first) {
+                         Output *output, Stats *stats, bool *first, bool *found) {
     double start = seconds_now();
     weir_module *module = weir_parse(file, index, options->strict ? WEIR_STRICT : 0);
     stats->seconds += seconds_now() - start;
@@ -81,8 +126,13 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
     }
-    weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
     bool good = weir_module_ok(module);
+    if (good && options->run.kernel && !has_kernel(module, options->run.kernel)) {
+        weir_module_free(module);
+        return true;
+    }
+    *found |= good;
+    weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
     stats->modules++;
     stats->ops += weir_module_ops(module);
     stats->unknown += weir_module_unknown_ops(module);
@@ -114,7 +164,7 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         complain("%s: cannot be read: %s", path, weir_error(weir));
         return false;
     }
-    bool good = true, any = false;
+    bool good = true, any = false, found = false;
     stats->files++;
     stats->bytes += weir_file_size(file);
     if (options->list && options->inputs.count > 1)
@@ -125,8 +175,13 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         weir_close(file);
         return false;
     }
+    if (options->run.kernel && !weir_file_is_ptx(file)) {
+        complain("%s: --kernel picks among the modules of PTX; this is Triton GPU IR", path);
+        weir_close(file);
+        return false;
+    }
     if (weir_file_is_ptx(file) && options->list) {
-        good = list_ptx(options, file, output);
+        good = weir_file_has_images(file) ? list_images(options, file, output) : list_ptx(options, file, 0, output);
         weir_close(file);
         return good;
     }
@@ -140,7 +195,11 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         if (options->list)
             list_module(output, &info, i);
         else
-            good &= parse_module(options, file, i, &info, output, stats, first);
+            good &= parse_module(options, file, i, &info, output, stats, first, &found);
+    }
+    if (good && any && options->run.kernel && !found) {
+        complain("%s: there is no kernel '%s'; --list shows those there are", path, options->run.kernel);
+        good = false;
     }
     if (!any && options->module) {
         complain("%s: there is no module '%s'; --list shows those there are", path, options->module);

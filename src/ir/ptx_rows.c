@@ -6,26 +6,49 @@
 #include <ctype.h>
 #include <pthread.h>
 
-#define SINCE(version, capability) version, capability
+#define SINCE(version, capability)    version, capability, PTX_AND_LATER
+#define SPECIFIC(version, capability) version, capability, PTX_WITH_LETTER
+#define ONLY(version, capability)     version, capability, PTX_ONLY_THIS
 static const PtxRow rows[] = {
 #define PTX(name, modifiers, operands, since, effects)     {name, modifiers, operands, effects, since, false},
 #define CONTROL(name, modifiers, operands, since, effects) {name, modifiers, operands, effects, since, true},
 #define SPECIAL(name, parts, numbers)
+#define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
 #undef CONTROL
 #undef SPECIAL
+#undef TARGET
 };
 #undef SINCE
+#undef SPECIFIC
+#undef ONLY
 
 static const PtxSpecial specials[] = {
 #define PTX(...)
 #define CONTROL(...)
 #define SPECIAL(name, parts, numbers) {name, parts, numbers},
+#define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
 #undef CONTROL
 #undef SPECIAL
+#undef TARGET
+};
+
+static const struct {
+    const char *name;
+    unsigned version;
+} targets[] = {
+#define PTX(...)
+#define CONTROL(...)
+#define SPECIAL(name, parts, numbers)
+#define TARGET(name, version) {name, version},
+#include "ir/ops/ptx.def"
+#undef PTX
+#undef CONTROL
+#undef SPECIAL
+#undef TARGET
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, SPECIALS = sizeof specials / sizeof *specials, MOST_GROUPS = 24 };
@@ -215,10 +238,12 @@ static bool match(Matching *matching, const PtxRow *row, Str form) {
     for (const char *at = row->modifiers;
          matching->count < MOST_GROUPS && next_group(&at, &matching->groups[matching->count]);)
         matching->count++;
-    next_part(&form);
-    while (form.size) {
-        Str word = next_part(&form);
-        if (!of_name(row, word) && !take_word(matching, word))
+    Str left = form;
+    next_part(&left);
+    while (left.size) {
+        Str word = next_part(&left);
+        bool first = !ptx_form_has(str_between(form.data, word.data), word);
+        if (!(first && of_name(row, word)) && !take_word(matching, word))
             return false;
     }
     for (unsigned i = 0; i < matching->count; i++)
@@ -253,11 +278,11 @@ PtxActs ptx_opcode_acts(Str opcode) {
     return acts;
 }
 
-Str ptx_form_modifier(const PtxRow *row, Str form, const char *group) {
+Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
     Matching matching;
     if (match(&matching, row, form))
         for (unsigned i = 0; i < matching.count; i++)
-            if (str_is(matching.groups[i].name, group))
+            if (group.size && str_equal(matching.groups[i].name, group))
                 return matching.taken[i];
     return (Str){"", 0};
 }
@@ -281,6 +306,43 @@ void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most) {
         *least += !rest && at[size - 1] != '?';
         *most = rest ? UINT16_MAX : *most + 1;
     }
+}
+
+bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand) {
+    const char *at = row->operands;
+    bool missing = false;
+    for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
+        bool optional = at[size - 1] == '?';
+        if (missing && !optional)
+            return false;
+        missing |= optional;
+        if (index--)
+            continue;
+        size_t skipped = strspn(at, "="), type = strcspn(at, ": "), plain;
+        *operand = (PtxOperandRow){.written = skipped > 0, .address = at[skipped] == '['};
+        if (type >= size)
+            return at[0] != '.';
+        at += type + 1;
+        plain = strcspn(at, "*+%? ");
+        operand->type = (Str){at, plain};
+        at += plain;
+        if (*at == '*') {
+            operand->vector = true;
+            operand->members = (Str){at + 1, strcspn(at + 1, "+%? ")};
+            at += 1 + operand->members.size;
+        }
+        operand->wider = *at == '+';
+        operand->special = *at == '%';
+        return true;
+    }
+    return false;
+}
+
+unsigned ptx_target_version(Str target) {
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (str_is(target, targets[i].name))
+            return targets[i].version;
+    return 0;
 }
 
 /* ---- Special registers -------------------------------------------------------------------------------- */

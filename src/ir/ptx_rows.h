@@ -8,6 +8,13 @@
 
 #include "base/text.h"
 
+/* Which targets a row is for, beside those before its own, which it is not for. */
+typedef enum PtxTargets {
+    PTX_AND_LATER,
+    PTX_WITH_LETTER, /* sm_90a, and later ones with a letter */
+    PTX_ONLY_THIS,   /* sm_90a, and no later ones */
+} PtxTargets;
+
 typedef struct PtxRow {
     const char *name;      /* "cp.async.bulk": the opcode, and modifiers that have to be there */
     const char *modifiers; /* groups of modifiers; the head of ops/ptx.def says how they are written */
@@ -15,7 +22,8 @@ typedef struct PtxRow {
     const char *effects; /* in the words of docs/effects.md; "" if it does nothing but compute */
     uint16_t version;    /* of the ISA that has it, 78 for 7.8 */
     uint16_t capability; /* and the target, 90 for sm_90; 0: all */
-    bool control;        /* it decides where a thread goes on */
+    PtxTargets targets;
+    bool control; /* it decides where a thread goes on */
 } PtxRow;
 
 /* The newest ISA that the table is about: what a later one has may be in no row. */
@@ -37,7 +45,7 @@ typedef enum PtxActs {
 PtxActs ptx_opcode_acts(Str opcode);
 
 /* The modifier of a form that is in the group of that name; empty if it has none. The row is that of the form. */
-Str ptx_form_modifier(const PtxRow *row, Str form, const char *group);
+Str ptx_form_modifier(const PtxRow *row, Str form, Str group);
 /* Whether a form has a modifier. */
 bool ptx_form_has(Str form, Str modifier);
 
@@ -45,6 +53,20 @@ bool ptx_form_has(Str form, Str modifier);
 bool ptx_row_names(const PtxRow *row, Str operand);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
+
+/* What a row says of one of its operands. */
+typedef struct PtxOperandRow {
+    bool written, address;
+    Str type;           /* a group, a type, "wide" or "label"; empty: nothing is said */
+    bool vector;        /* it may be one */
+    Str members;        /* the group that says of how many; empty: any number */
+    bool wider, special; /* a wider register will do; a special one, too */
+} PtxOperandRow;
+/* False if the row has no operand at that place, or if one before it may be missing. */
+bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand);
+
+/* The ISA that has a target first: 80 of sm_90a; 0: it is not in the table. */
+unsigned ptx_target_version(Str target);
 
 /* The next of the parts of a name, which dots separate; empty at the end. */
 Str next_part(Str *name);

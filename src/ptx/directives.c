@@ -28,9 +28,14 @@ bool read_version(Reader *r, uint32_t word) {
 bool read_target(Reader *r, uint32_t word) {
     uint32_t first = r->module->operands_count;
     do {
+        next_char(r);
+        const char *at = r->p;
         Str text = take_identifier(r);
         if (!text.size)
             return fail_expected(r, "a target");
+        unsigned since = ptx_target_version(text);
+        if (since > r->module->version)
+            return ptx_fail(r, at, "'%.*s' is a target from version %u.%u on", STR_ARG(text), since / 10, since % 10);
         add_operand(r, PTX_WORD, intern(r, text), 0);
         int64_t number;
         size_t digits = 3;

@@ -22,20 +22,42 @@ static unsigned type_bits(Str type) {
     return bits;
 }
 
-/* Bit i: operand i of the row is said to have the type of the instruction. */
-static uint32_t typed_operands(const PtxRow *row) {
-    uint32_t typed = 0;
-    const char *at = row->operands;
-    for (unsigned i = 0; i < 32; i++) {
-        at += strspn(at, " ");
-        size_t size = strcspn(at, " ");
-        if (!size)
-            break;
-        if (memmem(at, size, ":t", 2))
-            typed |= 1u << i;
-        at += size;
+/* The type of an operand, as its row gives it; `bits` of it. */
+static Str operand_type(const PtxForm *form, Str said, unsigned *bits) {
+    bool wide = str_is(said, "wide");
+    Str type = ptx_form_modifier(form->row, form->text, wide ? STR("t") : said);
+    if (!type.size)
+        type = said;
+    *bits = type_bits(type) << wide;
+    return type;
+}
+
+static void describe_operand(const PtxForm *form, unsigned index, OperandFacts *facts) {
+    PtxOperandRow row;
+    if (!ptx_row_operand(form->row, index, &row))
+        return;
+    *facts = (OperandFacts){.known = true,
+                            .typed = row.type.size > 0,
+                            .written = row.written,
+                            .address = row.address,
+                            .label = str_is(row.type, "label"),
+                            .special = row.special,
+                            .vector = row.vector,
+                            .members = row.vector ? ANY_MEMBERS : 1};
+    if (!facts->typed || facts->label)
+        return;
+    if (row.members.size) {
+        Str count = ptx_form_modifier(form->row, form->text, row.members);
+        facts->members = count.size ? (uint8_t)type_bits(count) : 1;
     }
-    return typed;
+    unsigned bits;
+    Str type = operand_type(form, row.type, &bits);
+    facts->type = type_class(type);
+    if (facts->type || str_is(type, "pred")) {
+        facts->letter = type.data[0];
+        facts->bits = (uint8_t)bits;
+        facts->loose = row.wider || form->row->operands[0] == '['; /* what is stored may be the lower part */
+    }
 }
 
 /* Whether an address of the form needs 64 bits: those of shared memory and the like have 32, too. */
@@ -51,6 +73,25 @@ static bool has_wide_address(Str form) {
     return true;
 }
 
+/* The state space of variables that a modifier means; NULL: it is none. */
+static const char *named_space(Str modifier) {
+    static const char *const spaces[] = {".global", ".shared", ".local", ".const", ".param"};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (modifier.size && str_starts(modifier, str_of(spaces[i] + 1)))
+            return spaces[i];
+    return NULL;
+}
+
+/* Whether the module's version and target have the instruction. */
+static bool has_row(const PtxModule *module, const PtxRow *row) {
+    bool target = row->capability <= module->capability;
+    if (row->targets != PTX_AND_LATER)
+        target &= module->variant != 0;
+    if (row->targets == PTX_ONLY_THIS)
+        target &= row->capability == module->capability;
+    return row->version <= module->version && (target || !module->capability);
+}
+
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     bool known;
     Str text = form->text;
@@ -61,19 +102,14 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
         facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
         return;
     }
-    facts->writes = form->row->operands[0] == '=';
+    facts->early = !has_row(r->module, form->row);
+    facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     unsigned least, most;
     ptx_row_operands(form->row, &least, &most);
     facts->least = (uint16_t)least;
     facts->most = (uint16_t)most;
-    facts->typed = typed_operands(form->row);
-    Str type = facts->typed ? ptx_form_modifier(form->row, form->text, "t") : (Str){"", 0};
-    facts->type = type_class(type);
-    if (facts->type || str_is(type, "pred")) {
-        facts->letter = type.data[0];
-        facts->bits = (uint8_t)type_bits(type);
-        facts->loose = form->row->operands[0] == '['; /* what is stored may be the lower part */
-    }
+    for (unsigned i = 0; i < OPERANDS_LOOKED_AT; i++)
+        describe_operand(form, i, &facts->operands[i]);
     facts->wide = r->module->capability >= 90 && has_wide_address(form->text);
 }
 
@@ -131,7 +167,7 @@ static Str join_forms(Reader *r, Str first) {
 
 /* ---- Checks ---------------------------------------------------------------------------------------------- */
 
-static bool check_literal(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
     if ((operand->kind == PTX_SINGLE && facts->type != 'f' && facts->type != 's') ||
@@ -140,17 +176,25 @@ static bool check_literal(Reader *r, const FormFacts *facts, const PtxOperand *o
     return true;
 }
 
-static bool check_address(Reader *r, const PtxOperand *operand, Str form, const char *at) {
+static bool check_address(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     const PtxOperand *base = operand + 1;
+    if (base->kind == PTX_VARIABLE && facts->space) {
+        Str space = ptx_name(r->module, r->module->variables[base->a].space);
+        if (!str_is(space, facts->space))
+            return ptx_fail(r, at, "'%.*s' is about %s memory, and this is a variable of %.*s", STR_ARG(form),
+                            facts->space, STR_ARG(space));
+    }
     if (base->kind != PTX_REGISTER)
         return true;
     Str type = ptx_name(r->module, r->module->variables[base->a].type);
-    return type_bits(type) != 32 ||
+    if (type.size > 1 && (type.data[1] == 'p' || type.data[1] == 'f'))
+        return ptx_fail(r, at, "a register of type %.*s is no address", STR_ARG(type));
+    return !facts->wide || type_bits(type) != 32 ||
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
 /* A register against the type of the instruction: b fits all of its size, u and s each other. */
-static bool check_register(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     const PtxVariable *variable = &r->module->variables[operand->a];
     Str type = ptx_name(r->module, variable->type);
     char letter = type.size > 1 ? type.data[1] : 0;
@@ -159,32 +203,66 @@ static bool check_register(Reader *r, const FormFacts *facts, const PtxOperand *
         return true;
     unsigned bits = type_bits(type);
     bool fits = letter == 'p' || facts->letter == 'p' ? letter == facts->letter
-                                                      : bits == facts->bits || (facts->loose && bits > facts->bits);
+                                                      : bits == facts->bits || (facts->loose && bits > facts->bits && letter != 'f');
     bool floats = (letter == 'f' && strchr("us", facts->letter)) || (facts->letter == 'f' && strchr("us", letter));
     return (fits && !floats) ||
            ptx_fail(r, at, "'%.*s' does not take a register of type %.*s here", STR_ARG(form), STR_ARG(type));
 }
 
-/* An operand of the instruction's own type. */
-static bool check_typed(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    if (operand->kind == PTX_SINK)
-        return ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
-    if (operand->kind == PTX_REGISTER && facts->letter)
-        return check_register(r, facts, operand, form, at);
-    return !facts->type || check_literal(r, facts, operand, form, at);
+/* What is no vector, of the instruction's own type. */
+static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    switch (operand->kind) {
+    case PTX_SINK:
+        return facts->written || ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
+    case PTX_REGISTER:
+        return !facts->letter || check_register(r, facts, operand, form, at);
+    case PTX_SPECIAL:
+        return facts->special || ptx_fail(r, at, "only mov reads special registers");
+    case PTX_ADDRESS:
+        return ptx_fail(r, at, "'%.*s' takes no address here", STR_ARG(form));
+    default:
+        return !facts->type || check_literal(r, facts, operand, form, at);
+    }
+}
+
+static bool is_vector(const Reader *r, const PtxOperand *operand) {
+    return operand->kind == PTX_VECTOR ||
+           (operand->kind == PTX_REGISTER && r->module->variables[operand->a].vector != PTX_NONE && !operand->part);
+}
+
+static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    if (operand->kind == PTX_PAIR || facts->members == ANY_MEMBERS)
+        return is_vector(r, operand) || operand->kind == PTX_PAIR || check_single(r, facts, operand, form, at);
+    if (facts->members > 1 && !is_vector(r, operand) && operand->kind != PTX_SINK)
+        return ptx_fail(r, at, "'%.*s' takes a vector of %u here", STR_ARG(form), facts->members);
+    if (operand->kind != PTX_VECTOR)
+        return check_single(r, facts, operand, form, at);
+    uint32_t count = 0;
+    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i), count++)
+        if (operand[i].kind != PTX_SINK && !check_single(r, facts, operand + i, form, at))
+            return false;
+    if (!facts->vector)
+        return ptx_fail(r, at, "'%.*s' takes no vector here", STR_ARG(form));
+    return count == facts->members ||
+           ptx_fail(r, at, "'%.*s' takes a vector of %u here, and this one has %u", STR_ARG(form), facts->members, count);
 }
 
 static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsigned index, uint32_t head,
                           const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
-    if (facts->writes && index == 0 && operand->kind >= PTX_INTEGER && operand->kind <= PTX_DOUBLE)
+    const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
+    if (known && known->written && operand->kind >= PTX_INTEGER && operand->kind <= PTX_DOUBLE)
         return ptx_fail(r, at, "a number is no place for a result");
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
-    if (index < 32 && facts->typed >> index & 1)
-        return check_typed(r, facts, operand, text, at);
-    return !facts->wide || operand->kind != PTX_ADDRESS || check_address(r, operand, text, at);
+    if (known && known->label)
+        return operand->kind == PTX_NAME || operand->kind == PTX_TARGET || ptx_fail(r, at, "this is no label");
+    if (known && known->typed && !check_typed(r, known, operand, text, at))
+        return false;
+    if (known && known->address && operand->kind != PTX_ADDRESS && operand->kind != PTX_VARIABLE)
+        return ptx_fail(r, at, "'%.*s' takes an address here", STR_ARG(text));
+    return operand->kind != PTX_ADDRESS || check_address(r, facts, operand, text, at);
 }
 
 static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts *facts, unsigned count) {
@@ -231,7 +309,10 @@ static bool read_guard(Reader *r, uint8_t *flags) {
     bool good = *r->p == '%' ? read_register(r) : (add_name(r, take_identifier(r), at), true);
     if (!good || r->p == at)
         return fail_expected(r, "a predicate");
-    return r->module->operands[head].kind == PTX_REGISTER || ptx_fail(r, at, "this is no predicate");
+    const PtxOperand *guard = &r->module->operands[head];
+    return (guard->kind == PTX_REGISTER &&
+            str_is(ptx_name(r->module, r->module->variables[guard->a].type), ".pred")) ||
+           ptx_fail(r, at, "this is no predicate");
 }
 
 static bool read_label(Reader *r, Str name, const char *at) {
@@ -243,6 +324,16 @@ static bool read_label(Reader *r, Str name, const char *at) {
     return r->in_section || declare_label(r, label, statement, at);
 }
 
+static bool fail_early(Reader *r, const char *at, const PtxForm *form) {
+    static const char *const letters[] = {[PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter",
+                                          [PTX_ONLY_THIS] = "a"};
+    const PtxRow *row = form->row;
+    if (row->version > r->module->version)
+        return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,
+                        row->version % 10);
+    return ptx_fail(r, at, "'%.*s' needs .target sm_%u%s", STR_ARG(form->text), row->capability, letters[row->targets]);
+}
+
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
@@ -251,6 +342,8 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
+    if (r->facts[form].early)
+        return fail_early(r, at, found);
     found->used++;
     r->module->instructions++;
     r->module->functions[r->function].instructions++;

@@ -101,18 +101,32 @@ typedef struct Prefix {
     uint32_t name;
 } Prefix;
 
+/* What is to be looked at in one operand of a form. */
+typedef struct OperandFacts {
+    bool known;   /* the row says something of it */
+    bool typed;   /* ... its type, too */
+    bool written; /* it is a destination */
+    bool address;
+    bool label;
+    bool special;    /* special registers will do */
+    bool loose;      /* wider registers will do, as for a store */
+    bool vector;     /* it may be one */
+    uint8_t members; /* of the vector; ANY_MEMBERS */
+    char type;       /* which literals that type takes; 0: all */
+    char letter;     /* 'b', 'u', 's', 'f' or 'p': of that type; 0: registers are not held against it */
+    uint8_t bits;
+} OperandFacts;
+enum { OPERANDS_LOOKED_AT = 6, ANY_MEMBERS = 255 };
+
 /* What is to be looked at in the operands of a form. */
 typedef struct FormFacts {
     uint16_t least, most;
-    uint32_t typed; /* bit i: operand i has the type of the instruction */
-    char type;      /* which literals that type takes; 0: all */
-    char letter;    /* 'b', 'u', 's', 'f' or 'p': of that type; 0: registers are not held against it */
-    uint8_t bits;
-    bool loose;  /* wider registers will do, as for a store */
-    bool wrong;  /* no row takes these modifiers, though all are known */
-    bool wide;   /* an address has 64 bits */
-    bool writes; /* operand 0 is a destination */
-    bool calls;  /* parentheses are lists */
+    OperandFacts operands[OPERANDS_LOOKED_AT];
+    const char *space; /* the state space that it names: ".shared"; NULL: none */
+    bool wrong;        /* no row takes these modifiers, though all are known */
+    bool early;        /* the module's version or target does not have it yet */
+    bool wide;         /* an address has 64 bits */
+    bool calls;        /* parentheses are lists */
 } FormFacts;
 
 typedef struct Reader {

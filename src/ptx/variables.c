@@ -44,6 +44,14 @@ static bool read_attributes(Reader *r, PtxVariable *variable) {
     return want(r, ')');
 }
 
+static bool read_align(Reader *r, uint32_t *align) {
+    next_char(r);
+    const char *at = r->p;
+    if (!read_count(r, align))
+        return false;
+    return (*align && !(*align & (*align - 1))) || ptx_fail(r, at, "an alignment is a power of two");
+}
+
 /* .ptr .global .align 16 */
 static bool read_pointer(Reader *r, PtxVariable *variable) {
     variable->pointer = true;
@@ -55,7 +63,7 @@ static bool read_pointer(Reader *r, PtxVariable *variable) {
         word = take_dotted(r);
     }
     if (str_is(word, ".align"))
-        return read_count(r, &variable->pointer_align);
+        return read_align(r, &variable->pointer_align);
     r->p = before;
     return true;
 }
@@ -66,10 +74,10 @@ static bool read_words(Reader *r, PtxVariable *variable) {
         Str text = take_dotted(r);
         uint32_t word = text.size ? intern(r, text) : PTX_NONE;
         bool good = true;
-        if (is_type(r, word))
+        if (is_type(r, word) && (variable->space == WORD_reg || !str_is(text, ".pred")))
             variable->type = word;
         else if (word == WORD_align)
-            good = read_count(r, &variable->align);
+            good = read_align(r, &variable->align);
         else if (word == WORD_attribute)
             good = read_attributes(r, variable);
         else if (word == WORD_ptr && variable->space == WORD_param)

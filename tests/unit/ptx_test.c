@@ -225,7 +225,7 @@ static void forms_have_rows(void **state) {
     const PtxForm *form = &read.module.forms[last(&read)->what];
     assert_non_null(form->row);
     assert_string_equal(form->row->name, "atom");
-    assert_true(str_is(ptx_form_modifier(form->row, form->text, "op"), "add"));
+    assert_true(str_is(ptx_form_modifier(form->row, form->text, STR("op")), "add"));
     assert_int_equal(read.module.without_row, 0);
     done(&read);
     read = read_body("frobnicate.sync.b32 %r1, %r2;");

@@ -28,8 +28,8 @@ static bool find_type(Str part, InlineAccess *access) {
 /* ld, st, atom, red: what is done with values. */
 static bool find_values(const PtxRow *row, Str name, Opcode *opcode) {
     InlineAccess *access = &opcode->access;
-    Str type = ptx_form_modifier(row, name, "t"), vector = ptx_form_modifier(row, name, "vec");
-    Str action = ptx_form_modifier(row, name, "op");
+    Str type = ptx_form_modifier(row, name, STR("t")), vector = ptx_form_modifier(row, name, STR("vec"));
+    Str action = ptx_form_modifier(row, name, STR("op"));
     Str left = name;
     int place = word_place(action.size ? action : next_part(&left), actions);
     access->elements = vector.size ? (unsigned)(vector.data[1] - '0') : 1;
@@ -74,7 +74,7 @@ static Opcode opcode_of(const PtxRow *row, Str name) {
     Str problem;
     Opcode opcode = {.kind = OPCODE_EFFECTS};
     if (row->control)
-        return (Opcode){.kind = strcmp(row->operands, "target") == 0 ? OPCODE_BRANCH : OPCODE_UNKNOWN};
+        return (Opcode){.kind = strcmp(row->operands, "target:label") == 0 ? OPCODE_BRANCH : OPCODE_UNKNOWN};
     if (!ptx_effects(row, name, effects, 2, &count, &problem))
         return (Opcode){.kind = OPCODE_UNKNOWN};
     if (count == 1 && effects[0].effect.verb <= EFFECT_UPDATE)

@@ -44,7 +44,7 @@ static bool holds(const Words *words, Str name) {
         return false;
     memcpy(group, name.data, name.size);
     group[name.size] = 0;
-    return ptx_form_modifier(words->row, words->form, group).size > 0;
+    return ptx_form_modifier(words->row, words->form, str_of(group)).size > 0;
 }
 
 /* "when a or b unless c" */
@@ -68,7 +68,7 @@ static int read_choice(Words *words, const char *const *list, int count) {
     if (found >= 0)
         return found;
     if (str_is(word, "sem") || str_is(word, "scope")) {
-        Str modifier = ptx_form_modifier(words->row, words->form, str_is(word, "sem") ? "sem" : "scope");
+        Str modifier = ptx_form_modifier(words->row, words->form, str_is(word, "sem") ? STR("sem") : STR("scope"));
         return find(list, count, modifier);
     }
     complain(words, word);
