@@ -233,44 +233,89 @@ def memories(types, values):
 # ---- Memory that several arguments name ----------------------------------------------------------
 
 
+def storage_of(tensor):
+    """First byte and end of the allocation that a tensor is a view of; None where that is not known."""
+    tensor = tensor if hasattr(tensor, "untyped_storage") or not hasattr(tensor, "base") else tensor.base
+    try:
+        if hasattr(tensor, "allocation"):  # weir.triton.tensor
+            begin, size = tensor.allocation
+        else:
+            storage = tensor.untyped_storage()
+            begin, size = storage.data_ptr(), storage.nbytes()
+    except (AttributeError, NotImplementedError, RuntimeError):
+        return None
+    return begin, begin + size
+
+
+class Area:
+    """Where an argument that is memory lies."""
+
+    def __init__(self, kind, value):
+        tensor = value.base if is_descriptor(value) else value
+        strides = value.strides if is_descriptor(value) else value.stride()
+        self.size = element_bytes(kind, tensor)
+        own = tensor.element_size() if hasattr(tensor, "element_size") else self.size
+        elements = extent(value.shape, strides)
+        self.begin = tensor.data_ptr()
+        self.end = self.begin + elements * own
+        self.dense = elements == math.prod(value.shape)
+        self.storage = storage_of(tensor) if elements else None
+        if self.storage and not self.storage[0] <= self.begin < self.storage[1]:
+            self.storage = None
+        if self.storage and self.end > self.storage[1]:  # as descriptors of ragged tensors do
+            self.end, self.dense = self.storage[1], False
+
+
 def areas(passed):
-    """Where each argument that is memory lies: address, bytes, bytes of an element."""
-    found = []
+    """Of each argument that is memory."""
     for kind, value in passed:
         tensor = value.base if is_descriptor(value) else value
-        if not is_tensor(tensor) or is_mock(tensor):
-            continue
-        size = element_bytes(kind, tensor)
-        strides = value.strides if is_descriptor(value) else value.stride()
-        own = tensor.element_size() if hasattr(tensor, "element_size") else size
-        found.append((tensor.data_ptr(), extent(value.shape, strides) * own, size))
-    return found
+        if is_tensor(tensor) and not is_mock(tensor):
+            yield Area(kind, value)
+
+
+def free_around(area, group, groups):
+    """Bytes before and from the begin of an argument that it may touch: its allocation, up to other arguments in it. None:
+    no more than its elements."""
+    if area.storage is None:
+        return None
+    low, high = area.storage
+    for begin, end in groups:
+        if (begin, end) != group and end <= group[0]:
+            low = max(low, end)
+        elif (begin, end) != group and begin >= group[1]:
+            high = min(high, begin)
+    if area.dense and (low, high) == (area.begin, area.end):
+        return None
+    return area.begin - low, high - area.begin
 
 
 def sharing(passed):
-    """Of each argument that is memory: the first of those that it shares bytes with, directly or through others, and how
-    many bytes behind that one's begin it begins. Nothing else about addresses matters."""
-    found = areas(passed)
-    if len(found) < 2:
-        return ((0, 0),) * len(found)
-    told, first, end = [None] * len(found), 0, -1
-    for i in sorted(range(len(found)), key=lambda i: found[i][:2]):
-        begin, size, _ = found[i]
-        if begin >= end:
+    """Of each argument that is memory: the first of those that it shares bytes with, directly or through others, how many
+    bytes behind that one's begin it begins, and what it may touch around it. Nothing else about addresses matters."""
+    found = list(areas(passed))
+    firsts, bounds, first = [0] * len(found), {}, 0
+    for i in sorted(range(len(found)), key=lambda i: (found[i].begin, found[i].end)):
+        if not bounds or found[i].begin >= bounds[first][1]:
             first = i
-        told[i] = first, begin - found[first][0]
-        end = max(end, begin + size)
-    return tuple(told)
+            bounds[first] = found[i].begin, found[i].end
+        firsts[i] = first
+        bounds[first] = bounds[first][0], max(bounds[first][1], found[i].end)
+    groups = list(bounds.values())
+    return tuple((first, area.begin - found[first].begin, free_around(area, bounds[first], groups))
+                 for area, first in zip(found, firsts))
 
 
 def tell_sharing(memory, told):
-    """Gives arguments that share memory one buffer. Returns sentences on those of which that cannot be said: their
-    elements differ in size."""
+    """Gives arguments that share memory one buffer, and views the allocation that they lie in. Returns sentences on those of
+    which that cannot be said: their elements differ in size."""
     sentences = []
-    for i, (first, offset) in enumerate(told):
+    for i, (first, offset, around) in enumerate(told):
+        (owner, owned, size), (name, words, own) = memory[first], memory[i]
+        if around is not None:
+            words["storage"] = [around[0] // own, around[1] // own]
         if first == i:
             continue
-        (owner, owned, size), (name, words, own) = memory[first], memory[i]
         if own != size or offset % size:
             sentences.append(f"{owner} and {name} share memory with elements of different sizes, which is not looked at")
             continue

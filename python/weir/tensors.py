@@ -52,7 +52,7 @@ class Tensor:
 
     device = "cpu"
 
-    def __init__(self, shape, dtype, data=None, strides=None, address=None):
+    def __init__(self, shape, dtype, data=None, strides=None, address=None, allocation=None):
         self.shape = tuple(shape)
         self.dtype = dtype if isinstance(dtype, DataType) else DataType(str(dtype).split(".")[-1])
         self.strides = tuple(strides) if strides is not None else dense(self.shape)
@@ -60,6 +60,7 @@ class Tensor:
         if self.data is not None and len(self.data) != self.numel():
             raise ValueError(f"a tensor of {self.numel()} elements cannot hold {len(self.data)}")
         self.address = Memory.take(self.ptr_range()) if address is None else address
+        self.allocation = allocation or (self.address, self.ptr_range())  # address and bytes: what it is a part of
 
     def data_ptr(self):
         return self.address
@@ -90,7 +91,7 @@ class Tensor:
 
     def view(self, offset, shape, strides=None):
         """A part of it, from that element on."""
-        return Tensor(shape, self.dtype, None, strides, self.address + offset * self.dtype.itemsize)
+        return Tensor(shape, self.dtype, None, strides, self.address + offset * self.dtype.itemsize, self.allocation)
 
     def __repr__(self):
         return f"weir.triton.tensor({list(self.shape)}, {self.dtype})"

@@ -515,7 +515,8 @@ static StepResult pass_access(Machine *machine, Event *event) {
     const CompiledEffect *effect = event->effect;
     const Effect *what = &effect->effect;
     uint32_t away = 0, left = effect->reach;
-    Word view = event->view;
+    const Landing *landing = effect_landing(machine, event->agent, effect);
+    Word view = landing ? view_toward(event->view, landing->aside) : event->view;
     if (what->rank && !find_rank(machine, event->agent, effect, &away))
         return machine_stop(machine, event->pc, which_cta);
     if (effect->parts)
@@ -525,7 +526,7 @@ static StepResult pass_access(Machine *machine, Event *event) {
     while (left) {
         event->toward = away ^ next_toward(&left);
         event->view = view_toward(view, event->toward);
-        event->part = effect_part(machine, event->agent, effect, event->toward);
+        event->part = landing ? landing->part : effect_part(machine, event->agent, effect, event->toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event->view);
         if (what->verb == EFFECT_READ && machine->state->unread)

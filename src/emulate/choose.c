@@ -66,6 +66,7 @@ static void set_argument(Launch *launch, Argument argument) {
         memcpy(place->strides, argument.strides, sizeof argument.strides);
         place->data = NULL;
         place->data_count = 0;
+        place->has_storage = false;
     } else if (place) {
         *place = argument;
     } else if (launch->count < launch->capacity) {

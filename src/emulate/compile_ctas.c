@@ -6,6 +6,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/layout/share.h"
+#include "model/target/target.h"
 
 enum { MOST_CTAS = 32 };
 
@@ -197,6 +198,8 @@ static bool reach_by_registers(Compiler *compiler, const Op *op, const Effect *e
     Exchange exchange;
     if (!find_exchange(compiler, op, effect, &exchange))
         return true;
+    if (effect->verb == EFFECT_UPDATE) /* of CTAs that have the same part one makes it */
+        compiled->leads |= exchange.tensor->copies;
     if (!exchange.memory->boxes || !exchange.tensor->boxes)
         return !effect->rows && shares_alike(exchange.memory, exchange.tensor);
     uint32_t reach = 0;
@@ -211,9 +214,73 @@ static bool reach_by_registers(Compiler *compiler, const Op *op, const Effect *e
     return true;
 }
 
-/* Whether all that is done with a view is done by threads, element by element: these go where the view begins,
- * whichever CTA that is in. Of what a copy or an MMA is told only the address is left. */
-bool view_is_for_threads(Compiler *compiler, const Value *view) {
+/* ---- Copies --------------------------------------------------------------------------------------- */
+
+bool is_copy_to_shared(const Effect *effect) {
+    return effect->verb == EFFECT_WRITE && effect->space == SPACE_SHARED && effect->helper == HELPER_TMA &&
+           effect->done == DONE_TX && !effect->rank && !effect->value && !effect->pair;
+}
+
+/* Whether a copy may write to one CTA of a pair and signal the other. */
+static bool has_pairs(const Compiler *compiler) {
+    const Target *target = target_of(compiler->program->function);
+    return target && target->gather;
+}
+
+bool find_landings(Compiler *compiler, const Value *view, const Landing **landings) {
+    uint32_t ctas = compiler->program->ctas;
+    const Type *type = type_canonical(compiler->module, view->type);
+    *landings = NULL;
+    if (ctas < 2 || ctas > MOST_CTAS || compiler->program->ranks_are_programs)
+        return ctas < 2;
+    Exchange exchange = {.memory = share_of_allocation(compiler->module, type),
+                         .tensor = share_of(compiler->module, view->type),
+                         .axis = -1,
+                         .ctas = ctas};
+    if (!is_about(exchange.memory, ctas) || !is_about(exchange.tensor, ctas) || !exchange.memory->boxes ||
+        !exchange.tensor->boxes || exchange.memory->rank != exchange.tensor->rank ||
+        type->dim_count < exchange.tensor->rank)
+        return false;
+    if (shares_alike(exchange.memory, exchange.tensor))
+        return true;
+    exchange.view = type->dims + type->dim_count - exchange.tensor->rank;
+    Landing *found = ARENA_ARRAY(&compiler->module->arena, Landing, ctas);
+    for (uint32_t cta = 0; cta < ctas; cta++)
+        for (uint32_t other = 0; other < ctas; other++) {
+            Box box;
+            bool whole;
+            if (!find_touched(&exchange, cta, other, &box, &whole))
+                continue;
+            if (found[cta].part)
+                return false;
+            found[cta] = (Landing){keep_box(compiler, &box, exchange.tensor->rank), other ^ cta};
+        }
+    for (uint32_t cta = 0; cta < ctas; cta++)
+        if (!found[cta].part || found[cta].aside > has_pairs(compiler))
+            return false;
+    *landings = found;
+    return true;
+}
+
+/* ---- Views ---------------------------------------------------------------------------------------- */
+
+/* Whether that may be done with a view that starts in another CTA: by threads, element by element, which go where it
+ * begins, whichever CTA that is in; or by a copy whose box lies in one CTA. */
+static bool goes_elsewhere(Compiler *compiler, const Effect *effect) {
+    const Landing *landings;
+    if (is_copy_to_shared(effect))
+        return find_landings(compiler, effect->on, &landings) && landings;
+    return is_by_registers(compiler, effect) && effect->done == DONE_NOW;
+}
+
+/* A wait is told of memory that it makes ready, which its effects do not mention. */
+static bool only_mentions(const Op *op, unsigned effects) {
+    return effects && !op->result_count && !op->region_count && !op_successor_count(op);
+}
+
+/* Whether all that is done with a view can be done in another CTA. Of what an MMA or a copy from shared memory is told
+ * only the address is left. */
+bool view_may_be_elsewhere(Compiler *compiler, const Value *view) {
     const Op *root = compiler->program->function;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effect effects[EFFECTS_MOST];
@@ -224,14 +291,14 @@ bool view_is_for_threads(Compiler *compiler, const Value *view) {
         for (unsigned i = 0; i < count; i++) {
             const Effect *effect = &effects[i];
             bool on = effect->on == view, of = effect->verb == EFFECT_VIEW && effect->amount == view;
-            if ((on && (!is_by_registers(compiler, effect) || effect->done != DONE_NOW)) ||
-                (of && !view_is_for_threads(compiler, effect->on)) || effect->through == view)
+            if ((on && !goes_elsewhere(compiler, effect)) || (of && !view_may_be_elsewhere(compiler, effect->on)) ||
+                effect->through == view)
                 return false;
             known |= on || of;
         }
         if (used && !known && op_evaluator(op) == EVALUATE_SELECT && op->result_count == 1)
-            known = view_is_for_threads(compiler, &op->results[0]);
-        if (used && !known)
+            known = view_may_be_elsewhere(compiler, &op->results[0]);
+        if (used && !known && !only_mentions(op, count))
             return false;
     }
     return true;

@@ -296,6 +296,16 @@ static const Value *written_with(Compiler *compiler, const Effect *effects, unsi
     return NULL;
 }
 
+/* The copy to shared memory that an effect is, or whose bytes it completes; NULL: none. */
+static const Effect *copy_of(const Effect *effects, unsigned count, const Effect *effect) {
+    if (is_copy_to_shared(effect))
+        return effect;
+    for (unsigned i = 0; i < count && effect->verb == EFFECT_COMPLETE; i++)
+        if (is_copy_to_shared(&effects[i]) && effects[i].through == effect->on)
+            return &effects[i];
+    return NULL;
+}
+
 void compile_effects(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(compiler->module, op, effects);
@@ -341,6 +351,9 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.lands = value_register(compiler, landing);
             compiled.landing = landing->type;
         }
+        const Effect *copy = copy_of(effects, count, effect);
+        if (copy)
+            (void)find_landings(compiler, copy->on, &compiled.landings);
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {

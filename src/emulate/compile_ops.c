@@ -170,7 +170,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
         return;
     }
     ViewStep step = view_step_of_result(compiler->module, op, effect->on->index);
-    if (step.cta && !view_is_for_threads(compiler, effect->on))
+    if (step.cta && !view_may_be_elsewhere(compiler, effect->on))
         step.problem = "a copy, an MMA or control flow is given a view that starts in another CTA";
     bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
     if (step.problem && !of_aref) { /* an aref that has no stage yet is indexed by the uses of each agent */

@@ -340,9 +340,47 @@ static bool has_site(Module *module, const Op *around) {
     return false;
 }
 
+static bool is_zero(const Value *value) {
+    int64_t number;
+    return value_constant(value, &number) && number == 0;
+}
+
+/* Whether all that it is used for is to end loops that count up from zero. */
+static bool ends_loops(const Value *value) {
+    const Op *root = value_op(value);
+    while (op_parent(root) && !op_is_control(root, CONTROL_FUNCTION))
+        root = op_parent(root);
+    Bounds bounds;
+    int64_t step;
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        uint32_t uses = 0;
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            uses += op->operands[i] == value;
+        if (uses && (uses > 1 || !loop_bounds(op, &bounds) || bounds.to != value || !is_zero(bounds.from) ||
+                     !value_constant(bounds.step, &step) || step <= 0))
+            return false;
+    }
+    return true;
+}
+
+/* x > 0 ? min(n, x) : 0 as the end of a loop: with an x that is not greater it makes no turn, whichever is chosen. */
+static bool only_clamps(const Covered *covered, const Op *op) {
+    Module *module = covered->program->module;
+    const Op *condition = op->operand_count == 3 ? value_op(op->operands[0]) : NULL;
+    if (!condition || op_evaluator(condition) != EVALUATE_COMPARE || !is_zero(op->operands[2]) ||
+        evaluation_of(module, condition, 0).a != COMPARE_SGT || !is_zero(condition->operands[1]))
+        return false;
+    const Op *least = value_op(op->operands[1]);
+    const Value *number = condition->operands[0];
+    bool bounded = op->operands[1] == number || (op_evaluator(least) == EVALUATE_MINIMUM_SIGNED &&
+                                                 (least->operands[0] == number || least->operands[1] == number));
+    return bounded && ends_loops(&op->results[0]);
+}
+
 /* A select of what decides which way is gone, or which barriers and phases are meant: it is a branch, too. */
 static bool is_steering_choice(const Covered *covered, const Op *op) {
-    return chooses_whole(op) && op->result_count && slice_has(covered->program->steering, &op->results[0]);
+    return chooses_whole(op) && op->result_count && slice_has(covered->program->steering, &op->results[0]) &&
+           !only_clamps(covered, op);
 }
 
 /* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a

@@ -59,7 +59,7 @@ GlobalMemory *global_create(Arena *arena) {
 }
 
 uint32_t global_add(GlobalMemory *memory, const Area *area, const int64_t *data, size_t data_count) {
-    assert(memory->count < MOST_AREAS && area->bytes <= AREA_HALF);
+    assert(memory->count < MOST_AREAS && area->bytes <= AREA_HALF && area->before <= AREA_HALF);
     /* What elements of part of a byte hold is not told by their bytes' places. */
     bool whole = area->element_bits && area->element_bits % 8 == 0;
     *ARENA_PUSH(memory->arena, memory->territories, memory->count, memory->capacity) =
@@ -618,7 +618,7 @@ bool global_outside(const GlobalMemory *memory, int64_t begin, int64_t end, int6
     int64_t base = begin - offset_in(memory, territory, begin);
     if (area->bytes < 0)
         return false;
-    if (begin < base || begin - base >= area->bytes)
+    if (begin < base - area->before || begin - base >= area->bytes)
         return true;
     *from = base + (area->sparse ? end_of_elements(area, begin - base) : area->bytes);
     return *from < end;

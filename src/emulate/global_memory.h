@@ -23,10 +23,12 @@ typedef struct Area {
     uint8_t rank;
     uint16_t element_bits;                                          /* in memory; 0: not known */
     int64_t shape[ARGUMENT_MOST_DIMS], strides[ARGUMENT_MOST_DIMS]; /* strides: elements */
-    int64_t bytes; /* from its first to its last element; -1: not known */
-    bool sparse;   /* its elements leave gaps, which belong to nobody, and lie in each other's gaps nowhere */
-    bool written;  /* before the run: the launch gave it data, or does not say that it is an output */
-    bool zero;     /* before the run it holds zeros, beside the data */
+    int64_t before; /* bytes that belong to it before its first element: of the allocation that it is a view of */
+    int64_t bytes;  /* from its first to its last element, or to the end of that allocation; -1: not known */
+    bool storage;   /* `before` and `bytes` are those of the allocation that it is a view of */
+    bool sparse;    /* its elements leave gaps, which belong to nobody, and lie in each other's gaps nowhere */
+    bool written;   /* before the run: the launch gave it data, or does not say that it is an output */
+    bool zero;      /* before the run it holds zeros, beside the data */
 } Area;
 
 GlobalMemory *global_create(Arena *arena);

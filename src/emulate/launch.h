@@ -1,7 +1,8 @@
 /* How a kernel is launched: its grid and its arguments, from a launch file, from the command line, or chosen.
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
- * "dtype", "data", "buffer", "offset", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} |
+ * "dtype", "data", "storage", "buffer", "offset", "device", "output", "zero"}} | {"descriptor": {the same, and
+ * "block"}} |
  * {"pointers": BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL],
  * "triton": RELEASE}; "data" is a flat list of integers, what the memory holds in the order of the addresses. Of the
  * rest a shape alone must be there. Any other key is an error, but for "from" and those that begin with "x-".
@@ -40,6 +41,8 @@ typedef struct Argument {
     uint8_t block_rank;                /* that of im2col copies: 2, pixels and channels */
     const int64_t *data;               /* NULL: nobody knows */
     size_t data_count;                 /* may be less than there is memory: nobody knows the rest */
+    bool has_storage;                  /* it is part of a larger allocation, of which it may touch the rest, too: */
+    int64_t storage[2];                /* elements before its first one, and from its first one on */
     Str buffer;                        /* shared by all launches that name it; "": its own */
     int64_t offset;                    /* elements from the begin of the buffer to its first one */
     ArgumentPlace place;

@@ -18,6 +18,10 @@ static bool is_dense(const Argument *argument) {
 /* " (output, buffer flags of the next device)" */
 static void describe_history(const Argument *argument, Text *to) {
     const char *between = " (";
+    if (argument->has_storage) {
+        text_addf(to, "%sin a storage of %lld", between, (long long)(argument->storage[0] + argument->storage[1]));
+        between = ", ";
+    }
     if (argument->output || argument->zero) {
         text_addf(to, "%s%s", between, argument->output ? "output" : "zeros");
         between = ", ";
@@ -33,7 +37,8 @@ static void describe_history(const Argument *argument, Text *to) {
         text_addf(to, "%sof device %u", between, argument->device);
     else if (argument->place != DEVICE_OWN)
         text_addf(to, "%sof the %s device", between, argument->place == DEVICE_NEXT ? "next" : "previous");
-    if (argument->output || argument->zero || argument->buffer.size || argument->place != DEVICE_OWN)
+    if (argument->has_storage || argument->output || argument->zero || argument->buffer.size ||
+        argument->place != DEVICE_OWN)
         text_char(to, ')');
 }
 
@@ -114,6 +119,8 @@ const char *launch_text(const Launch *launch, Arena *arena) {
 /* ---- As a file --------------------------------------------------------------------------------- */
 
 static void write_history(const Argument *argument, Json *json) {
+    if (argument->has_storage)
+        json_integers(json, "storage", argument->storage, 2);
     if (argument->buffer.size)
         json_str(json, "buffer", argument->buffer);
     if (argument->offset)

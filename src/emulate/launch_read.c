@@ -421,11 +421,31 @@ static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
     return true;
 }
 
+/* The allocation that it lies in. A descriptor may reach past the end of that, as those of ragged tensors do. */
+static bool read_storage(Reading *reading, json_t *memory, Argument *argument, int64_t elements) {
+    json_t *list = enter(reading, memory, "storage");
+    if (!list)
+        return true;
+    int64_t sizes[ARGUMENT_MOST_DIMS];
+    if (!json_is_array(list) || json_array_size(list) != 2)
+        return fail(reading, "'storage' must be a list of two integers: the elements before the first one, and from "
+                             "the first one on");
+    if (!read_integers(reading, list, "storage", 0, LAUNCH_MOST_ELEMENTS, sizes))
+        return false;
+    if (argument->kind == ARGUMENT_TENSOR && sizes[1] < elements)
+        return fail(reading, "'storage' has %" PRId64 " elements from the first one on, and this tensor spans %" PRId64,
+                    sizes[1], elements);
+    argument->has_storage = true;
+    memcpy(argument->storage, sizes, sizeof argument->storage);
+    leave(reading);
+    return true;
+}
+
 /* What follows "tensor" or "descriptor", which is its kind. */
 static bool read_memory(Reading *reading, json_t *memory, Argument *argument, const char *kind) {
     if (!json_is_object(memory))
         return fail(reading, "a %s must be an object with a shape", kind);
-    if (!has_only(reading, memory, "shape strides block dtype data zero output buffer offset device"))
+    if (!has_only(reading, memory, "shape strides block dtype data zero output storage buffer offset device"))
         return false;
     json_t *value;
     if ((value = enter(reading, memory, "dtype"))) {
@@ -462,6 +482,11 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument, co
         leave(reading);
     }
     int64_t elements = argument_elements(argument);
+    if (!read_storage(reading, memory, argument, elements))
+        return false;
+    bool bounded = argument->kind == ARGUMENT_DESCRIPTOR && argument->has_storage;
+    if (bounded && (elements < 0 || elements > argument->storage[1]))
+        elements = argument->storage[1];
     if (elements < 0)
         return fail(reading, "this %s spans more than %" PRId64 " elements", kind, LAUNCH_MOST_ELEMENTS);
     if (argument->data_count > (size_t)elements)

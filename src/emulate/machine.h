@@ -415,4 +415,9 @@ static inline const ViewPart *effect_part(const Machine *machine, uint32_t agent
     return effect->parts[cta * machine->program->ctas + (cta ^ toward)];
 }
 
+/* Where the copy of that agent comes down; NULL: in the CTA whose barrier it signals. */
+static inline const Landing *effect_landing(const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
+    return effect->landings ? &effect->landings[agent_cta(machine, agent)] : NULL;
+}
+
 #endif

@@ -64,6 +64,13 @@ typedef struct RegisterList {
     uint32_t first, count;
 } RegisterList;
 
+/* Where the copy of a CTA comes down: what it writes of the view, and how far (XOR) from the barrier that it signals.
+ */
+typedef struct Landing {
+    const ViewPart *part;
+    uint32_t aside;
+} Landing;
+
 /* An effect with its values in registers. */
 typedef struct CompiledEffect {
     Effect effect;
@@ -87,7 +94,8 @@ typedef struct CompiledEffect {
     uint32_t reach;    /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
     /* [CTA][other]: what the CTA touches in the memory of the other; NULL there: nothing. NULL: see `reach`. */
     const ViewPart *const *parts;
-    uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
+    const Landing *landings; /* of a copy into a view that the CTAs have otherwise than the box, by CTA; else NULL */
+    uint32_t shared_bits;    /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;
 

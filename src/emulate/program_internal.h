@@ -113,8 +113,13 @@ bool partition_is_task(PartitionForm form);
 bool compile_reach(Compiler *compiler, const Op *op, const Effect *effect, CompiledEffect *compiled);
 /* Whether the rows of a gather or scatter of threads say in which CTAs it is done. */
 bool reach_needs_rows(Compiler *compiler, const Op *op, const Effect *effect);
-/* Whether a view that begins in another CTA is used by threads alone. */
-bool view_is_for_threads(Compiler *compiler, const Value *view);
+/* Whether a view that begins in another CTA is used only by what can go there. */
+bool view_may_be_elsewhere(Compiler *compiler, const Value *view);
+/* Whether it writes shared memory by TMA and reports on an mbarrier. */
+bool is_copy_to_shared(const Effect *effect);
+/* Where copies into that view come down, one for each CTA; NULL there: in its own. False: not in the memory of one CTA,
+ * or nothing says in whose. */
+bool find_landings(Compiler *compiler, const Value *view, const Landing **landings);
 
 /* ---- compile_data.c ---- */
 /* Whether the effect moves data between global memory and registers, and not through a descriptor. */

@@ -98,8 +98,21 @@ static bool leaves_gaps(const Area *area) {
     return gaps && area->element_bits % 8 == 0;
 }
 
+static int64_t bytes_of(int64_t elements, uint16_t bits) {
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+}
+
 static int64_t offset_bytes(const Argument *argument, uint16_t bits) {
     return argument->offset / 8 * bits + argument->offset % 8 * bits / 8;
+}
+
+/* All of the allocation that it is a view of is its own, gaps and what lies around it included. */
+static void add_storage(const Argument *argument, uint16_t bits, Area *area) {
+    int64_t before = argument->storage[0] - argument->offset; /* before its buffer */
+    area->before = before > 0 ? bytes_of(before, bits) : 0;
+    area->bytes = bytes_of(argument->storage[1], bits) + offset_bytes(argument, bits);
+    area->storage = true;
+    area->sparse = false;
 }
 
 static Area describe_area(const Argument *argument, uint16_t bits) {
@@ -108,7 +121,7 @@ static Area describe_area(const Argument *argument, uint16_t bits) {
     memcpy(area.strides, argument->strides, sizeof area.strides);
     int64_t elements = argument_elements(argument);
     if (bits && elements >= 0) { /* at most 2^48 of at most 128 bits */
-        area.bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+        area.bytes = bytes_of(elements, bits);
         area.sparse = leaves_gaps(&area);
     }
     if (argument->offset && bits && elements >= 0) { /* with all of its buffer that lies before it */
@@ -118,6 +131,8 @@ static Area describe_area(const Argument *argument, uint16_t bits) {
         area.bytes += offset_bytes(argument, bits);
         area.sparse = false;
     }
+    if (argument->has_storage && bits)
+        add_storage(argument, bits, &area);
     return area;
 }
 
@@ -159,12 +174,16 @@ static bool merge(Builder *builder, Buffer *buffer, const Area *area, const Argu
     if (buffer->data && argument->data && !same_data(buffer, argument))
         return fail(builder, "buffer '%.*s' holds different data in two launches", STR_ARG(buffer->name));
     bool sparse = known->sparse && area->sparse && same_elements(known, area), zero = known->zero || area->zero;
+    bool storage = known->storage || area->storage;
+    int64_t before = known->before > area->before ? known->before : area->before;
     if (area->bytes > known->bytes) {
         const char *name = known->name;
         *known = *area;
         known->name = name;
     }
     known->sparse = sparse;
+    known->before = before;
+    known->storage = storage;
     known->zero = zero;
     return true;
 }
@@ -179,7 +198,7 @@ static bool tell_buffer(Builder *builder, Buffer *buffer, const Argument *argume
         return fail(builder, "buffer '%.*s' is an output in one launch, and holds data in another",
                     STR_ARG(buffer->name));
     buffer->area.written = !buffer->output;
-    if (buffer->area.bytes > AREA_HALF)
+    if (buffer->area.bytes > AREA_HALF || buffer->area.before > AREA_HALF)
         return fail(builder, "'%.*s' spans more than 2^%d bytes", STR_ARG(argument->name), AREA_SHIFT - 1);
     return true;
 }

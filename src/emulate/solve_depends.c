@@ -240,11 +240,42 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
            same_difference(solver, bounds.from, bounds.to);
 }
 
+static const Value *always(const Value *value) {
+    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
+        value = other;
+    return value;
+}
+
+static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least);
+
+/* Of what is computed from others that have such a number. A launch whose numbers wrap is nobody's. */
+static bool least_of_result(const Program *program, const Op *op, unsigned depth, int64_t *least) {
+    int64_t a, b;
+    if (!op || op->operand_count != 2 || !least_of(program, op->operands[0], depth, &a))
+        return false;
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD:
+        return least_of(program, op->operands[1], depth, &b) && !__builtin_add_overflow(a, b, least);
+    case EVALUATE_MULTIPLY:
+        return a >= 0 && least_of(program, op->operands[1], depth, &b) && b >= 0 &&
+               !__builtin_mul_overflow(a, b, least);
+    case EVALUATE_DIVIDE_SIGNED:
+    case EVALUATE_REMAINDER_SIGNED: /* of a negative divisor, too, if that is not zero */
+        *least = 0;
+        return a >= 0 && (op_evaluator(op) == EVALUATE_REMAINDER_SIGNED ||
+                          (least_of(program, op->operands[1], depth, &b) && b >= 0));
+    default:
+        return false;
+    }
+}
+
 /* A number that it is never less than. */
-static bool least_of(const Program *program, const Value *value, int64_t *least) {
+static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least) {
+    enum { DEEPEST = 16 };
     Bounds bounds;
     int64_t step;
     uint32_t axis;
+    value = always(value);
     switch (program_asks(program, value_op(value), &axis)) {
     case EVALUATE_PROGRAM_ID:
         *least = 0;
@@ -253,16 +284,20 @@ static bool least_of(const Program *program, const Value *value, int64_t *least)
         *least = 1;
         return true;
     default:
-        return value_constant(value, least) ||
-               (loop_bounds(counted_by(value), &bounds) && value_constant(bounds.step, &step) && step > 0 &&
-                least_of(program, bounds.from, least));
+        if (value_constant(value, least))
+            return true;
+        if (depth == DEEPEST)
+            return false;
+        if (loop_bounds(counted_by(value), &bounds))
+            return value_constant(bounds.step, &step) && step > 0 && least_of(program, bounds.from, depth + 1, least);
+        return least_of_result(program, value_op(value), depth + 1, least);
     }
 }
 
 /* Whether the comparison with a constant comes out the same for all that the first operand can be. */
 static bool compares_alike(Solver *solver, const Op *op) {
     int64_t least, with;
-    if (!least_of(solver->program, op->operands[0], &least) || !value_constant(op->operands[1], &with))
+    if (!least_of(solver->program, op->operands[0], 0, &least) || !value_constant(op->operands[1], &with))
         return false;
     switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
     case COMPARE_SGE:
@@ -276,12 +311,6 @@ static bool compares_alike(Solver *solver, const Op *op) {
     default:
         return false;
     }
-}
-
-static const Value *always(const Value *value) {
-    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
-        value = other;
-    return value;
 }
 
 /* Whether what a loop counts is compared with where the loop ends: it is less, as long as it runs. */

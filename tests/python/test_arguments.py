@@ -53,7 +53,7 @@ class Matching(unittest.TestCase):
         params = [("x", "!tt.ptr<f16>"), ("rows", "!tt.ptr<i32>")]
         args, _ = self.match(params, ["*fp16", "*i32"],
                              [tensor([4, 8], "float16", strides=[16, 1]), tensor([2], "int32", data=[5, 6])])
-        self.assertEqual(args["x"]["tensor"], {"shape": [4, 8], "strides": [16, 1], "dtype": "fp16"})
+        self.assertEqual(args["x"]["tensor"], {"shape": [4, 8], "strides": [16, 1], "dtype": "fp16", "storage": [0, 56]})
         self.assertEqual(args["rows"]["tensor"]["data"], [5, 6])
 
     def test_integers_of_another_type(self):
@@ -131,6 +131,42 @@ class Sharing(unittest.TestCase):
         narrow = type(x)([16], "float16", address=x.data_ptr())
         _, said = arguments.match([("a", "!tt.ptr<f32>"), ("b", "!tt.ptr<f16>")], ["*fp32", "*fp16"], [x, narrow])
         self.assertEqual(len(said), 1)
+
+    def test_storage_of_a_view(self):
+        x = tensor([5, 512])
+        args, said = self.told(x.view(0, [5, 17], [512, 1]), tensor([4]), x.view(2, [1, 8]))
+        self.assertEqual(args["p0"]["tensor"]["storage"], [0, 2560])
+        self.assertEqual(args["p2"]["tensor"]["storage"], [2, 2558])
+        self.assertEqual(args["p2"]["tensor"]["offset"], 2)
+        self.assertNotIn("storage", args["p1"]["tensor"])
+        self.assertEqual(said, [])
+
+    def test_storage_ends_where_another_argument_begins(self):
+        x = tensor([100])
+        args, _ = self.told(x.view(40, [10]), x.view(60, [5]), x.view(0, [10]))
+        self.assertEqual([args[f"p{i}"]["tensor"]["storage"] for i in range(3)], [[30, 20], [10, 40], [0, 40]])
+        self.assertNotIn("buffer", str(args))
+
+    def test_whole_storage(self):
+        x = tensor([8, 4])
+        args, _ = self.told(x.view(0, [4, 8], [1, 4]))
+        self.assertNotIn("storage", str(args))
+
+    def test_descriptor_past_its_storage(self):
+        """Those of ragged tensors reach over all addresses, and over no other argument."""
+        x, other = tensor([512, 64], "float16"), tensor([512, 64], "float16")
+        ragged = Descriptor(x, [1, 1, 64, 64])
+        ragged.shape, ragged.strides = [2147418112, 2147418112, 1 << 30, 64], [(1 << 34) - 64, 64, 64, 1]
+        params = [("d", "!tt.tensordesc<tensor<1x1x64x64xf16>>")] + [(f"d{i}", "i64") for i in range(8)]
+        args, said = arguments.match(params + [("p", "!tt.ptr<f16>")], ["tensordesc<fp16[1, 1, 64, 64]>", "*fp16"],
+                                     [ragged, other])
+        self.assertEqual(args["d"]["descriptor"]["storage"], [0, 512 * 64])
+        self.assertNotIn("buffer", str(args))
+        self.assertEqual(said, [])
+
+    def test_other_storage_is_another_launch(self):
+        x, y = tensor([16]), tensor([17])
+        self.assertNotEqual(arguments.sharing([("*fp32", x.view(0, [8]))]), arguments.sharing([("*fp32", y.view(0, [8]))]))
 
     def test_key_has_no_addresses(self):
         pairs = [("*fp32", tensor([4])), ("*fp32", tensor([4]))]

@@ -72,6 +72,8 @@ static void assert_same(const Launch *a, const Launch *b) {
         assert_int_equal(x.device, y.device);
         assert_int_equal(x.output, y.output);
         assert_int_equal(x.zero, y.zero);
+        assert_int_equal(x.has_storage, y.has_storage);
+        assert_memory_equal(x.storage, y.storage, sizeof x.storage);
         assert_memory_equal(&x.number, &y.number, sizeof x.number);
         assert_int_equal(x.rank, y.rank);
         assert_int_equal(x.element_bits, y.element_bits);
@@ -157,6 +159,13 @@ static void a_launch_file_in_words_and_as_json(void **state) {
          "{\"grid\": [1, 1, 1], \"args\": {\"f\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"data\": [1], "
          "\"buffer\": \"b\", \"zero\": true}}, \"all\": {\"pointers\": \"b\"}, \"me\": {\"rank\": true}, \"n\": "
          "{\"devices\": true}}}"},
+        {IN_ARGS("\"v\": {\"tensor\": {\"shape\": [4], \"storage\": [2, 8]}}, \"r\": {\"descriptor\": {\"shape\": "
+                 "[281474976710656, 4], \"buffer\": \"b\", \"storage\": [0, 64]}}"),
+         "grid 1x1x1, v = tensor 4 (in a storage of 10), r = descriptor 281474976710656x4 (in a storage of 64, buffer "
+         "b)",
+         "{\"grid\": [1, 1, 1], \"args\": {\"v\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"storage\": "
+         "[2, 8]}}, \"r\": {\"descriptor\": {\"shape\": [281474976710656, 4], \"strides\": [4, 1], \"storage\": [0, "
+         "64], \"buffer\": \"b\"}}}}"},
         /* What is the writer's own is passed over. */
         {"{\"from\": {\"a\": [null, {}]}, \"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], "
          "\"x-made-on\": \"cuda\"}, \"x-note\": null}}}",
@@ -404,6 +413,18 @@ static void errors_have_a_place(void **state) {
          "k.launch.json:1:52: error: 'buffer' must be a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}\n"
          "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"storage\": 8}}}}",
+         "k.launch.json:1:53: error: 'storage' must be a list of two integers: the elements before the first one, and "
+         "from the first one on\n    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"storage\": "
+         "8}}}}\n                                                        ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"storage\": [0, -1]}}}}",
+         "k.launch.json:1:57: error: 'storage' must have integers from 0 to 281474976710656\n    {\"args\": {\"x\": "
+         "{\"tensor\": {\"shape\": [4], \"storage\": [0, "
+         "-1]}}}}\n                                                            ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"storage\": [4, 3]}}}}",
+         "k.launch.json:1:53: error: 'storage' has 3 elements from the first one on, and this tensor spans 4\n    "
+         "{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"storage\": [4, "
+         "3]}}}}\n                                                        ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}",
          "k.launch.json:1:52: error: 'offset' requires a 'buffer'\n    {\"args\": {\"x\": {\"tensor\": {\"shape\": "
          "[4], \"offset\": 2}}}}\n                                                       ^\n"},

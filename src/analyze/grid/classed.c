@@ -49,6 +49,17 @@ typedef struct Classing {
 
 /* ---- Whether to try ------------------------------------------------------------------------------- */
 
+/* From its first to its last element: what lies around a view makes it no larger. */
+static int64_t span_of(const Area *area) {
+    int64_t elements = 1, far;
+    for (unsigned i = 0; area->storage && i < area->rank; i++)
+        if (area->shape[i] < 1 || __builtin_mul_overflow(area->shape[i] - 1, area->strides[i], &far) ||
+            __builtin_add_overflow(elements, far, &elements))
+            return area->bytes;
+    int64_t span = elements < area->bytes ? elements * area->element_bits / 8 : area->bytes;
+    return area->storage && span < area->bytes ? span : area->bytes;
+}
+
 bool classed_is_large(const GlobalCheck *run) {
     const int64_t *grid = run->scene.launches[0].launch->grid;
     uint64_t programs = (uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2];
@@ -56,7 +67,7 @@ bool classed_is_large(const GlobalCheck *run) {
     for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
         int64_t offset;
         const Area *area = global_area(run->scene.memory, global_address(i), &offset);
-        bytes += area && area->bytes > 0 ? area->bytes : 0;
+        bytes += area && area->bytes > 0 ? span_of(area) : 0;
     }
     return programs > large_grid || bytes > large_memory;
 }
@@ -300,8 +311,8 @@ static void look_at_bounds(Classing *classing, const ClassAccess *access) {
     }
     if (area->bytes < 0)
         return;
-    classing->leaves |= begin < 0 || end > area->bytes;
-    if (begin < 0)
+    classing->leaves |= begin < -area->before || end > area->bytes;
+    if (begin < -area->before)
         add_extreme(classing, class, &access->form, false);
     if (end > area->bytes)
         add_extreme(classing, class, &access->form, true);

@@ -318,7 +318,9 @@ static void describe_area(const Area *area, Text *to) {
     for (unsigned i = 0; i < area->rank; i++)
         text_addf(to, "%s%lld", i ? "x" : "", (long long)area->shape[i]);
     text_addf(to, "%s of %u bits", area->rank ? " elements" : "one element", area->element_bits);
-    if (area->bytes >= 0)
+    if (area->storage)
+        text_addf(to, ", in a storage of %lld bytes", (long long)(area->before + area->bytes));
+    else if (area->bytes >= 0)
         text_addf(to, ", %lld bytes", (long long)area->bytes);
 }
 
@@ -341,7 +343,9 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
             describe_area(area, &text);
         finding->message = verdict_text(verdict, "%s %s %s, which %s",
                                         cta_text(run, found->launch, found->cta, verdict), verbs[found->kind], address,
-                                        outside ? "is out of range of the tensor" : "nothing has written");
+                                        !outside                ? "nothing has written"
+                                        : area && area->storage ? "is out of range of the tensor's storage"
+                                                                : "is out of range of the tensor");
         finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
                                     area ? verdict_keep(verdict, &text) : "", (long long)begin,
                                     (long long)(begin + (found->end - found->begin) - 1));

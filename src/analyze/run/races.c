@@ -474,9 +474,10 @@ static void issue_event(Races *races, const Event *event) {
         return;
     races->sources[event->flight->sequence % WINDOW] = source_of(races, event, words);
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
+    const Landing *landing = effect_landing(races->machine, event->agent, effect);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing,
-                          effect_part(races->machine, event->agent, effect, toward));
+        *place = spans_at(races, event, moved_to(view, toward ^ (landing ? landing->aside : 0), 0), effect->landing,
+                          landing ? landing->part : effect_part(races->machine, event->agent, effect, toward));
 }
 
 /* The groups of effects that are waited for by count. */
