@@ -57,9 +57,9 @@ void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;
-    Str type;           /* a group, a type, "wide" or "label"; empty: nothing is said */
-    bool vector;        /* it may be one */
-    Str members;        /* the group that says of how many; empty: any number */
+    Str type;            /* a group, a type, "wide" or "label"; empty: nothing is said */
+    bool vector;         /* it may be one */
+    Str members;         /* the group that says of how many; empty: any number */
     bool wider, special; /* a wider register will do; a special one, too */
 } PtxOperandRow;
 /* False if the row has no operand at that place, or if one before it may be missing. */

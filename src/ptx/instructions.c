@@ -5,21 +5,37 @@
 /* ---- Forms --------------------------------------------------------------------------------------------- */
 
 /* Which literals a type takes: 'f' those with a point, or written as bits; 's' and 'd' whole ones, and the bits of an
- * f32 or of an f64; 'i' whole ones; 0: it is not known. */
+ * f32 or of an f64; 'i' whole ones; 'n' none; 0: it is not known. */
 static char type_class(Str type) {
     if (word_place(type, "f32 f64") >= 0)
         return 'f';
     if (word_place(type, "b32 b64") >= 0)
         return type.data[1] == '3' ? 's' : 'd';
+    if (word_place(type, "f16 bf16 f16x2 bf16x2 f32x2 u16x2 s16x2 b128") >= 0)
+        return 'n';
     return word_place(type, "b8 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
 }
 
+/* "f16x2" has 32. */
 static unsigned type_bits(Str type) {
-    unsigned bits = 0;
-    for (size_t i = 0; i < type.size; i++)
+    unsigned bits = 0, times = 1;
+    for (size_t i = 0; i < type.size; i++) {
         if (is_class(type.data[i], CLASS_DIGIT))
             bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    return bits;
+        else if (type.data[i] == 'x' && i + 1 < type.size)
+            times = (unsigned)(type.data[++i] - '0');
+    }
+    return bits * times;
+}
+
+/* 'p' of predicates; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same type go with; 0: none of these. */
+static char type_letter(Str type) {
+    char letter = type.size > 1 ? type.data[0] : 0;
+    if (str_is(type, "pred"))
+        return 'p';
+    if (letter && (type.data[1] == 'f' || memchr(type.data, 'x', type.size)))
+        return 'h';
+    return letter && strchr("busf", letter) && is_class(type.data[1], CLASS_DIGIT) ? letter : 0;
 }
 
 /* The type of an operand, as its row gives it; `bits` of it. */
@@ -48,13 +64,16 @@ static void describe_operand(const PtxForm *form, unsigned index, OperandFacts *
         return;
     if (row.members.size) {
         Str count = ptx_form_modifier(form->row, form->text, row.members);
-        facts->members = count.size ? (uint8_t)type_bits(count) : 1;
+        facts->members = 1;
+        if (count.size) /* "v4", "x4" */
+            facts->members = (uint8_t)type_bits(str_between(count.data + 1, count.data + count.size));
     }
     unsigned bits;
     Str type = operand_type(form, row.type, &bits);
     facts->type = type_class(type);
     if (facts->type || str_is(type, "pred")) {
-        facts->letter = type.data[0];
+        facts->letter = type_letter(type);
+        facts->name = type;
         facts->bits = (uint8_t)bits;
         facts->loose = row.wider || form->row->operands[0] == '['; /* what is stored may be the lower part */
     }
@@ -170,6 +189,9 @@ static Str join_forms(Reader *r, Str first) {
 static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
+    bool number = operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE;
+    if (number && facts->type == 'n')
+        return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
     if ((operand->kind == PTX_SINGLE && facts->type != 'f' && facts->type != 's') ||
         (operand->kind == PTX_DOUBLE && facts->type != 'f' && facts->type != 'd'))
         return ptx_fail(r, at, "'%.*s' does not take this number: it is one of another type", STR_ARG(form));
@@ -193,24 +215,31 @@ static bool check_address(Reader *r, const FormFacts *facts, const PtxOperand *o
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
+/* The type that a register was declared with, without its dot. */
+static Str register_type(const Reader *r, const PtxOperand *operand) {
+    Str type = ptx_name(r->module, r->module->variables[operand->a].type);
+    return type.size ? (Str){type.data + 1, type.size - 1} : type;
+}
+
 /* A register against the type of the instruction: b fits all of its size, u and s each other. */
 static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    const PtxVariable *variable = &r->module->variables[operand->a];
-    Str type = ptx_name(r->module, variable->type);
-    char letter = type.size > 1 ? type.data[1] : 0;
-    bool plain = letter && (str_is(type, ".pred") || is_class(type.data[2], CLASS_DIGIT));
-    if (!plain || operand->part || variable->vector != PTX_NONE || memchr(type.data, 'x', type.size))
+    Str type = register_type(r, operand);
+    char letter = type_letter(type);
+    if (!letter || operand->part || r->module->variables[operand->a].vector != PTX_NONE)
         return true;
     unsigned bits = type_bits(type);
-    bool fits = letter == 'p' || facts->letter == 'p' ? letter == facts->letter
-                                                      : bits == facts->bits || (facts->loose && bits > facts->bits && letter != 'f');
-    bool floats = (letter == 'f' && strchr("us", facts->letter)) || (facts->letter == 'f' && strchr("us", letter));
-    return (fits && !floats) ||
-           ptx_fail(r, at, "'%.*s' does not take a register of type %.*s here", STR_ARG(form), STR_ARG(type));
+    bool size =
+        bits == facts->bits || (facts->loose && bits > facts->bits && (facts->letter == 'b' || !strchr("fh", letter)));
+    bool kind = letter == 'b' || facts->letter == 'b' || str_equal(type, facts->name) ||
+                (strchr("us", letter) && strchr("us", facts->letter));
+    bool fits = letter == 'p' || facts->letter == 'p' ? letter == facts->letter : size && kind;
+    return fits || ptx_fail(r, at, "'%.*s' does not take a register of type .%.*s here", STR_ARG(form), STR_ARG(type));
 }
 
 /* What is no vector, of the instruction's own type. */
 static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    if (operand->negated && facts->letter != 'p')
+        return ptx_fail(r, at, "only a predicate can be negated");
     switch (operand->kind) {
     case PTX_SINK:
         return facts->written || ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
@@ -225,26 +254,56 @@ static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand 
     }
 }
 
-static bool is_vector(const Reader *r, const PtxOperand *operand) {
-    return operand->kind == PTX_VECTOR ||
-           (operand->kind == PTX_REGISTER && r->module->variables[operand->a].vector != PTX_NONE && !operand->part);
+/* A vector whose members make up a value: mov.b64 %rd, {%r1, %r2}. */
+static bool check_packed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    uint32_t count = 0;
+    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i))
+        count++;
+    if (facts->letter != 'b' || (count != 2 && count != 4))
+        return ptx_fail(r, at, "'%.*s' takes no vector of %u here", STR_ARG(form), count);
+    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i))
+        if (operand[i].kind == PTX_REGISTER && !operand[i].part &&
+            type_bits(register_type(r, &operand[i])) * count != facts->bits)
+            return ptx_fail(r, at, "the registers of this vector have not %u bits altogether", facts->bits);
+    return true;
+}
+
+static bool check_members(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    uint32_t count = 0;
+    unsigned bits = 0;
+    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i), count++) {
+        if (operand[i].kind == PTX_SINK)
+            continue;
+        if (!check_single(r, facts, operand + i, form, at))
+            return false;
+        unsigned own = operand[i].kind == PTX_REGISTER ? type_bits(register_type(r, &operand[i])) : 0;
+        if (own && bits && own != bits)
+            return ptx_fail(r, at, "the registers of this vector are not of one size");
+        bits = own ? own : bits;
+    }
+    return count == facts->members || ptx_fail(r, at, "'%.*s' takes a vector of %u here, and this one has %u",
+                                               STR_ARG(form), facts->members, count);
 }
 
 static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    if (operand->kind == PTX_PAIR || facts->members == ANY_MEMBERS)
-        return is_vector(r, operand) || operand->kind == PTX_PAIR || check_single(r, facts, operand, form, at);
-    if (facts->members > 1 && !is_vector(r, operand) && operand->kind != PTX_SINK)
-        return ptx_fail(r, at, "'%.*s' takes a vector of %u here", STR_ARG(form), facts->members);
-    if (operand->kind != PTX_VECTOR)
-        return check_single(r, facts, operand, form, at);
-    uint32_t count = 0;
-    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i), count++)
-        if (operand[i].kind != PTX_SINK && !check_single(r, facts, operand + i, form, at))
-            return false;
-    if (!facts->vector)
+    if (operand->kind == PTX_PAIR)
+        return true;
+    if (operand->kind == PTX_VECTOR && !facts->vector)
         return ptx_fail(r, at, "'%.*s' takes no vector here", STR_ARG(form));
-    return count == facts->members ||
-           ptx_fail(r, at, "'%.*s' takes a vector of %u here, and this one has %u", STR_ARG(form), facts->members, count);
+    if (operand->kind == PTX_VECTOR)
+        return facts->members == ANY_MEMBERS ? check_packed(r, facts, operand, form, at)
+                                             : check_members(r, facts, operand, form, at);
+    bool vector = operand->kind == PTX_SINK || facts->members == ANY_MEMBERS ||
+                  (operand->kind == PTX_REGISTER && r->module->variables[operand->a].vector != PTX_NONE);
+    if (facts->members > 1 && !vector)
+        return ptx_fail(r, at, "'%.*s' takes a vector of %u here", STR_ARG(form), facts->members);
+    return check_single(r, facts, operand, form, at);
+}
+
+/* What can hold a result. */
+static bool is_place(const PtxOperand *operand) {
+    return operand->kind == PTX_REGISTER || operand->kind == PTX_SINK || operand->kind == PTX_VECTOR ||
+           operand->kind == PTX_PAIR || operand->kind == PTX_ADDRESS || operand->kind == PTX_NAME;
 }
 
 static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsigned index, uint32_t head,
@@ -252,8 +311,11 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
     const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
-    if (known && known->written && operand->kind >= PTX_INTEGER && operand->kind <= PTX_DOUBLE)
-        return ptx_fail(r, at, "a number is no place for a result");
+    if (known && known->written && !is_place(operand))
+        return ptx_fail(r, at,
+                        operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE
+                            ? "a number is no place for a result"
+                            : "this is no place for a result");
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
     if (known && known->label)
@@ -310,8 +372,7 @@ static bool read_guard(Reader *r, uint8_t *flags) {
     if (!good || r->p == at)
         return fail_expected(r, "a predicate");
     const PtxOperand *guard = &r->module->operands[head];
-    return (guard->kind == PTX_REGISTER &&
-            str_is(ptx_name(r->module, r->module->variables[guard->a].type), ".pred")) ||
+    return (guard->kind == PTX_REGISTER && str_is(ptx_name(r->module, r->module->variables[guard->a].type), ".pred")) ||
            ptx_fail(r, at, "this is no predicate");
 }
 
@@ -325,8 +386,8 @@ static bool read_label(Reader *r, Str name, const char *at) {
 }
 
 static bool fail_early(Reader *r, const char *at, const PtxForm *form) {
-    static const char *const letters[] = {[PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter",
-                                          [PTX_ONLY_THIS] = "a"};
+    static const char *const letters[] = {
+        [PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter", [PTX_ONLY_THIS] = "a"};
     const PtxRow *row = form->row;
     if (row->version > r->module->version)
         return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,

@@ -65,8 +65,9 @@
     TYPE(b64)                                                                                                          \
     TYPE(b128)                                                                                                         \
     TYPE(u8)                                                                                                           \
-    TYPE(u16) TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) \
-        TYPE(f32) TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref)   \
+    TYPE(u16)                                                                                                          \
+    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) \
+        TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref)             \
             TYPE(surfref)
 
 typedef enum WordName {
@@ -113,8 +114,9 @@ typedef struct OperandFacts {
     bool vector;     /* it may be one */
     uint8_t members; /* of the vector; ANY_MEMBERS */
     char type;       /* which literals that type takes; 0: all */
-    char letter;     /* 'b', 'u', 's', 'f' or 'p': of that type; 0: registers are not held against it */
+    char letter;     /* of that type; 0: registers are not held against it */
     uint8_t bits;
+    Str name; /* of the type */
 } OperandFacts;
 enum { OPERANDS_LOOKED_AT = 6, ANY_MEMBERS = 255 };
 
