@@ -164,9 +164,9 @@ static void lz4_hostile(void **state) {
 /* A frame of zstd with one raw block, as RFC 8878 has it. */
 static void zstd_image(void **state) {
     (void)state;
-    static const char frame[] = "\x28\xb5\x2f\xfd\x20\x0d\x69\0\0.version 8.0\n";
+    static const char frame[24] = "\x28\xb5\x2f\xfd\x20\x0d\x69\0\0.version 8.0\n";
     Bytes bytes = {0};
-    put_packed(&bytes, put_fatbin(&bytes, 0, 1, frame, 24), sizeof frame - 1, 0x8011, PTX_SIZE);
+    put_packed(&bytes, put_fatbin(&bytes, 0, 1, frame, 24), 22, 0x8011, PTX_SIZE);
     Found found = find(&bytes);
     assert_int_equal(found.images.items[0].packing, PACKED_ZSTD);
     if (has_zstd)
@@ -206,7 +206,7 @@ static void bombs(void **state) {
 static void no_ptx(void **state) {
     (void)state;
     Bytes bytes = {0};
-    put_fatbin(&bytes, 0, 2, "machine code", 16);
+    put_fatbin(&bytes, 0, 2, "machine code\0\0\0", 16);
     Found found = find(&bytes);
     assert_int_equal(found.images.count, 2);
     assert_int_equal(found.images.items[0].kind, IMAGE_CUBIN);
