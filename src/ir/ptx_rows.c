@@ -10,8 +10,10 @@
 #define SPECIFIC(version, capability) version, capability, PTX_WITH_LETTER
 #define ONLY(version, capability)     version, capability, PTX_ONLY_THIS
 static const PtxRow rows[] = {
-#define PTX(name, modifiers, operands, since, effects)     {name, modifiers, operands, effects, since, false},
-#define CONTROL(name, modifiers, operands, since, effects) {name, modifiers, operands, effects, since, true},
+#define PTX(name, modifiers, operands, since, evaluate, effects) \
+    {name, modifiers, operands, evaluate, effects, since, false},
+#define CONTROL(name, modifiers, operands, since, evaluate, effects) \
+    {name, modifiers, operands, evaluate, effects, since, true},
 #define SPECIAL(name, parts, numbers)
 #define TARGET(name, version)
 #include "ir/ops/ptx.def"
@@ -52,6 +54,20 @@ static const struct {
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, SPECIALS = sizeof specials / sizeof *specials, MOST_GROUPS = 24 };
+
+static const char *const evaluators[] = {
+    [PTX_EVALUATE_NONE] = "",
+#define PTX_EVALUATOR(id, name, what) [PTX_EVALUATE_##id] = name,
+#include "ir/ptx_evaluators.def"
+#undef PTX_EVALUATOR
+};
+
+PtxEvaluator ptx_evaluator(const PtxRow *row) {
+    int i = 0;
+    while (i < PTX_EVALUATORS && strcmp(row->evaluate, evaluators[i]) != 0)
+        i++;
+    return (PtxEvaluator)i;
+}
 
 /* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */
 static Map opcodes, words, registers;

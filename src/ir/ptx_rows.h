@@ -15,13 +15,23 @@ typedef enum PtxTargets {
     PTX_ONLY_THIS,   /* sm_90a, and no later ones */
 } PtxTargets;
 
+/* How what an instruction writes comes from what it reads. */
+typedef enum PtxEvaluator {
+    PTX_EVALUATE_NONE, /* from elsewhere */
+#define PTX_EVALUATOR(id, name, what) PTX_EVALUATE_##id,
+#include "ir/ptx_evaluators.def"
+#undef PTX_EVALUATOR
+    PTX_EVALUATORS
+} PtxEvaluator;
+
 typedef struct PtxRow {
     const char *name;      /* "cp.async.bulk": the opcode, and modifiers that have to be there */
     const char *modifiers; /* groups of modifiers; the head of ops/ptx.def says how they are written */
     const char *operands;
-    const char *effects; /* in the words of docs/effects.md; "" if it does nothing but compute */
-    uint16_t version;    /* of the ISA that has it, 78 for 7.8 */
-    uint16_t capability; /* and the target, 90 for sm_90; 0: all */
+    const char *evaluate; /* a name of ptx_evaluators.def, or "" */
+    const char *effects;  /* in the words of docs/effects.md; "" if it does nothing but compute */
+    uint16_t version;     /* of the ISA that has it, 78 for 7.8 */
+    uint16_t capability;  /* and the target, 90 for sm_90; 0: all */
     PtxTargets targets;
     bool control; /* it decides where a thread goes on */
 } PtxRow;
@@ -51,6 +61,8 @@ bool ptx_form_has(Str form, Str modifier);
 
 /* Whether a row has an operand of that name. */
 bool ptx_row_names(const PtxRow *row, Str operand);
+/* What the row says of its results; PTX_EVALUATORS if its word is in no list, which is our own mistake. */
+PtxEvaluator ptx_evaluator(const PtxRow *row);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 

@@ -42,6 +42,12 @@ static void every_row_takes_its_shortest_form(void **state) {
     assert_int_equal(wrong, 0);
 }
 
+static void every_evaluate_column_is_a_word(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ptx_row_count(); i++)
+        assert_int_not_equal(ptx_evaluator(ptx_row_at(i)), PTX_EVALUATORS);
+}
+
 static void every_effects_column_is_well_formed(void **state) {
     (void)state;
     unsigned wrong = 0;
@@ -131,6 +137,7 @@ static void opcodes_act_or_compute(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_takes_its_shortest_form),
+        cmocka_unit_test(every_evaluate_column_is_a_word),
         cmocka_unit_test(every_effects_column_is_well_formed),
         cmocka_unit_test(modifiers_decide_what_an_instruction_does),
         cmocka_unit_test(order_matters_only_where_it_means_something),
