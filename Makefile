@@ -57,7 +57,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-mutants fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -228,6 +228,11 @@ python-venv: ## pip install . into new environments with Triton from TRITON_WHEE
 ptx: ## hold the PTX reader and printer against ptxas; PTX=DIR has more files, TRITON_WHEELS=DIR unpacked wheels
 	@$(MAKE) --no-print-directory -s all
 	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/ptx --build $(BUILD) $(PTX)
+
+ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it makes is kept in CACHE=DIR
+	@test -n "$(PTX)" || { echo "make ptx-sweep needs PTX=DIR, a folder of PTX files" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ptx-sweep --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(PTX)
 
 ptx-mutants: ## change PTX in 29 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
