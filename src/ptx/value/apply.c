@@ -317,6 +317,8 @@ Form operation_apply(FormTables *tables, const Operation *op, const Form *argume
             assumes = false;
         }
     }
-    *assumed |= assumes && result.kind != FORM_ANY;
+    if (assumes && result.kind == FORM_ANY) /* nothing is told: then nothing needs to be assumed */
+        return form_any(op->result);
+    *assumed |= assumes;
     return result;
 }
