@@ -42,14 +42,14 @@ static void shuffle_results(Solver *s, const Operation *op, const Form *argument
     results[1] = form_any(1);
     if (form_constant(b, &by) && form_constant(c, &clamp)) {
         sources((Shuffle)op->shuffle, by, clamp, from, there);
-        Form zero = form_of(1, 0);
+        Form zero = form_number(1, 0);
         results[0] = moved_lanes(s->tables, a, from);
         results[1] = form_based(s->tables, &zero, there);
     } else if (reads_one_lane(op, b, c)) {
         uint64_t zeros, ones;
         form_known(s->tables, a, &zeros, &ones);
         results[0] = form_uniform(32, SPAN_WARP, zeros, ones);
-        results[1] = form_of(1, 1);
+        results[1] = form_number(1, 1);
     } else if (form_is_uniform(a)) {
         results[0] = *a;
     }

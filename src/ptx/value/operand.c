@@ -42,8 +42,8 @@ static Form variable_form(const PtxValues *values, const PtxOperand *operand, un
     unsigned bytes = register_width(values->flow->module, operand->a) / 8;
     uint64_t align = variable->align ? variable->align : bytes ? bytes : 1;
     Form base = form_uniform(width, SPAN_GRID, (align - 1) & form_mask(width), 0);
-    Form offset = form_of(width, operand->bits);
-    return form_add(values->tables, &base, &offset);
+    Form offset = form_number(width, operand->bits);
+    return form_sum(values->tables, &base, &offset);
 }
 
 Form operand_form(const PtxValues *values, const PtxOperand *operand, unsigned width, uint32_t block) {
@@ -62,7 +62,7 @@ Form operand_form(const PtxValues *values, const PtxOperand *operand, unsigned w
     case PTX_INTEGER:
     case PTX_SINGLE:
     case PTX_DOUBLE:
-        return form_of(width, operand->bits);
+        return form_number(width, operand->bits);
     case PTX_VARIABLE:
         return variable_form(values, operand, width);
     case PTX_CALLEE:
@@ -73,15 +73,15 @@ Form operand_form(const PtxValues *values, const PtxOperand *operand, unsigned w
 }
 
 Form address_form(const PtxValues *values, const PtxOperand *address, uint32_t block) {
-    Form base = form_of(64, 0);
+    Form base = form_number(64, 0);
     if (address->kind != PTX_ADDRESS)
         return form_any(64);
     if (address->a)
         base = operand_form(values, address + 1, 64, block);
     if (base.kind == FORM_NEVER || base.width > 64)
         return base;
-    Form offset = form_of(base.width, address->bits);
-    return form_add(values->tables, &base, &offset);
+    Form offset = form_number(base.width, address->bits);
+    return form_sum(values->tables, &base, &offset);
 }
 
 /* The block of the instruction that has an operand: those of instructions are in their order. */

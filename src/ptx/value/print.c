@@ -2,4 +2,7 @@
 #include "ptx/print.h"
 #include "ptx/value/internal.h"
 
-void ptx_values_print(const PtxValues *values, Text *to) { (void)values; (void)to; }
+void ptx_values_print(const PtxValues *values, Text *to) {
+    (void)values;
+    (void)to;
+}

@@ -8,9 +8,12 @@ PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const P
         bool known = form_based_on_constant(form) || (placed && form->span == SPAN_GRID);
         return known ? ACCESS_CONSTANT : ACCESS_UNIFORM;
     }
-    case SHAPE_AFFINE: return ACCESS_AFFINE;
-    case SHAPE_BITS: return ACCESS_BITS;
-    default: return form->kind == FORM_TABLE ? ACCESS_TABLE : ACCESS_ANY;
+    case SHAPE_AFFINE:
+        return ACCESS_AFFINE;
+    case SHAPE_BITS:
+        return ACCESS_BITS;
+    default:
+        return form->kind == FORM_TABLE ? ACCESS_TABLE : ACCESS_ANY;
     }
 }
 

@@ -87,7 +87,7 @@ static Form row_form(const PtxValues *values, unsigned axis) {
 static Form thread_form(const PtxValues *values, unsigned axis) {
     const PtxBlockShape *shape = &values->shape;
     if (axis > 2)
-        return form_of(32, 0);
+        return form_number(32, 0);
     if (shape->x && shape->y && shape->z)
         return place_form(values, axis);
     if (shape->x % FORM_LANES)
@@ -98,7 +98,7 @@ static Form thread_form(const PtxValues *values, unsigned axis) {
 static Form shape_form(const PtxValues *values, unsigned axis) {
     const uint32_t sizes[4] = {values->shape.x, values->shape.y, values->shape.z, 0};
     if (axis > 2 || sizes[axis])
-        return form_of(32, axis > 2 ? 0 : sizes[axis]);
+        return form_number(32, axis > 2 ? 0 : sizes[axis]);
     uint64_t above = UINT32_MAX & ~UINT64_C(2047);
     return form_uniform(32, SPAN_GRID, axis ? above : above | 31, 0);
 }
@@ -119,7 +119,7 @@ static Form lanes_form(const PtxValues *values, Str which) {
             mask = UINT32_MAX & ~(lower | own);
         masks[lane] = mask;
     }
-    Form zero = form_of(32, 0);
+    Form zero = form_number(32, 0);
     return form_based(values->tables, &zero, masks);
 }
 

@@ -168,7 +168,7 @@ static void evaluate_window(Look *look) {
         unsigned width = arguments[0].width;
         FormSpan span = mapped && arguments[1].span > SPAN_CTA ? (FormSpan)arguments[1].span : SPAN_CTA;
         Form window = form_uniform(width, span, form_mask(width) & 0xffff, 0);
-        results[0] = form_add(look->s->tables, &arguments[0], &window);
+        results[0] = form_sum(look->s->tables, &arguments[0], &window);
         results[0].assumes |= mapped ? arguments[1].assumes : 0;
     }
     write_all(look, results, false, result_origin(look->s->values, meaning, look->statement));
