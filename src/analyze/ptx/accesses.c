@@ -50,13 +50,6 @@ static bool writes(const Touch *touch) {
     return touch->act->effect->effect.verb != EFFECT_READ;
 }
 
-/* Whether a thread that runs one has run the other before. */
-static bool both_run(const Lint *lint, const Act *first, const Act *second) {
-    return comes_before(lint, first->instruction, second->instruction) &&
-           (!is_guarded(lint, first->statement) || !is_guarded(lint, second->statement) ||
-            same_guard(lint, first->instruction, second->instruction));
-}
-
 /* ---- Proxies -------------------------------------------------------------------------------------- */
 
 static bool is_async(const Touch *touch) {
@@ -103,15 +96,9 @@ static void look_at_read_only(Lint *lint, const Touch *load, const Touch *store)
 static unsigned strong_bytes(const Lint *lint, const Touch *touch) {
     const PtxForm *form = ptx_form(lint, touch->act->statement);
     Str type = ptx_form_modifier(form->row, form->text, STR("t"));
-    unsigned bits = 0;
-    size_t i = 0;
     if (touch->act->effect->effect.order == ORDER_WEAK || touch->act->effect->effect.done != DONE_NOW)
         return 0;
-    while (i < type.size && (type.data[i] < '0' || type.data[i] > '9'))
-        i++;
-    for (; i < type.size && type.data[i] >= '0' && type.data[i] <= '9'; i++)
-        bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    return bits / 8 * (str_ends(type, STR("x2")) ? 2 : 1);
+    return digits_in(type) / 8 * (str_ends(type, STR("x2")) ? 2 : 1);
 }
 
 static void look_at_sizes(Lint *lint, const Touch *one, const Touch *other) {

@@ -48,10 +48,9 @@ static void look_at_declared(Lint *lint, const Act *act, const Need *need) {
 }
 
 static void look_at(Lint *lint, const Act *act, uint32_t operand, const Need *need) {
-    uint64_t rest;
     if (!need->step || operand == PTX_NONE || lint->module->operands[operand].kind != PTX_ADDRESS)
         return;
-    if (address_is_off(lint, act->statement, operand, need->step, &rest)) {
+    if (known_off(lint->known, act->statement, operand, need->step)) {
         Point point = point_of(lint, operand);
         Finding *finding;
         if (point.kind == POINT_VARIABLE)

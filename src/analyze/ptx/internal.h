@@ -2,9 +2,9 @@
 #ifndef ANALYZE_PTX_INTERNAL_H
 #define ANALYZE_PTX_INTERNAL_H
 
+#include "analyze/ptx/known.h"
 #include "analyze/ptx/lint.h"
 #include "model/effect/ptx_column.h"
-#include "ptx/value/value.h"
 
 /* What all instructions of one form have in common. */
 typedef struct FormActs {
@@ -55,7 +55,7 @@ typedef struct Lint {
     Header header;   /* of the kernel */
     Reach reach;     /* of the kernel */
     PtxFlow flow;
-    PtxValues values;
+    Known *known; /* of its values */
     Act *acts; /* of the function, in the order of its text */
     uint32_t act_count, act_capacity;
     uint32_t *first_acts; /* of each instruction of the flow, and behind the last one */
@@ -102,6 +102,8 @@ static inline bool never_does(const Lint *lint, EffectVerb verb) {
 }
 
 /* ---- points.c ---- */
+/* The number behind the letters of a type: 32 of ".b32", 16 of "bf16x2". */
+unsigned digits_in(Str type);
 /* An address as a variable or a value, and bytes from there. */
 typedef enum PointKind { POINT_NONE, POINT_VARIABLE, POINT_VALUE } PointKind;
 typedef struct Point {
@@ -117,11 +119,8 @@ static inline bool points_alike(Point a, Point b) {
 bool points_overlap(Point a, int64_t a_bytes, Point b, int64_t b_bytes);
 /* The bytes of an access, or those that an act is about; false: not known. */
 bool bytes_of(const Lint *lint, const Act *act, int64_t *bytes);
-/* Whether an operand has the same value in all threads, at every launch, and which. */
+/* As known_number; of PTX_NONE nothing is known. */
 bool number_of(const Lint *lint, uint32_t operand, int64_t *value);
-/* Whether an address is no multiple of `step`, a power of two, in any lane; what it leaves is then `rest`, but for what
- * is not known of it. */
-bool address_is_off(const Lint *lint, uint32_t statement, uint32_t operand, uint64_t step, uint64_t *rest);
 /* The alignment that a variable was declared with. */
 uint32_t variable_alignment(const PtxModule *module, uint32_t variable);
 /* Its bytes; 0: not known, or as many as the launch gives it. */
@@ -139,6 +138,8 @@ static inline uint32_t value_instruction(const Lint *lint, uint32_t value) {
 bool comes_before(const Lint *lint, uint32_t earlier, uint32_t later);
 /* Whether the same threads run both, if they run the blocks: there is no guard, or it is the same one. */
 bool same_guard(const Lint *lint, uint32_t one, uint32_t other);
+/* Whether a thread that runs the second has run the first before, or some thread that ran the first runs it. */
+bool both_run(const Lint *lint, const Act *first, const Act *second);
 /* Whether an act is one of those that are looked for. */
 typedef bool IsSuch(const Lint *lint, const Act *act, const void *context);
 /* The first such act on some path from one instruction to another, after it, before it; NULL: there is none. */

@@ -148,8 +148,8 @@ static const Target *target_of_module(const PtxModule *module) {
 static bool prepare(Lint *lint) {
     const char *problem = NULL;
     bool flows = ptx_flow(&lint->flow, lint->module, lint->function, lint_budget, &problem);
-    bool good = flows && ptx_values(&lint->values, &lint->flow, NULL, lint_budget, &problem);
-    if (good)
+    lint->known = flows ? known_open(&lint->flow, lint_budget, &problem) : NULL;
+    if (lint->known)
         return true;
     if (flows)
         ptx_flow_free(&lint->flow);
@@ -162,7 +162,7 @@ static void close_function(Lint *lint) {
     if (!lint->open)
         return;
     lint->open = false;
-    ptx_values_free(&lint->values);
+    known_close(lint->known);
     ptx_flow_free(&lint->flow);
 }
 

@@ -10,14 +10,6 @@ static bool is_invalidation(const Lint *lint, const Act *act, const void *nothin
     return act->effect->effect.verb == EFFECT_INVALIDATE;
 }
 
-/* Whether some thread runs both, the first one first, if the second is run at all. */
-static bool both_run(const Lint *lint, const Act *first, const Act *second) {
-    if (!comes_before(lint, first->instruction, second->instruction))
-        return false;
-    return !is_guarded(lint, first->statement) || !is_guarded(lint, second->statement) ||
-           same_guard(lint, first->instruction, second->instruction);
-}
-
 static bool is_live(const Lint *lint, const Act *init, const Act *later) {
     return both_run(lint, init, later) &&
            !such_between(lint, init->instruction, later->instruction, is_invalidation, NULL);

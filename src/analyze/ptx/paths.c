@@ -17,6 +17,12 @@ bool same_guard(const Lint *lint, uint32_t one, uint32_t other) {
            value == flow_value(&lint->flow, b->first);
 }
 
+bool both_run(const Lint *lint, const Act *first, const Act *second) {
+    return comes_before(lint, first->instruction, second->instruction) &&
+           (!is_guarded(lint, first->statement) || !is_guarded(lint, second->statement) ||
+            same_guard(lint, first->instruction, second->instruction));
+}
+
 const Act *act_at(const Lint *lint, uint32_t instruction, EffectVerb verb) {
     for (uint32_t i = lint->first_acts[instruction]; i < lint->first_acts[instruction + 1]; i++)
         if (lint->acts[i].effect->effect.verb == verb)

@@ -4,19 +4,7 @@
 /* ---- Numbers -------------------------------------------------------------------------------------- */
 
 bool number_of(const Lint *lint, uint32_t operand, int64_t *value) {
-    if (operand == PTX_NONE)
-        return false;
-    const PtxOperand *at = &lint->module->operands[operand];
-    if (at->kind == PTX_INTEGER) {
-        *value = at->value;
-        return true;
-    }
-    uint64_t constant;
-    Form form = ptx_operand_form(&lint->values, operand);
-    if (!form_constant(&form, &constant))
-        return false;
-    *value = form.width == 32 ? (int64_t)(int32_t)constant : (int64_t)constant;
-    return true;
+    return operand != PTX_NONE && known_number(lint->known, operand, value);
 }
 
 bool bytes_of(const Lint *lint, const Act *act, int64_t *bytes) {
@@ -28,13 +16,18 @@ bool bytes_of(const Lint *lint, const Act *act, int64_t *bytes) {
 
 /* ---- Values behind moves -------------------------------------------------------------------------- */
 
-/* The bits of a register of that variable. */
+unsigned digits_in(Str type) {
+    unsigned number = 0;
+    size_t i = 0;
+    while (i < type.size && (type.data[i] < '0' || type.data[i] > '9'))
+        i++;
+    for (; i < type.size && type.data[i] >= '0' && type.data[i] <= '9'; i++)
+        number = number * 10 + (unsigned)(type.data[i] - '0');
+    return number;
+}
+
 static unsigned register_bits(const PtxModule *module, uint32_t variable) {
-    Str type = ptx_name(module, module->variables[variable].type);
-    unsigned bits = 0;
-    for (size_t i = 2; i < type.size && type.data[i] >= '0' && type.data[i] <= '9'; i++)
-        bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    return bits;
+    return digits_in(ptx_name(module, module->variables[variable].type));
 }
 
 /* The operand that an instruction gives on as it is; PTX_NONE: it makes something else of it. `offset`: what it adds. */
@@ -116,25 +109,11 @@ bool points_overlap(Point a, int64_t a_bytes, Point b, int64_t b_bytes) {
     return points_alike(a, b) && a.offset < b.offset + b_bytes && b.offset < a.offset + a_bytes;
 }
 
-bool address_is_off(const Lint *lint, uint32_t statement, uint32_t operand, uint64_t step, uint64_t *rest) {
-    PtxOrigin origin;
-    uint64_t zeros, ones;
-    Form form = ptx_address_form(&lint->values, statement, operand, &origin);
-    if (form.kind == FORM_NEVER)
-        return false;
-    form_known(lint->values.tables, &form, &zeros, &ones);
-    *rest = ones & (step - 1);
-    return *rest != 0;
-}
-
 /* ---- Variables ------------------------------------------------------------------------------------ */
 
 static uint32_t element_bytes(const PtxModule *module, const PtxVariable *variable) {
-    Str type = ptx_name(module, variable->type), vector = ptx_name(module, variable->vector);
-    unsigned bits = 0;
-    for (size_t i = 2; i < type.size && type.data[i] >= '0' && type.data[i] <= '9'; i++)
-        bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    return bits / 8 * (vector.size == 3 ? (uint32_t)(vector.data[2] - '0') : 1);
+    Str vector = ptx_name(module, variable->vector);
+    return digits_in(ptx_name(module, variable->type)) / 8 * (vector.size ? digits_in(vector) : 1);
 }
 
 uint32_t variable_alignment(const PtxModule *module, uint32_t index) {

@@ -15,18 +15,6 @@ static Lone turned(Lone lone) {
     return turns[lone];
 }
 
-/* Whether each lane has a value of its own. */
-static bool is_different(const Lint *lint, const Form *form) {
-    if (form->kind != FORM_TABLE)
-        return false;
-    const uint64_t *offsets = form_offsets(lint->values.tables, form->table);
-    for (unsigned i = 0; i < FORM_LANES; i++)
-        for (unsigned k = 0; k < i; k++)
-            if (((offsets[i] ^ offsets[k]) & form_mask(form->width)) == 0)
-                return false;
-    return true;
-}
-
 static bool is_equal(const Lint *lint, uint32_t statement) {
     const PtxForm *form = ptx_form(lint, statement);
     const PtxStatement *at = &lint->module->statements[statement];
@@ -35,9 +23,9 @@ static bool is_equal(const Lint *lint, uint32_t statement) {
         return false;
     if (ptx_form_has(form->text, STR("or")) || ptx_form_has(form->text, STR("xor")))
         return false;
-    Form left = ptx_operand_form(&lint->values, a), right = ptx_operand_form(&lint->values, b);
-    return (is_different(lint, &left) && form_is_uniform(&right)) ||
-           (is_different(lint, &right) && form_is_uniform(&left));
+    const Known *known = lint->known;
+    return (known_different(known, a) && known_uniform(known, b)) ||
+           (known_different(known, b) && known_uniform(known, a));
 }
 
 enum { MOST_DEEP = 16 };
@@ -153,7 +141,7 @@ static void look_at_mask(Lint *lint, const Act *act) {
     uint32_t block = lint->flow.block_of[act->instruction], threads = lint->header.threads;
     if (!number_of(lint, act->on, &mask))
         return;
-    bool whole = !lint->values.divergent[block] && !is_guarded(lint, act->statement) && threads && threads % 32 == 0;
+    bool whole = known_whole(lint->known, block) && !is_guarded(lint, act->statement) && threads && threads % 32 == 0;
     if ((uint32_t)mask == 0)
         ptx_find(lint, RULE_THREADS_MASK, act->statement, "the mask is 0: it does not name the lanes that run it");
     else if (whole && (uint32_t)mask != UINT32_MAX)
