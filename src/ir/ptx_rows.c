@@ -282,11 +282,22 @@ const PtxRow *ptx_row_of(Str form, bool *known) {
     return NULL;
 }
 
+/* Whether a row does more than to compute: that threads run it together, and with which registers, is not more. */
+static bool row_acts(const PtxRow *row) {
+    for (const char *at = row->effects; *at;) {
+        if (word_place(str_next_word(&at), "converged warp-sync registers") < 0)
+            return true;
+        at += strcspn(at, ";");
+        at += *at == ';';
+    }
+    return false;
+}
+
 PtxActs ptx_opcode_acts(Str opcode) {
     const PtxRow *row = first_row(opcode);
     PtxActs acts = row ? PTX_COMPUTES : PTX_NO_ROW;
     for (; row && row < rows + ROWS && same_opcode(row, opcode); row++) {
-        if (*row->effects)
+        if (row_acts(row))
             return PTX_ACTS;
         if (row->control)
             acts = PTX_STEERS;

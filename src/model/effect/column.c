@@ -35,12 +35,19 @@ const char *const effect_verb_words[] = {
     [EFFECT_VIEW] = "view",
     [EFFECT_ANYTHING] = "anything",
     [EFFECT_AWAIT_LAUNCHES] = "await-launches",
+    [EFFECT_EXPECT_BYTES] = "expect-bytes",
+    [EFFECT_WARP_SYNC] = "warp-sync",
+    [EFFECT_CONVERGED] = "converged",
+    [EFFECT_FENCE_REGISTERS] = "fence-registers",
+    [EFFECT_REGISTERS] = "registers",
+    [EFFECT_RELINQUISH] = "relinquish",
 };
 const char *const effect_space_words[] = {NULL, "shared", "tensor", "global"};
-const char *const effect_proxy_words[] = {"generic", "async", "tensormap"};
+const char *const effect_proxy_words[] = {"generic", "async", "tensormap", "texture", "surface", "alias"};
 const char *const effect_order_words[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
 const char *const effect_scope_words[] = {NULL, "cta", "cluster", "gpu", "sys"};
-const char *const effect_group_words[] = {NULL, "cp.async", "bulk", "wgmma", "tma-store", "amd-async", "amd-tensor"};
+const char *const effect_group_words[] = {NULL,        "cp.async",   "bulk",        "wgmma",       "tma-store",
+                                          "amd-async", "amd-tensor", "tensor-load", "tensor-store"};
 const char *const effect_helper_words[] = {NULL, "tma", "tensor", "clc"};
 const char *const effect_side_words[] = {NULL, "full", "empty"};
 const char *const effect_atomic_words[] = {
@@ -247,7 +254,7 @@ static Tests read_tests(Compiler *c) {
 
 static void read_group(Compiler *c) {
     Str kind = str_next_word(&c->at);
-    int group = find_word(effect_group_words, COUNT_OF(effect_group_words), kind);
+    int group = find_word(effect_group_words, GROUP_OP_KINDS, kind);
     if (group < 0)
         complain(c, "no such kind of group", kind);
     add_setting(c, FIELD_GROUP, group);
@@ -326,7 +333,7 @@ static bool goes_on(Str word) {
 
 static void read_clause(Compiler *c) {
     Str word = str_next_word(&c->at);
-    int verb = find_word(effect_verb_words, COUNT_OF(effect_verb_words), word);
+    int verb = find_word(effect_verb_words, EFFECT_OP_VERBS, word);
     bool assembly = str_is(word, "assembly"), external = str_is(word, "external");
     if (verb < 0) {
         if (!assembly && !external)

@@ -39,10 +39,28 @@ typedef enum EffectVerb {
     EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
     EFFECT_ANYTHING,       /* not known: it may touch memory, and order or release anybody (unknown.h) */
     EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
+    /* From here on of PTX alone (ptx_column.h): no op of the IR has them, nor does inline assembly hand them on. */
+    EFFECT_EXPECT_BYTES,    /* `count` bytes are to come; no arrival */
+    EFFECT_WARP_SYNC,       /* the lanes of a mask wait for each other; `relaxed`: that orders no memory */
+    EFFECT_CONVERGED,       /* all threads of the warp or warpgroup have to run it together */
+    EFFECT_FENCE_REGISTERS, /* of registers, between the threads themselves and their asynchronous MMAs */
+    EFFECT_REGISTERS,       /* each thread has `count` registers from here on; for more of them it may have to wait */
+    EFFECT_RELINQUISH,      /* the CTA allocates no more of `space` */
+    EFFECT_VERBS
 } EffectVerb;
+#define EFFECT_OP_VERBS (EFFECT_AWAIT_LAUNCHES + 1) /* those that the rows of ops have */
 
 typedef enum Space { SPACE_NONE, SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL } Space;
-typedef enum Proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP } Proxy;
+/* Those behind PROXY_TENSORMAP are of PTX alone; an alias is another address of the same memory. */
+typedef enum Proxy {
+    PROXY_GENERIC,
+    PROXY_ASYNC,
+    PROXY_TENSORMAP,
+    PROXY_TEXTURE,
+    PROXY_SURFACE,
+    PROXY_ALIAS,
+    PROXIES
+} Proxy;
 typedef enum Order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL } Order;
 typedef enum Scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS } Scope;
 
@@ -55,6 +73,7 @@ typedef enum Completion {
                     done */
     DONE_COPIES, /* an arrival when the issuer's earlier cp.async are done */
     DONE_TOKEN,  /* whoever waits for the op's token result */
+    DONE_END,    /* nobody can wait for it: at the end of the CTA. PTX alone */
 } Completion;
 
 typedef enum GroupKind {
@@ -65,8 +84,11 @@ typedef enum GroupKind {
     GROUP_TMA_STORE,
     GROUP_AMD_ASYNC,
     GROUP_AMD_TENSOR,
+    GROUP_TENSOR_LOAD, /* tcgen05.ld and .st: each by itself, without a commit. PTX alone */
+    GROUP_TENSOR_STORE,
     GROUP_KINDS
 } GroupKind;
+#define GROUP_OP_KINDS (GROUP_AMD_TENSOR + 1) /* those that ops have */
 
 /* Who performs it: the thread itself, or one of its helpers. */
 typedef enum Helper { HELPER_BASE, HELPER_TMA, HELPER_TENSOR, HELPER_CLC, HELPER_KINDS } Helper;

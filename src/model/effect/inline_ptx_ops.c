@@ -41,16 +41,51 @@ static bool find_values(const PtxRow *row, Str name, Opcode *opcode) {
 static Opcode access_of(const PtxRow *row, Str name, const PtxEffect *effect) {
     Opcode opcode = {.kind = OPCODE_ACCESS, .count = 1, .effects[0] = effect->effect};
     bool plain = effect->effect.done == DONE_NOW && effect->effect.proxy == PROXY_GENERIC && !effect->count.size;
-    if (!plain || (effect->effect.space != SPACE_GLOBAL && !effect->memory) || !find_values(row, name, &opcode))
+    if (!plain || !ptx_effect_is_common(effect) || (effect->effect.space != SPACE_GLOBAL && !effect->memory) ||
+        !find_values(row, name, &opcode))
         return (Opcode){.kind = OPCODE_UNKNOWN};
     opcode.effects[0].space = SPACE_GLOBAL;
+    opcode.effects[0].count = 0; /* of bytes: whoever reads the operands says it */
+    opcode.effects[0].atomic = ATOMIC_NONE;
     opcode.has_result = row->operands[0] == '=';
     opcode.needs_global = effect->memory;
     return opcode;
 }
 
+/* What is no matter where ops work on whole tensors: how the threads of a warp run, what registers they have, and
+ * asynchronous loads and stores of tensor memory, which are no such thing there. Nor are there two addresses of the
+ * same memory. */
+static bool is_beside_the_point(const PtxEffect *effect) {
+    switch (effect->effect.verb) {
+    case EFFECT_CONVERGED:
+    case EFFECT_WARP_SYNC:
+    case EFFECT_FENCE_REGISTERS:
+    case EFFECT_REGISTERS:
+    case EFFECT_RELINQUISH:
+        return true;
+    case EFFECT_AWAIT:
+        return effect->effect.group == GROUP_TENSOR_LOAD || effect->effect.group == GROUP_TENSOR_STORE;
+    case EFFECT_FENCE_PROXY:
+        return effect->effect.proxy == PROXY_ALIAS;
+    case EFFECT_FENCE_ORDER:
+        return effect->effect.spaces == 1u << SPACE_TENSOR;
+    default:
+        return false;
+    }
+}
+
+/* A fence of one memory alone, or of one direction between proxies, is less than what ops can say; but that of
+ * initializations is an op. */
+static bool is_partial(const PtxEffect *effect) {
+    return (effect->effect.verb == EFFECT_FENCE_ORDER && effect->effect.spaces && !effect->inits) ||
+           (effect->effect.verb == EFFECT_FENCE_PROXY && effect->effect.proxy == PROXY_ASYNC && effect->effect.order);
+}
+
 /* What is known of an effect without its operands, and is more than that; false: it is not known. */
 static bool add_effect(const PtxEffect *effect, Opcode *opcode) {
+    if (!ptx_effect_is_common(effect) || is_partial(effect) ||
+        opcode->count == sizeof opcode->effects / sizeof *opcode->effects)
+        return false;
     switch (effect->effect.verb) {
     case EFFECT_COMMIT:
     case EFFECT_AWAIT:
@@ -69,14 +104,17 @@ static bool add_effect(const PtxEffect *effect, Opcode *opcode) {
 }
 
 static Opcode opcode_of(const PtxRow *row, Str name) {
-    PtxEffect effects[2];
-    unsigned count;
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned all, count = 0;
     Str problem;
     Opcode opcode = {.kind = OPCODE_EFFECTS};
     if (row->control)
         return (Opcode){.kind = strcmp(row->operands, "target:label") == 0 ? OPCODE_BRANCH : OPCODE_UNKNOWN};
-    if (!ptx_effects(row, name, effects, 2, &count, &problem))
+    if (!ptx_effects(row, name, effects, PTX_EFFECTS_MOST, &all, &problem))
         return (Opcode){.kind = OPCODE_UNKNOWN};
+    for (unsigned i = 0; i < all; i++)
+        if (!is_beside_the_point(&effects[i]))
+            effects[count++] = effects[i];
     if (count == 1 && effects[0].effect.verb <= EFFECT_UPDATE)
         return access_of(row, name, &effects[0]);
     if (count == 1 && (effects[0].effect.verb == EFFECT_NAMED_SYNC || effects[0].effect.verb == EFFECT_NAMED_ARRIVE))

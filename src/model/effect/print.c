@@ -105,6 +105,9 @@ static void print_completion(const Effect *effect, Text *to) {
     case DONE_TOKEN:
         text_addf(to, ", completes with its token");
         break;
+    case DONE_END:
+        text_addf(to, ", completes with its CTA");
+        break;
     }
 }
 

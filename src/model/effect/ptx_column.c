@@ -4,6 +4,9 @@
 
 #include "model/effect/internal.h"
 
+#include <ctype.h>
+#include <stddef.h>
+
 typedef struct Words {
     const PtxRow *row;
     Str form;
@@ -35,10 +38,10 @@ static int find(const char *const *list, int count, Str word) {
     return -1;
 }
 
-/* A modifier that the form has, or a group of the row of which it has one. */
+/* A modifier that the form has, a group of the row of which it has one, or an operand of the row. */
 static bool holds(const Words *words, Str name) {
     char group[32];
-    if (ptx_form_has(words->form, name))
+    if (ptx_form_has(words->form, name) || ptx_row_names(words->row, name))
         return true;
     if (name.size >= sizeof group)
         return false;
@@ -82,6 +85,14 @@ static void read_operand(Words *words, Str *to) {
     *to = name;
 }
 
+static GroupKind read_group(Words *words) {
+    Str word = str_next_word(&words->at);
+    int group = find(effect_group_words, GROUP_KINDS, word);
+    if (group < 0)
+        complain(words, word);
+    return (GroupKind)(group < 0 ? 0 : group);
+}
+
 static void read_completion(Words *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
     if (str_is(word, "tx")) {
@@ -89,40 +100,109 @@ static void read_completion(Words *words, PtxEffect *to) {
         read_operand(words, &to->through);
     } else if (str_is(word, "group")) {
         to->effect.done = DONE_GROUP;
-        int group = find(effect_group_words, 7, str_next_word(&words->at));
-        to->effect.group = (GroupKind)(group < 0 ? 0 : group);
-    } else if (str_is(word, "commit") || str_is(word, "copies")) {
-        to->effect.done = str_is(word, "commit") ? DONE_COMMIT : DONE_COPIES;
+        to->effect.group = read_group(words);
+    } else if (str_is(word, "commit")) {
+        to->effect.done = DONE_COMMIT;
+    } else if (str_is(word, "copies")) {
+        to->effect.done = DONE_COPIES;
+    } else if (str_is(word, "end")) {
+        to->effect.done = DONE_END;
     } else {
         complain(words, word);
     }
 }
 
+/* ---- Words of a clause ------------------------------------------------------------------------- */
+
+/* Words that stand alone, and what they set. */
+static const struct {
+    const char *word;
+    size_t member;
+} flags[] = {
+    {"memory", offsetof(PtxEffect, memory)},
+    {"matrix", offsetof(PtxEffect, matrix)},
+    {"any-cta", offsetof(PtxEffect, any_cta)},
+    {"drops", offsetof(PtxEffect, drops)},
+    {"no-complete", offsetof(PtxEffect, no_complete)},
+    {"read-only", offsetof(PtxEffect, read_only)},
+    {"replicas", offsetof(PtxEffect, replicas)},
+    {"inits", offsetof(PtxEffect, inits)},
+    {"sc", offsetof(PtxEffect, sequential)},
+    {"relaxed", offsetof(PtxEffect, effect.relaxed)},
+    {"sources", offsetof(PtxEffect, effect.sources)},
+    {"no-increment", offsetof(PtxEffect, effect.no_increment)},
+    {"tile", offsetof(PtxEffect, effect.on_descriptor)},
+    {"multicast", offsetof(PtxEffect, effect.multicast)},
+    {"pair", offsetof(PtxEffect, effect.pair)},
+    {"gives-up", offsetof(PtxEffect, effect.gives_up)},
+};
+
+/* Words that an operand follows. */
+static const struct {
+    const char *word;
+    size_t member;
+} names[] = {
+    {"value", offsetof(PtxEffect, value)},   {"compare", offsetof(PtxEffect, compare)},
+    {"gives", offsetof(PtxEffect, gives)},   {"parity", offsetof(PtxEffect, phase)},
+    {"state", offsetof(PtxEffect, phase)},   {"limit", offsetof(PtxEffect, limit)},
+    {"ctas", offsetof(PtxEffect, ctas)},     {"stride", offsetof(PtxEffect, stride)},
+    {"threads", offsetof(PtxEffect, count)}, {"boxes", offsetof(PtxEffect, boxes)},
+};
+
 static bool read_plain(Str word, PtxEffect *to) {
     int place;
-    if ((place = find(effect_space_words, 4, word)) >= 0)
+    if ((place = find(effect_space_words, 4, word)) >= 0) {
         to->effect.space = (Space)place;
-    else if ((place = find(effect_proxy_words, 3, word)) >= 0)
+        return true;
+    }
+    if ((place = find(effect_proxy_words, PROXIES, word)) >= 0) {
         to->effect.proxy = (Proxy)place;
-    else if (str_is(word, "memory"))
-        to->memory = true;
-    else if (str_is(word, "relaxed"))
-        to->effect.relaxed = true;
-    else if (str_is(word, "sources"))
-        to->effect.sources = true;
-    else if (str_is(word, "no-increment"))
-        to->effect.no_increment = true;
-    else if (str_is(word, "tile"))
-        to->effect.on_descriptor = true;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (str_is(word, flags[i].word)) {
+            *(bool *)((char *)to + flags[i].member) = true;
+            return true;
+        }
+    return false;
+}
+
+static bool read_named(Words *words, Str word, PtxEffect *to) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(word, names[i].word)) {
+            read_operand(words, (Str *)((char *)to + names[i].member));
+            to->by_state |= str_is(word, "state");
+            return true;
+        }
+    return false;
+}
+
+/* What an update makes of what is there: the modifier in the group "op", and whether the type has a sign. */
+static AtomicKind atomic_of(const Words *words) {
+    static const char *const actions[] = {"add", "exch", "cas", "and", "or", "xor", "max", "min", "inc", "dec"};
+    static const AtomicKind kinds[] = {ATOMIC_ADD, ATOMIC_EXCHANGE, ATOMIC_CAS,     ATOMIC_AND,       ATOMIC_OR,
+                                       ATOMIC_XOR, ATOMIC_MAXIMUM,  ATOMIC_MINIMUM, ATOMIC_INCREMENT, ATOMIC_DECREMENT};
+    Str type = ptx_form_modifier(words->row, words->form, STR("t"));
+    int place = find(actions, 10, ptx_form_modifier(words->row, words->form, STR("op")));
+    if (place < 0 || !type.size || !memchr("bus", type.data[0], 3) || str_starts(type, STR("bf")))
+        return ATOMIC_OTHER;
+    if (type.data[0] != 's' && (kinds[place] == ATOMIC_MAXIMUM || kinds[place] == ATOMIC_MINIMUM))
+        return kinds[place] == ATOMIC_MAXIMUM ? ATOMIC_MAXIMUM_UNSIGNED : ATOMIC_MINIMUM_UNSIGNED;
+    return kinds[place];
+}
+
+/* A number, or an operand that says it. */
+static void read_number(Words *words, Str *name, int64_t *number) {
+    if (str_to_int(peek(words), number))
+        str_next_word(&words->at);
     else
-        return false;
-    return true;
+        read_operand(words, name);
 }
 
 static void read_setting(Words *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
     int place;
-    if (read_plain(word, to))
+    if (read_plain(word, to) || read_named(words, word, to))
         return;
     if (str_is(word, "order")) {
         if ((place = read_choice(words, effect_order_words, 5)) >= 0)
@@ -136,8 +216,15 @@ static void read_setting(Words *words, PtxEffect *to) {
     } else if (str_is(word, "by")) {
         place = find(effect_helper_words, 4, str_next_word(&words->at));
         to->effect.helper = (Helper)(place < 0 ? 0 : place);
-    } else if (str_is(word, "count") || str_is(word, "bytes") || str_is(word, "threads")) {
-        read_operand(words, &to->count);
+    } else if (str_is(word, "count") || str_is(word, "bytes")) {
+        read_number(words, &to->count, &to->effect.count);
+    } else if (str_is(word, "lanes")) {
+        int64_t lanes = 0;
+        Str none;
+        read_number(words, &none, &lanes);
+        to->lanes = (uint8_t)lanes;
+    } else if (str_is(word, "action")) {
+        to->effect.atomic = atomic_of(words);
     } else if (str_is(word, "done")) {
         read_completion(words, to);
     } else {
@@ -148,30 +235,70 @@ static void read_setting(Words *words, PtxEffect *to) {
 /* "[order sem unless sc]": the conditions stand behind the words that they are about, which are read into a copy. */
 static void read_bracket(Words *words, PtxEffect *to) {
     PtxEffect changed = *to;
+    Str problem = words->problem;
     while (peek(words).size && !str_is(peek(words), "]") && !str_is(peek(words), "when") &&
-           !str_is(peek(words), "unless") && !words->problem.size)
+           !str_is(peek(words), "unless"))
         read_setting(words, &changed);
     if (read_conditions(words))
         *to = changed;
+    else /* operands may be named that only other rows have */
+        words->problem = problem;
     if (!take(words, "]"))
         complain(words, peek(words));
 }
 
+/* Bits of "b32", "f16x2", "bf16", "e4m3x4"; 0: it is no such word. */
+static int64_t type_bits(Str type) {
+    size_t at = 0;
+    int64_t bits = 0, times = 1;
+    const char *x = type.size ? memchr(type.data, 'x', type.size) : NULL;
+    Str one = x ? str_between(type.data, x) : type;
+    if (x && !str_to_int(str_between(x + 1, type.data + type.size), &times))
+        return 0;
+    if (str_starts(type, STR("e"))) /* e4m3 and the like */
+        return 8 * times;
+    while (at < one.size && isalpha((unsigned char)one.data[at]))
+        at++;
+    return str_to_int((Str){one.data + at, one.size - at}, &bits) ? bits * times : 0;
+}
+
+/* Bytes of what one thread touches, by the groups "t" and "vec"; 0: they do not say. */
+static int64_t bytes_of(const Words *words) {
+    Str vector = ptx_form_modifier(words->row, words->form, STR("vec"));
+    int64_t members = vector.size == 2 ? vector.data[1] - '0' : 1;
+    return type_bits(ptx_form_modifier(words->row, words->form, STR("t"))) / 8 * members;
+}
+
+/* What follows the verb at once: a kind of group, who is together, what it is about. */
+static void read_subject(Words *words, PtxEffect *to) {
+    static const char *const spans[] = {[PTX_WARP] = "warp", [PTX_WARPGROUP] = "warpgroup"};
+    if (to->effect.verb == EFFECT_COMMIT || to->effect.verb == EFFECT_AWAIT) {
+        to->effect.group = read_group(words);
+    } else if (to->effect.verb == EFFECT_CONVERGED) {
+        Str word = str_next_word(&words->at);
+        int span = find(spans, 3, word);
+        if (span < 0)
+            complain(words, word);
+        to->together = (PtxTogether)(span < 0 ? 0 : span);
+    } else if (to->effect.verb != EFFECT_REGISTERS && ptx_row_names(words->row, peek(words))) {
+        read_operand(words, &to->on);
+    } else if (to->effect.verb <= EFFECT_WAIT || to->effect.verb == EFFECT_EXPECT_BYTES) {
+        complain(words, peek(words)); /* it is about something */
+    }
+}
+
 static bool read_clause(Words *words, PtxEffect *to) {
     Str word = str_next_word(&words->at);
-    int verb = find(effect_verb_words, EFFECT_AWAIT_LAUNCHES + 1, word);
-    *to = (PtxEffect){0};
+    int verb = find(effect_verb_words, EFFECT_VERBS, word);
+    *to = (PtxEffect){.callee = str_is(word, "callee")};
+    if (to->callee)
+        verb = EFFECT_ANYTHING;
     if (verb < 0) {
         complain(words, word);
         return false;
     }
     to->effect.verb = (EffectVerb)verb;
-    if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT) {
-        int group = find(effect_group_words, 7, str_next_word(&words->at));
-        to->effect.group = (GroupKind)(group < 0 ? 0 : group);
-    } else if (ptx_row_names(words->row, peek(words))) {
-        read_operand(words, &to->on);
-    }
+    read_subject(words, to);
     while (!words->problem.size) {
         Str next = peek(words);
         if (!next.size || str_is(next, ";") || str_is(next, "when") || str_is(next, "unless"))
@@ -181,7 +308,19 @@ static bool read_clause(Words *words, PtxEffect *to) {
         else
             read_setting(words, to);
     }
+    bool typed = verb == EFFECT_COMPLETE ? !to->boxes.size : verb <= EFFECT_UPDATE && !to->matrix;
+    if (typed && !to->effect.on_descriptor && !to->count.size && !to->effect.count)
+        to->effect.count = bytes_of(words);
     return read_conditions(words);
+}
+
+bool ptx_effect_is_common(const PtxEffect *effect) {
+    const Effect *common = &effect->effect;
+    return common->verb < EFFECT_OP_VERBS && common->proxy <= PROXY_TENSORMAP && common->group < GROUP_OP_KINDS &&
+           common->done != DONE_END && !effect->phase.size && !effect->limit.size && !effect->ctas.size &&
+           !effect->stride.size && !effect->boxes.size && !effect->lanes && !effect->matrix && !effect->any_cta &&
+           !effect->by_state && !effect->drops && !effect->no_complete && !effect->replicas && !effect->callee &&
+           !common->multicast && !common->pair && !common->gives_up && !common->on_descriptor;
 }
 
 bool ptx_effects(const PtxRow *row, Str form, PtxEffect *effects, unsigned most, unsigned *count, Str *problem) {
