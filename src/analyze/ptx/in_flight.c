@@ -126,31 +126,39 @@ static void look_at_first(Lint *lint) {
     }
 }
 
-/* Whether a value is one that the threads themselves wrote in this block, behind its last fence. */
-static uint32_t written_behind(const Lint *lint, uint32_t operand, uint32_t fence, uint32_t mma) {
-    uint32_t value = flow_value(&lint->flow, operand);
-    uint32_t writer = value_instruction(lint, value == PTX_NONE ? value : value_behind(lint, value));
-    if (writer == PTX_NONE || writer <= fence || writer >= mma || late_work(lint, writer) ||
-        moves(lint, lint->flow.instructions[writer]))
-        return PTX_NONE;
-    return lint->flow.block_of[writer] == lint->flow.block_of[mma] ? writer : PTX_NONE;
+/* Whether an instruction writes one of the registers of a vector. An accumulator is read and written as one operand,
+ * of which SSA has what is written alone: registers are compared. */
+static bool writes_member(const Lint *lint, uint32_t instruction, uint32_t vector) {
+    const PtxModule *module = lint->module;
+    const PtxStatement *at = &module->statements[lint->flow.instructions[instruction]];
+    for (uint32_t i = at->first; i < at->first + at->count; i++) {
+        uint32_t value = flow_value(&lint->flow, i);
+        if (value == PTX_NONE || lint->flow.values[value].kind != VALUE_RESULT ||
+            lint->flow.values[value].operand != i)
+            continue;
+        for (uint32_t k = vector + 1; k <= vector + module->operands[vector].a; k++)
+            if (module->operands[k].kind == PTX_REGISTER && module->operands[k].a == module->operands[i].a &&
+                module->operands[k].value == module->operands[i].value)
+                return true;
+    }
+    return false;
 }
 
+/* The accumulator, and a first operand in registers: written by the threads themselves behind the fence? */
 static void look_at_registers(Lint *lint, uint32_t mma, uint32_t fence) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[mma];
-    for (unsigned index = 0; index < 2; index++) { /* the accumulator, and a first operand in registers */
+    for (unsigned index = 0; index < 2; index++) {
         uint32_t operand = operand_at(module, &module->statements[statement], index);
         if (operand == PTX_NONE || module->operands[operand].kind != PTX_VECTOR)
             continue;
-        for (uint32_t i = operand + 1; i <= operand + module->operands[operand].a; i++) {
-            uint32_t writer = written_behind(lint, i, fence, mma);
-            if (writer == PTX_NONE)
+        for (uint32_t i = fence + 1; i < mma; i++) {
+            if (moves(lint, lint->flow.instructions[i]) || late_work(lint, i) || !writes_member(lint, i, operand))
                 continue;
             Finding *finding =
                 ptx_find(lint, RULE_WGMMA_FENCE, statement,
                          "a register of this asynchronous MMA is written after the last wgmma.fence before it");
-            ptx_other(lint, finding, "writes it", lint->flow.instructions[writer]);
+            ptx_other(lint, finding, "writes it", lint->flow.instructions[i]);
             return;
         }
     }
