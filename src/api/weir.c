@@ -7,6 +7,7 @@
 #include "model/effect/effect.h"
 #include "model/flow/partition.h"
 #include "ptx/edit.h"
+#include "ptx/flow/flow.h"
 #include "ptx/print.h"
 
 #include <stdio.h>
@@ -416,12 +417,33 @@ static void print_ptx(const PtxModule *module, weir_form form, Text *out) {
     ptx_edits_free(&none);
 }
 
+/* Of each function that has a body; false if one of them takes too much memory, which stands in its place. */
+static bool print_flows(const PtxModule *module, Text *out) {
+    bool enough = true;
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        PtxFlow flow;
+        const char *problem;
+        if (!module->functions[i].body)
+            continue;
+        if (ptx_flow(&flow, module, i, ptx_flow_budget(module), &problem)) {
+            ptx_flow_print(&flow, out);
+        } else {
+            text_plainf(out, "// %.*s: %s\n", STR_ARG(ptx_name(module, module->functions[i].name)), problem);
+            enough = false;
+        }
+        ptx_flow_free(&flow);
+    }
+    return enough;
+}
+
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    if (module->ptx && form > WEIR_GENERIC)
+    if (module->ptx && form > WEIR_GENERIC && form != WEIR_FLOW)
         return -1;
-    if (module->ptx)
+    if (module->ptx && form == WEIR_FLOW)
+        enough = print_flows(module->ptx, &out);
+    else if (module->ptx)
         print_ptx(module->ptx, form, &out);
     else if (form >= WEIR_EFFECTS)
         enough = stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
@@ -442,6 +464,30 @@ weir_ptx weir_ptx_of(const weir_module *module) {
                       .forms = ptx->forms_count,
                       .instructions = ptx->instructions,
                       .without_row = ptx->without_row};
+}
+
+int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *sum) {
+    const PtxModule *ptx = module->ptx;
+    *sum = (weir_ptx_flow){0};
+    for (uint32_t i = 0; ptx && i < ptx->functions_count; i++) {
+        PtxFlow flow;
+        const char *problem;
+        if (!ptx->functions[i].body)
+            continue;
+        if (!ptx_flow(&flow, ptx, i, ptx_flow_budget(ptx), &problem))
+            return -1;
+        sum->blocks += flow.block_count;
+        sum->values += flow.value_count;
+        sum->loops += flow.loop_count;
+        for (uint32_t k = 0; k < flow.block_count; k++)
+            sum->phis += flow.blocks[k].phi_count;
+        for (uint32_t k = 0; k < flow.loop_count; k++)
+            sum->irreducible += flow.loops[k].irreducible;
+        if (flow.arena.held > sum->memory)
+            sum->memory = flow.arena.held;
+        ptx_flow_free(&flow);
+    }
+    return ptx ? 0 : -1;
 }
 
 weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {

@@ -14,6 +14,8 @@ typedef struct Stats {
     size_t files, modules, ops, unknown, bytes, memory;
     size_t ptx, ptx_rows; /* instructions of PTX, and those that the table has */
     double seconds;
+    weir_ptx_flow flow; /* of PTX */
+    double flow_seconds;
     Tally names; /* of ops */
 } Stats;
 
@@ -25,7 +27,29 @@ static void print_stats(Stats *stats, Output *output) {
     if (stats->ptx)
         output_printf(output, "PTX instructions with a row: %zu of %zu (%.2f %%)\n", stats->ptx_rows, stats->ptx,
                       100.0 * (double)stats->ptx_rows / (double)stats->ptx);
+    if (stats->flow.blocks)
+        output_printf(output,
+                      "flow: %zu blocks, %zu values, %zu phis, %zu loops (%zu irreducible)\n"
+                      "flow time: %.6f s\nflow memory: %zu bytes\n",
+                      stats->flow.blocks, stats->flow.values, stats->flow.phis, stats->flow.loops,
+                      stats->flow.irreducible, stats->flow_seconds, stats->flow.memory);
     tally_print(&stats->names, output);
+}
+
+static bool count_flow(const weir_module *module, Stats *stats) {
+    weir_ptx_flow flow;
+    double start = seconds_now();
+    if (weir_ptx_flow_of(module, &flow) != 0)
+        return false;
+    stats->flow_seconds += seconds_now() - start;
+    stats->flow.blocks += flow.blocks;
+    stats->flow.values += flow.values;
+    stats->flow.phis += flow.phis;
+    stats->flow.loops += flow.loops;
+    stats->flow.irreducible += flow.irreducible;
+    if (flow.memory > stats->flow.memory)
+        stats->flow.memory = flow.memory;
+    return true;
 }
 
 static void count_ptx(const weir_module *module, Stats *stats) {
@@ -140,6 +164,10 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         stats->memory = weir_module_memory(module);
     if (options->stats) {
         count_ptx(module, stats);
+        if (good && weir_file_is_ptx(file) && !count_flow(module, stats)) {
+            complain("%s: the blocks and values of a function take too much memory", weir_file_name(file));
+            good = false;
+        }
         for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
             if (!weir_op_implicit(op))
                 tally_add(&stats->names, weir_op_name(op), 1);
@@ -169,8 +197,9 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
     stats->bytes += weir_file_size(file);
     if (options->list && options->inputs.count > 1)
         output_printf(output, "%s\n", path);
-    if (weir_file_is_ptx(file) && options->form > WEIR_GENERIC) {
-        complain("%s: PTX is printed as it was written, or a statement a line (--generic); nothing else of it yet",
+    if (weir_file_is_ptx(file) && options->form > WEIR_GENERIC && options->form != WEIR_FLOW) {
+        complain("%s: PTX is printed as it was written, a statement a line (--generic), or as blocks and values "
+                 "(--print flow); nothing else of it yet",
                  path);
         weir_close(file);
         return false;

@@ -312,7 +312,7 @@ static Sample random_sample(FormTables *tables, unsigned width) {
         return random_shape(width);
     if (below(4) == 0) {
         uint64_t value = below(2) ? below(80) : chance();
-        Sample sample = {.form = form_of(width, value)};
+        Sample sample = {.form = form_number(width, value)};
         for (unsigned lane = 0; lane < FORM_LANES; lane++)
             sample.values[lane] = value & form_mask(width);
         return sample;
@@ -505,17 +505,17 @@ static Form apply(Told *told, PtxEvaluator evaluator, Form a, Form b) {
 static void test_swizzle(void **unused) {
     (void)unused;
     Told told = start();
-    Form column = apply(&told, PTX_EVALUATE_AND, told.thread, form_of(32, 7));
-    column = apply(&told, PTX_EVALUATE_SHL, column, form_of(32, 4));
-    Form half = apply(&told, PTX_EVALUATE_AND, told.thread, form_of(32, 16));
+    Form column = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 7));
+    column = apply(&told, PTX_EVALUATE_SHL, column, form_number(32, 4));
+    Form half = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 16));
     column = apply(&told, PTX_EVALUATE_XOR, column, half);
-    Form row = apply(&told, PTX_EVALUATE_AND, told.thread, form_of(32, 15));
-    row = apply(&told, PTX_EVALUATE_SHL, row, form_of(32, 7));
+    Form row = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 15));
+    row = apply(&told, PTX_EVALUATE_SHL, row, form_number(32, 7));
     Form offset = apply(&told, PTX_EVALUATE_OR, row, column);
     assert_int_equal(offset.kind, FORM_TABLE);
     assert_true(form_based_on_constant(&offset));
     Form memory = form_uniform(32, SPAN_GRID, 15, 0);
-    Form address = apply(&told, PTX_EVALUATE_ADD, memory, apply(&told, PTX_EVALUATE_XOR, offset, form_of(32, 32)));
+    Form address = apply(&told, PTX_EVALUATE_ADD, memory, apply(&told, PTX_EVALUATE_XOR, offset, form_number(32, 32)));
     assert_int_equal(address.kind, FORM_TABLE);
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
         unsigned expected = (((lane & 7) << 4 ^ (lane & 16)) | (lane & 15) << 7) ^ 32;
@@ -528,17 +528,18 @@ static void test_swizzle(void **unused) {
 static void test_warps(void **unused) {
     (void)unused;
     Told told = start();
-    Form warp = apply(&told, PTX_EVALUATE_SHR, told.thread, form_of(32, 5));
+    Form warp = apply(&told, PTX_EVALUATE_SHR, told.thread, form_number(32, 5));
     assert_true(form_is_uniform(&warp));
     assert_int_equal(warp.zeros, 0xfffffffc);
-    Form first = apply(&told, PTX_EVALUATE_SETP, told.thread, form_of(32, 64));
+    Form first = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 64));
     assert_true(form_is_uniform(&first));
-    Form middle = apply(&told, PTX_EVALUATE_SETP, told.thread, form_of(32, 40));
+    Form middle = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 40));
     assert_int_equal(middle.kind, FORM_ANY);
     Form turned = apply(&told, PTX_EVALUATE_XOR, told.thread, warp);
     assert_int_equal(turned.kind, FORM_BITS);
     Form pointer = form_uniform(32, SPAN_GRID, 0, 0);
-    Form odd = apply(&told, PTX_EVALUATE_XOR, apply(&told, PTX_EVALUATE_AND, told.thread, form_of(32, 12)), pointer);
+    Form odd =
+        apply(&told, PTX_EVALUATE_XOR, apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 12)), pointer);
     assert_int_equal(odd.kind, FORM_BITS);
     arena_free(&told.arena);
 }
@@ -551,7 +552,7 @@ static void test_strides(void **unused) {
     Form rows = apply(&told, PTX_EVALUATE_MUL, told.thread, stride);
     assert_int_equal(rows.kind, FORM_AFFINE);
     assert_int_equal(rows.span, SPAN_WARP);
-    Form part = apply(&told, PTX_EVALUATE_SHR, told.thread, form_of(32, 2));
+    Form part = apply(&told, PTX_EVALUATE_SHR, told.thread, form_number(32, 2));
     part = apply(&told, PTX_EVALUATE_MUL, part, stride);
     assert_int_equal(part.kind, FORM_BITS);
     bool assumed = false;

@@ -129,9 +129,11 @@ static uint8_t *mark_begins(Maker *m) {
     uint8_t *begins = ARENA_ARRAY(&m->scratch, uint8_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         const PtxStatement *statement = &m->module->statements[flow->instructions[i]];
+        const PtxForm *form = &m->module->forms[statement->what];
+        if (form->row && form->evaluator < PTX_EVALUATE_JUMP)
+            continue; /* what nearly all do */
         Going going = going_of(m->module, statement);
-        bool known = m->module->forms[statement->what].row != NULL;
-        if (!known || (going.labelled && lacks_labels(m->module, statement)))
+        if (!form->row || (going.labelled && lacks_labels(m->module, statement)))
             note_unknown(flow, i);
         if (going.labelled)
             each_target(m, statement, mark_target, begins);

@@ -24,6 +24,10 @@ bool ptx_flow(PtxFlow *flow, const PtxModule *module, uint32_t function, size_t 
     return good;
 }
 
+size_t ptx_flow_budget(const PtxModule *module) {
+    return ((size_t)64 << 20) + 512 * ((size_t)module->operands_count + module->statements_count);
+}
+
 void ptx_flow_free(PtxFlow *flow) {
     arena_free(&flow->arena);
 }

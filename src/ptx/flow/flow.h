@@ -98,6 +98,8 @@ typedef struct PtxFlow {
 
 /* The graph of a function that has a body. False, with one sentence, if it would take more than `budget` bytes. */
 bool ptx_flow(PtxFlow *flow, const PtxModule *module, uint32_t function, size_t budget, const char **problem);
+/* Bytes that are enough for any function of a module that people or compilers write. */
+size_t ptx_flow_budget(const PtxModule *module);
 void ptx_flow_free(PtxFlow *flow);
 
 /* The value that an operand of the module reads or writes; PTX_NONE if it is no register of this function. */

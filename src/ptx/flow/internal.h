@@ -35,7 +35,9 @@ typedef struct Maker {
     Walk walk;
     uint32_t register_count;
     uint32_t first_variable, variable_count;
-    uint32_t *bases; /* of each variable: its first register's number */
+    uint32_t *bases;        /* of each variable: its first register's number */
+    uint32_t *first_writes; /* of each block: how many operands are written before it in the text */
+    uint32_t write_count;
 } Maker;
 
 /* ---- graph.c ---- */

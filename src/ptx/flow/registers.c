@@ -81,6 +81,7 @@ static void mark_operand(Maker *m, const PtxOperand *operand, uint32_t what) {
         if (!is_own(m, operand + i))
             continue;
         uint32_t kept = what && operand[i].part != PTX_WHOLE ? REGISTER_KEPT : 0;
+        m->write_count += what != 0;
         uint32_t number = m->bases[operand[i].a - m->first_variable] + (uint32_t)operand[i].value;
         m->flow->operand_values[operand + i - m->module->operands - m->flow->first_operand] = number | what | kept;
     }
@@ -109,6 +110,11 @@ void make_registers(Maker *m) {
     find_variables(m);
     find_operands(m);
     number_registers(m);
-    for (uint32_t i = 0; i < m->flow->instruction_count; i++)
-        mark_operands(m, &m->module->statements[m->flow->instructions[i]]);
+    m->first_writes = new_numbers(&m->scratch, m->flow->block_count);
+    for (uint32_t i = 0; i < m->flow->block_count; i++) {
+        const FlowBlock *block = &m->flow->blocks[i];
+        m->first_writes[i] = m->write_count;
+        for (uint32_t k = block->begin; k < block->end; k++)
+            mark_operands(m, &m->module->statements[m->flow->instructions[k]]);
+    }
 }

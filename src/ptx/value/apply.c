@@ -1,6 +1,6 @@
 /* What instructions on whole numbers give for forms: by rules that hold for all bases; else, where only a few bits of
  * the bases are not known, by trying all of them. */
-#include "ptx/value/known.h"
+#include "ptx/value/bits.h"
 #include "ptx/value/operation.h"
 
 Form form_pure(const Form *arguments, unsigned count, unsigned width) {
@@ -32,7 +32,7 @@ typedef struct Trial {
     /* of the results so far */
     bool any, same;
     FormShape shape;
-    Known base, lanes_known;
+    Bits base, lanes_known;
     uint64_t first[FORM_LANES]; /* offsets of the first */
 } Trial;
 
@@ -48,10 +48,10 @@ static uint64_t scatter(uint64_t unknown, unsigned *pick) {
 static void note_results(Trial *trial, uint64_t results[FORM_LANES]) {
     unsigned width = trial->operation->result;
     uint64_t mask = form_mask(width), offsets[FORM_LANES];
-    trial->base = known_either(trial->base, known_constant(results[0], mask));
+    trial->base = bits_common(trial->base, bits_of(results[0], mask));
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
         uint64_t result = results[lane < trial->lanes ? lane : 0];
-        trial->lanes_known = known_either(trial->lanes_known, known_constant(result, mask));
+        trial->lanes_known = bits_common(trial->lanes_known, bits_of(result, mask));
         offsets[lane] = (result - results[0]) & mask;
     }
     if (!trial->any)
@@ -189,14 +189,14 @@ static Form multiply_add(FormTables *tables, const Operation *op, const Form *ar
     if (op->high || op->saturates)
         return form_pure(arguments, 3, op->result);
     Form both = multiply(tables, op, arguments, assumed);
-    return form_add(tables, &both, &arguments[2]);
+    return form_sum(tables, &both, &arguments[2]);
 }
 
 /* a << b is a times a power of two that is the same in all lanes, or 0. */
 static Form shift_left(FormTables *tables, const Operation *op, const Form *arguments) {
     uint64_t by;
     if (form_constant(&arguments[1], &by)) {
-        Form factor = form_of(op->width, by < op->width ? UINT64_C(1) << by : 0);
+        Form factor = form_number(op->width, by < op->width ? UINT64_C(1) << by : 0);
         return form_multiply(tables, &arguments[0], &factor);
     }
     if (!form_is_uniform(&arguments[1]) || form_is_uniform(&arguments[0]))
@@ -219,7 +219,7 @@ static Form logic(FormTables *tables, const Operation *op, const Form *arguments
     unsigned table = op->evaluator == PTX_EVALUATE_AND ? 0xc0 : op->evaluator == PTX_EVALUATE_OR ? 0xfc : 0x3c;
     bool sum = table != 0xc0 && !(form_is_uniform(&arguments[0]) && form_is_uniform(&arguments[1]));
     if (sum && share_no_ones(tables, &arguments[0], &arguments[1]))
-        return form_add(tables, &arguments[0], &arguments[1]);
+        return form_sum(tables, &arguments[0], &arguments[1]);
     return form_logic(tables, arguments, 2, table);
 }
 
@@ -231,8 +231,8 @@ static Form divide(FormTables *tables, const Operation *op, const Form *argument
     if (!form_constant(&arguments[1], &by) || !by || by & (by - 1) || negative || (op->is_signed && by == sign))
         return form_pure(arguments, 2, op->result);
     Operation shift = {.evaluator = PTX_EVALUATE_SHR, .numbers = true, .width = op->width, .result = op->result};
-    Form other =
-        op->evaluator == PTX_EVALUATE_DIV ? form_of(32, (unsigned)__builtin_ctzll(by)) : form_of(op->width, by - 1);
+    Form other = op->evaluator == PTX_EVALUATE_DIV ? form_number(32, (unsigned)__builtin_ctzll(by))
+                                                   : form_number(op->width, by - 1);
     Form operands[2] = {arguments[0], other};
     return op->evaluator == PTX_EVALUATE_DIV ? move_bits(tables, &shift, operands, 2)
                                              : form_logic(tables, operands, 2, 0xc0);
@@ -259,7 +259,7 @@ static Form apply_rule(FormTables *tables, const Operation *op, const Form *argu
         if (op->saturates)
             break;
         negated = op->evaluator == PTX_EVALUATE_SUB ? form_negate(tables, &arguments[1]) : arguments[1];
-        return form_add(tables, &arguments[0], &negated);
+        return form_sum(tables, &arguments[0], &negated);
     case PTX_EVALUATE_NEG:
         return form_negate(tables, &arguments[0]);
     case PTX_EVALUATE_MUL:
@@ -317,6 +317,8 @@ Form operation_apply(FormTables *tables, const Operation *op, const Form *argume
             assumes = false;
         }
     }
-    *assumed |= assumes && result.kind != FORM_ANY;
+    if (assumes && result.kind == FORM_ANY) /* nothing is told: then nothing needs to be assumed */
+        return form_any(op->result);
+    *assumed |= assumes;
     return result;
 }

@@ -1,7 +1,7 @@
 /* Forms: tables that are kept once, the shapes of offsets, what two forms have in common. */
 #include "ptx/value/form.h"
 
-#include "ptx/value/known.h"
+#include "ptx/value/bits.h"
 
 #include <inttypes.h>
 
@@ -102,7 +102,7 @@ Form form_any(unsigned width) {
     return (Form){.kind = FORM_ANY, .span = SPAN_WARP, .width = (uint8_t)width};
 }
 
-Form form_of(unsigned width, uint64_t constant) {
+Form form_number(unsigned width, uint64_t constant) {
     uint64_t mask = form_mask(width);
     return form_uniform(width, SPAN_GRID, ~constant & mask, constant & mask);
 }
@@ -121,7 +121,7 @@ Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones) 
 
 Form form_based(FormTables *tables, const Form *base, const uint64_t offsets[FORM_LANES]) {
     uint64_t mask = form_mask(base->width), first = offsets[0] & mask, rest[FORM_LANES];
-    Known sum = known_add((Known){base->zeros, base->ones}, known_constant(first, mask), 0, mask);
+    Bits sum = bits_add((Bits){base->zeros, base->ones}, bits_of(first, mask), 0, mask);
     for (unsigned lane = 0; lane < FORM_LANES; lane++)
         rest[lane] = (offsets[lane] - first) & mask;
     Form form = form_uniform(base->width, base->span, sum.zeros, sum.ones);
@@ -202,9 +202,9 @@ void form_view(const FormTables *tables, const Form *form, FormView *view) {
         view->fixed[lane] = form->ones;
 }
 
-static Known known_of_view(const FormView *view, unsigned width) {
+static Bits known_of_view(const FormView *view, unsigned width) {
     uint64_t sure = ~(view->vary | view->mess) & form_mask(width);
-    Known known = {sure, sure};
+    Bits known = {sure, sure};
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
         known.ones &= view->fixed[lane];
         known.zeros &= ~view->fixed[lane];
@@ -216,7 +216,7 @@ Form form_of_view(FormTables *tables, unsigned width, FormSpan span, unsigned as
     uint64_t mask = form_mask(width);
     Form form;
     if (view->mess) {
-        Known known = known_of_view(view, width);
+        Bits known = known_of_view(view, width);
         form = form_shaped(width, SHAPE_OTHER, span, known.zeros, known.ones);
     } else {
         /* Of base all bits but those that vary are zeros: then the lanes are their offsets. */
@@ -228,7 +228,7 @@ Form form_of_view(FormTables *tables, unsigned width, FormSpan span, unsigned as
 }
 
 void form_known(const FormTables *tables, const Form *form, uint64_t *zeros, uint64_t *ones) {
-    Known known = {form->zeros, form->ones};
+    Bits known = {form->zeros, form->ones};
     if (form->kind == FORM_TABLE && form->table) {
         FormView view;
         form_view(tables, form, &view);
@@ -250,10 +250,10 @@ static FormSpan worse_span(FormSpan a, FormSpan b) {
 
 /* What the lanes of both have in common, as a shape without a table. */
 static Form join_shapes(const FormTables *tables, const Form *a, const Form *b, FormShape shape, FormSpan span) {
-    Known of_a, of_b;
+    Bits of_a, of_b;
     form_known(tables, a, &of_a.zeros, &of_a.ones);
     form_known(tables, b, &of_b.zeros, &of_b.ones);
-    Known common = known_either(of_a, of_b);
+    Bits common = bits_common(of_a, of_b);
     return form_shaped(a->width, shape, span, common.zeros, common.ones);
 }
 
@@ -290,7 +290,7 @@ Form form_narrowed(const FormTables *tables, const Form *form, FormSpan span) {
         narrowed.span = (uint8_t)span;
         return narrowed;
     }
-    Known known;
+    Bits known;
     form_known(tables, form, &known.zeros, &known.ones);
     narrowed = form_shaped(form->width, SHAPE_OTHER, SPAN_WARP, known.zeros, known.ones);
     narrowed.assumes = form->assumes;

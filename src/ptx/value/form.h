@@ -73,7 +73,7 @@ FormShape form_shape(const FormTables *tables, const Form *form);
 /* ---- Making forms ---- */
 
 Form form_any(unsigned width);
-Form form_of(unsigned width, uint64_t constant);
+Form form_number(unsigned width, uint64_t constant);
 /* The same in the lanes, with some known bits. */
 Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones);
 /* A uniform form + these offsets. */

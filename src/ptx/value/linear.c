@@ -1,23 +1,23 @@
 /* Sums and multiples of forms, and forms that are cut or extended. */
-#include "ptx/value/known.h"
+#include "ptx/value/bits.h"
 #include "ptx/value/operation.h"
 
 static FormSpan worse(FormSpan a, FormSpan b) {
     return a > b ? a : b;
 }
 
-static Known lanes_known(const FormTables *tables, const Form *form) {
-    Known known;
+static Bits lanes_known(const FormTables *tables, const Form *form) {
+    Bits known;
     form_known(tables, form, &known.zeros, &known.ones);
     return known;
 }
 
-Form form_add(FormTables *tables, const Form *a, const Form *b) {
+Form form_sum(FormTables *tables, const Form *a, const Form *b) {
     uint64_t mask = form_mask(a->width);
     FormSpan span = worse(a->span, b->span);
     Form sum;
     if (a->kind == FORM_TABLE && b->kind == FORM_TABLE) {
-        Known base = known_add((Known){a->zeros, a->ones}, (Known){b->zeros, b->ones}, 0, mask);
+        Bits base = bits_add((Bits){a->zeros, a->ones}, (Bits){b->zeros, b->ones}, 0, mask);
         sum = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table || b->table) {
             uint64_t offsets[FORM_LANES];
@@ -28,7 +28,7 @@ Form form_add(FormTables *tables, const Form *a, const Form *b) {
         }
     } else {
         FormShape of_a = form_shape(tables, a), of_b = form_shape(tables, b);
-        Known known = known_add(lanes_known(tables, a), lanes_known(tables, b), 0, mask);
+        Bits known = bits_add(lanes_known(tables, a), lanes_known(tables, b), 0, mask);
         sum = form_shaped(a->width, of_a > of_b ? of_a : of_b, span, known.zeros, known.ones);
     }
     sum.assumes = a->assumes | b->assumes;
@@ -51,8 +51,8 @@ Form form_not(FormTables *tables, const Form *a) {
 
 /* -a = ~a + 1 */
 Form form_negate(FormTables *tables, const Form *a) {
-    Form inverse = form_not(tables, a), one = form_of(a->width, 1);
-    return form_add(tables, &inverse, &one);
+    Form inverse = form_not(tables, a), one = form_number(a->width, 1);
+    return form_sum(tables, &inverse, &one);
 }
 
 /* Times a constant the offsets are known; times what is the same in all lanes the shape is. */
@@ -60,7 +60,7 @@ static Form scale(FormTables *tables, const Form *a, const Form *by) {
     uint64_t mask = form_mask(a->width), factor;
     FormSpan span = worse(a->span, by->span);
     if (a->kind == FORM_TABLE && (!a->table || form_constant(by, &factor))) {
-        Known base = known_multiply((Known){a->zeros, a->ones}, (Known){by->zeros, by->ones}, mask);
+        Bits base = bits_multiply((Bits){a->zeros, a->ones}, (Bits){by->zeros, by->ones}, mask);
         Form result = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table) {
             uint64_t offsets[FORM_LANES];
@@ -71,7 +71,7 @@ static Form scale(FormTables *tables, const Form *a, const Form *by) {
         }
         return result;
     }
-    Known known = known_multiply(lanes_known(tables, a), (Known){by->zeros, by->ones}, mask);
+    Bits known = bits_multiply(lanes_known(tables, a), (Bits){by->zeros, by->ones}, mask);
     return form_shaped(a->width, form_shape(tables, a), span, known.zeros, known.ones);
 }
 
@@ -84,7 +84,7 @@ Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
     } else if (form_is_uniform(a)) {
         result = scale(tables, b, a);
     } else {
-        Known known = known_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
+        Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
         result = form_shaped(a->width, SHAPE_OTHER, SPAN_WARP, known.zeros, known.ones);
     }
     result.assumes = a->assumes | b->assumes;
@@ -115,7 +115,7 @@ static Form cut(FormTables *tables, const Form *a, unsigned width) {
     return result;
 }
 
-static Known extend_known(Known known, unsigned from, unsigned to, bool is_signed) {
+static Bits extend_known(Bits known, unsigned from, unsigned to, bool is_signed) {
     uint64_t above = form_mask(to) & ~form_mask(from), sign = UINT64_C(1) << (from - 1);
     if (!is_signed || known.zeros & sign)
         known.zeros |= above;
@@ -159,7 +159,7 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
     uint64_t offsets[FORM_LANES];
     for (unsigned lane = 0; lane < FORM_LANES; lane++)
         offsets[lane] = (uint64_t)sign_extended(of_a[lane], a->width) & form_mask(width);
-    Known base = extend_known((Known){a->zeros, a->ones}, a->width, width, is_signed);
+    Bits base = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
     Form result = form_uniform(width, (FormSpan)a->span, base.zeros, base.ones);
     result.table = form_table(tables, offsets);
     result.assumes = a->assumes;
@@ -192,7 +192,7 @@ Form form_extend(FormTables *tables, const Form *a, unsigned width, bool is_sign
     if (a->kind == FORM_TABLE && a->table) {
         result = extend_table(tables, a, width, is_signed, &assumes);
     } else {
-        Known known = extend_known((Known){a->zeros, a->ones}, a->width, width, is_signed);
+        Bits known = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
         result = form_shaped(width, form_shape(tables, a), (FormSpan)a->span, known.zeros, known.ones);
         assumes = (a->kind == FORM_AFFINE || a->kind == FORM_BITS) && !is_small(a, is_signed);
     }

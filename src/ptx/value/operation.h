@@ -39,7 +39,7 @@ Form operation_apply(FormTables *tables, const Operation *operation, const Form 
 /* Parts of operation_apply. */
 Form operation_enumerate(FormTables *tables, const Operation *operation, const Form *arguments, unsigned count,
                          bool *done);
-Form form_add(FormTables *tables, const Form *a, const Form *b);
+Form form_sum(FormTables *tables, const Form *a, const Form *b);
 Form form_not(FormTables *tables, const Form *a);
 Form form_negate(FormTables *tables, const Form *a);
 /* Of equal width. */
