@@ -184,7 +184,7 @@ typedef enum weir_form {
     WEIR_AS_WRITTEN, /* token for token */
     WEIR_GENERIC,    /* MLIR's generic form; of PTX: from what was understood, a statement a line */
     /* What Weir makes of it (docs/running.md). */
-    WEIR_EFFECTS, /* of each op: what it does to memory and to time */
+    WEIR_EFFECTS, /* of each op: what it does to memory and to time; the last that PTX has */
     WEIR_FLOW,    /* of each function: pieces of straight-line code, and what leads from one to the other */
     WEIR_SLICE,   /* of each kernel: the values that a run depends on */
     WEIR_PROGRAM, /* of each kernel: what is run, in registers and jumps */
@@ -212,6 +212,11 @@ typedef struct weir_ptx_function {
     size_t instructions;
 } weir_ptx_function;
 WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index);
+
+/* From now on weir_print writes one kernel of a PTX module that is ok, with what it needs: the functions and variables that
+ * it names, those that they name, and the directives of the module. 1; 0 if the module defines no such kernel; -1 if
+ * there was no memory. */
+WEIR_API int weir_ptx_pick(weir_module *module, const char *kernel);
 
 typedef struct weir_ptx_form {
     weir_string text; /* "ld.global.b32" */
