@@ -3,14 +3,42 @@
 
 #include "ptx/print.h"
 
-unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, PtxEffect *effects) {
-    const PtxForm *form = &module->forms[statement->what];
+static unsigned effects_of_form(const PtxForm *form, PtxEffect *effects) {
     unsigned count;
     Str problem;
     if (form->row && ptx_effects(form->row, form->text, effects, PTX_EFFECTS_MOST, &count, &problem))
         return count;
     effects[0] = (PtxEffect){.effect.verb = EFFECT_ANYTHING};
     return 1;
+}
+
+/* Which memory a matrix of an MMA is in: a register holds the descriptor of shared memory, an address is one of tensor
+ * memory. False: it is in registers, which is no effect. */
+static bool settle(const PtxModule *module, const PtxStatement *statement, PtxEffect *effect) {
+    if (!effect->memory || !effect->effect.on_descriptor)
+        return true;
+    const PtxOperand *on = ptx_effect_operand(module, statement, effect->on);
+    if (!on || on->kind == PTX_VECTOR)
+        return false;
+    effect->memory = false;
+    effect->effect.space = SPACE_SHARED;
+    if (on->kind == PTX_ADDRESS) {
+        effect->effect.space = SPACE_TENSOR;
+        effect->effect.proxy = PROXY_GENERIC;
+        effect->effect.on_descriptor = false;
+        effect->matrix = true;
+    }
+    return true;
+}
+
+unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, PtxEffect *effects) {
+    unsigned all = effects_of_form(&module->forms[statement->what], effects), count = 0;
+    for (unsigned i = 0; i < all; i++) {
+        PtxEffect effect = effects[i];
+        if (settle(module, statement, &effect))
+            effects[count++] = effect;
+    }
+    return count;
 }
 
 static unsigned top_operands(const PtxOperand *operands, uint32_t count) {
@@ -98,7 +126,7 @@ static const Found *find(const PtxModule *module, const PtxStatement *statement,
     Found *found = &forms[statement->what];
     if (!found->known) {
         PtxEffect effects[PTX_EFFECTS_MOST];
-        found->count = ptx_effects_of(module, statement, effects);
+        found->count = effects_of_form(&module->forms[statement->what], effects);
         found->effects = ARENA_ARRAY(arena, PtxEffect, found->count + 1);
         memcpy(found->effects, effects, found->count * sizeof *effects);
         found->known = true;
@@ -115,9 +143,12 @@ static void print_effects(const PtxModule *module, const PtxStatement *statement
     text_str(to, module->forms[statement->what].text);
     text_char(to, '\n');
     for (unsigned i = 0; i < found->count; i++) {
+        PtxEffect effect = found->effects[i];
+        if (!settle(module, statement, &effect))
+            continue;
         text_str(to, STR("    "));
-        ptx_effect_print(&found->effects[i], &names, to);
-        if (found->effects[i].callee)
+        ptx_effect_print(&effect, &names, to);
+        if (effect.callee)
             print_callee(module, statement, to);
         print_guard(module, statement, to);
         text_char(to, '\n');

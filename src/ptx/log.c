@@ -123,6 +123,8 @@ static size_t find_end(const Source *source, size_t begin) {
 
 bool ptx_log_find(const Source *source, PtxTexts *texts) {
     const char *at = source->data, *end = at + source->size, *comments = NULL;
+    if (!memmem(at, source->size, ".version", 8))
+        return true;
     while (at < end) {
         const char *line_start = at;
         Str line = next_line(&at, end);

@@ -204,13 +204,27 @@ bool *ptx_pick(const PtxModule *module, Str kernel, bool *missing) {
     return NULL;
 }
 
+bool ptx_targets_debug(const PtxModule *module, const PtxStatement *statement) {
+    if (statement->kind != PTX_DIRECTIVE || statement->what != WORD_target || statement->count < 2)
+        return false;
+    const PtxOperand *last = &module->operands[statement->first + statement->count - 1];
+    return last->kind == PTX_WORD && str_is(ptx_name(module, last->a), "debug");
+}
+
+/* Where the text of a statement ends, as far as it is printed. */
+static uint32_t end_of(const PtxModule *module, const PtxStatement *statement) {
+    const char *text = module->source->data + statement->begin;
+    const char *comma = memrchr(text, ',', statement->end - statement->begin);
+    return ptx_targets_debug(module, statement) && comma ? (uint32_t)(comma - module->source->data) : statement->end;
+}
+
 void ptx_print_text(const PtxModule *module, const bool *kept, Text *to) {
     uint32_t gap = 0;
     bool last = false;
     for (uint32_t i = 0; i < module->statements_count; i++) {
         const PtxStatement *statement = &module->statements[i];
         if ((last = kept[i]))
-            text_add(to, module->source->data + gap, statement->end - gap);
+            text_add(to, module->source->data + gap, end_of(module, statement) - gap);
         gap = statement->end;
     }
     if (last)

@@ -5,6 +5,10 @@
 
 #include "ptx/ptx.h"
 
+/* Whether a statement is a .target that ends in ", debug": of that ptxas wants the sections about debugging, which are
+ * of the whole module, so that one kernel is printed without. */
+bool ptx_targets_debug(const PtxModule *module, const PtxStatement *statement);
+
 /* Which statements that is: an array for free(), one for each statement. NULL, with *missing false, if there is no
  * memory; with *missing true, if the module defines no kernel of that name. */
 bool *ptx_pick(const PtxModule *module, Str kernel, bool *missing);

@@ -2,6 +2,7 @@
 #include "ptx/print.h"
 
 #include "ptx/internal.h"
+#include "ptx/pick.h"
 
 #include <inttypes.h>
 
@@ -350,7 +351,9 @@ void ptx_print_kept(const PtxModule *module, const bool *kept, Text *to) {
         depth -= statement->kind == PTX_CLOSE && depth;
         for (unsigned k = 0; k < depth; k++)
             text_char(to, '\t');
-        ptx_print_statement(module, statement, to);
+        PtxStatement shorter = *statement;
+        shorter.count -= kept && ptx_targets_debug(module, statement);
+        ptx_print_statement(module, &shorter, to);
         text_char(to, '\n');
         depth += statement->kind == PTX_OPEN;
     }
