@@ -212,6 +212,7 @@ complete -c weir -n '__fish_seen_subcommand_from parse' -l list -d 'list the mod
 complete -c weir -n '__fish_seen_subcommand_from parse' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l output -s o -rF -d 'write to FILE instead of standard output'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l print -x -a 'effects flow slice program' -d 'print an internal form of the IR: effects (as --effects), flow (control flow of functions), slice (the values of a kernel that a run depends on), or program (what is run)'
+complete -c weir -n '__fish_seen_subcommand_from parse' -l ptx -d 'the PTX in a log that has Triton GPU IR in it, too'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l quiet -s q -d 'parse only, print nothing'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l stats -d 'print op counts, bytes, time and memory instead of the IR'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l strict -d 'treat an op that is not in the op table as an error'

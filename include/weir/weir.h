@@ -53,6 +53,8 @@ WEIR_API const char *weir_error(const weir_context *context);
 /* A file, "-" for standard input, or a buffer, which is copied. NULL on failure. Nothing is parsed yet. */
 WEIR_API weir_file *weir_open(weir_context *context, const char *path);
 WEIR_API weir_file *weir_open_buffer(weir_context *context, const char *name, const char *data, size_t size);
+/* The PTX of a file, also of a log that has IR in it; NULL if there is none. */
+WEIR_API weir_file *weir_open_ptx(weir_context *context, const char *path);
 WEIR_API void weir_close(weir_file *file);
 
 WEIR_API const char *weir_file_name(const weir_file *file);

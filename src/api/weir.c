@@ -77,12 +77,12 @@ static bool has_ir(const Source *source) {
     return false;
 }
 
-/* The PTX of a log, each text a module, if there is no IR in it. A text that is PTX from its first word on is a log
- * only if a second module follows. False: no memory. */
-static bool find_log(weir_file *file, const Source *source) {
+/* The PTX of a log, each text a module, if there is no IR in it, or if it is asked for. A text that is PTX from its
+ * first word on is a log only if a second module follows. False: no memory. */
+static bool find_log(weir_file *file, const Source *source, bool wanted) {
     PtxTexts texts = {0};
     bool enough = ptx_log_find(source, &texts);
-    if (enough && texts.count > (file->ptx ? 1u : 0u) && (file->ptx || !has_ir(source))) {
+    if (enough && texts.count > (file->ptx ? 1u : 0u) && (file->ptx || wanted || !has_ir(source))) {
         file->units = (Units){.items = calloc(texts.count, sizeof(Unit)), .count = texts.count};
         file->log = file->ptx = true;
         enough = file->units.items != NULL;
@@ -94,12 +94,12 @@ static bool find_log(weir_file *file, const Source *source) {
 }
 
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
-static bool find_units(weir_file *file, const Source *source) {
+static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
     file->container = images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)
         return find_texts(file, source);
-    if (!str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source))
+    if (!str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source, ptx_wanted))
         return false;
     if (file->log)
         return true;
@@ -120,14 +120,15 @@ static void free_units(weir_file *file) {
     }
 }
 
-static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
+static weir_file *open_source(weir_context *context, Source *source, bool ptx_wanted, const char *problem) {
     weir_file *file = source ? calloc(1, sizeof *file) : NULL;
-    if (file && find_units(file, source)) {
+    bool found = file && find_units(file, source, ptx_wanted);
+    if (found && (!ptx_wanted || file->ptx)) {
         file->context = context;
         file->source = source;
         return file;
     }
-    set_error(context, source ? "there is not enough memory" : problem);
+    set_error(context, found ? "there is no PTX in it" : source ? "there is not enough memory" : problem);
     if (file)
         free_units(file);
     free(file);
@@ -138,11 +139,17 @@ static weir_file *open_source(weir_context *context, Source *source, const char 
 weir_file *weir_open(weir_context *context, const char *path) {
     const char *problem = NULL;
     Source *source = source_read(path, &problem);
-    return open_source(context, source, problem);
+    return open_source(context, source, false, problem);
+}
+
+weir_file *weir_open_ptx(weir_context *context, const char *path) {
+    const char *problem = NULL;
+    Source *source = source_read(path, &problem);
+    return open_source(context, source, true, problem);
 }
 
 weir_file *weir_open_buffer(weir_context *context, const char *name, const char *data, size_t size) {
-    return open_source(context, source_copy(name, data, size),
+    return open_source(context, source_copy(name, data, size), false,
                        size > SOURCE_LARGEST ? "it is larger than 4 GiB" : "there is not enough memory");
 }
 

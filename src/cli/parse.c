@@ -170,7 +170,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
 static bool parse_file(const Options *options, weir_context *weir, const char *path, Output *output, Stats *stats,
                        bool *first) {
     double start = seconds_now();
-    weir_file *file = weir_open(weir, path);
+    weir_file *file = options->ptx ? weir_open_ptx(weir, path) : weir_open(weir, path);
     stats->seconds += seconds_now() - start;
     if (!file) {
         complain("%s: cannot be read: %s", path, weir_error(weir));
