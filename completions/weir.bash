@@ -21,7 +21,7 @@ _weir() {
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
-        [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --quiet -q --stats --strict"
+        [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"

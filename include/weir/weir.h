@@ -53,6 +53,8 @@ WEIR_API const char *weir_error(const weir_context *context);
 /* A file, "-" for standard input, or a buffer, which is copied. NULL on failure. Nothing is parsed yet. */
 WEIR_API weir_file *weir_open(weir_context *context, const char *path);
 WEIR_API weir_file *weir_open_buffer(weir_context *context, const char *name, const char *data, size_t size);
+/* The PTX of a file, also of a log that has IR in it; NULL if there is none. */
+WEIR_API weir_file *weir_open_ptx(weir_context *context, const char *path);
 WEIR_API void weir_close(weir_file *file);
 
 WEIR_API const char *weir_file_name(const weir_file *file);
@@ -217,6 +219,11 @@ typedef struct weir_ptx_function {
     size_t instructions;
 } weir_ptx_function;
 WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index);
+
+/* From now on weir_print writes one kernel of a PTX module that is ok, with what it needs: the functions and variables that
+ * it names, those that they name, and the directives of the module. 1; 0 if the module defines no such kernel; -1 if
+ * there was no memory. */
+WEIR_API int weir_ptx_pick(weir_module *module, const char *kernel);
 
 typedef struct weir_ptx_form {
     weir_string text; /* "ld.global.b32" */

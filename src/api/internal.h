@@ -19,6 +19,7 @@ struct weir_file {
     Units units;
     Unit whole; /* the only one of PTX */
     bool ptx;
+    bool log; /* PTX among other lines, or several modules of it */
     Images images; /* of a fatbin or an ELF file; none of others */
     bool container;
     uint32_t *texts; /* of such a one, the image of each unit */
@@ -27,7 +28,8 @@ struct weir_file {
 struct weir_module {
     Module module;  /* empty if it is PTX */
     PtxModule *ptx; /* NULL: it is none */
-    Source *text;   /* its own, if it comes from an image; NULL: the file's */
+    Source *text;   /* its own, if it comes from an image or a log; NULL: the file's */
+    bool *kept;     /* of PTX, the statements that are printed; NULL: all */
     Diagnostics diagnostics;
     bool ok;
     size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */

@@ -7,7 +7,10 @@
 #include "model/effect/effect.h"
 #include "model/flow/partition.h"
 #include "ptx/edit.h"
+#include "ptx/effects.h"
 #include "ptx/flow/flow.h"
+#include "ptx/log.h"
+#include "ptx/pick.h"
 #include "ptx/print.h"
 
 #include <stdio.h>
@@ -63,12 +66,44 @@ static bool find_texts(weir_file *file, const Source *source) {
     return units && texts;
 }
 
+/* Whether any line could begin IR. */
+static bool has_ir(const Source *source) {
+    const char *at = source->data, *end = at + source->size;
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (starts_ir(str_between(at, stop ? stop : end)))
+            return true;
+        at = stop ? stop + 1 : end;
+    }
+    return false;
+}
+
+/* The PTX of a log, each text a module, if there is no IR in it, or if it is asked for. A text that is PTX from its
+ * first word on is a log only if a second module follows. False: no memory. */
+static bool find_log(weir_file *file, const Source *source, bool wanted) {
+    PtxTexts texts = {0};
+    bool enough = ptx_log_find(source, &texts);
+    if (enough && texts.count > (file->ptx ? 1u : 0u) && (file->ptx || wanted || !has_ir(source))) {
+        file->units = (Units){.items = calloc(texts.count, sizeof(Unit)), .count = texts.count};
+        file->log = file->ptx = true;
+        enough = file->units.items != NULL;
+        for (uint32_t i = 0; enough && i < texts.count; i++)
+            file->units.items[i] = (Unit){.begin = texts.items[i].begin, .end = texts.items[i].end};
+    }
+    free(texts.items);
+    return enough;
+}
+
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
-static bool find_units(weir_file *file, const Source *source) {
+static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
     file->container = images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)
         return find_texts(file, source);
+    if (!str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source, ptx_wanted))
+        return false;
+    if (file->log)
+        return true;
     if (!file->ptx)
         return units_find(source, &file->units);
     file->whole = (Unit){.end = source->size};
@@ -77,7 +112,7 @@ static bool find_units(weir_file *file, const Source *source) {
 }
 
 static void free_units(weir_file *file) {
-    if (file->container) {
+    if (file->container || file->log) {
         free(file->units.items);
         free(file->texts);
         images_free(&file->images);
@@ -86,14 +121,15 @@ static void free_units(weir_file *file) {
     }
 }
 
-static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
+static weir_file *open_source(weir_context *context, Source *source, bool ptx_wanted, const char *problem) {
     weir_file *file = source ? calloc(1, sizeof *file) : NULL;
-    if (file && find_units(file, source)) {
+    bool found = file && find_units(file, source, ptx_wanted);
+    if (found && (!ptx_wanted || file->ptx)) {
         file->context = context;
         file->source = source;
         return file;
     }
-    set_error(context, source ? "there is not enough memory" : problem);
+    set_error(context, found ? "there is no PTX in it" : source ? "there is not enough memory" : problem);
     if (file)
         free_units(file);
     free(file);
@@ -104,11 +140,17 @@ static weir_file *open_source(weir_context *context, Source *source, const char 
 weir_file *weir_open(weir_context *context, const char *path) {
     const char *problem = NULL;
     Source *source = source_read(path, &problem);
-    return open_source(context, source, problem);
+    return open_source(context, source, false, problem);
+}
+
+weir_file *weir_open_ptx(weir_context *context, const char *path) {
+    const char *problem = NULL;
+    Source *source = source_read(path, &problem);
+    return open_source(context, source, true, problem);
 }
 
 weir_file *weir_open_buffer(weir_context *context, const char *name, const char *data, size_t size) {
-    return open_source(context, source_copy(name, data, size),
+    return open_source(context, source_copy(name, data, size), false,
                        size > SOURCE_LARGEST ? "it is larger than 4 GiB" : "there is not enough memory");
 }
 
@@ -214,13 +256,24 @@ static Source *unpacked_text(weir_file *file, size_t index, Diagnostics *diagnos
     return text;
 }
 
+/* One module of a log. NULL: there is no memory. */
+static Source *text_of_log(weir_file *file, size_t index) {
+    const Unit *unit = &file->units.items[index];
+    Source *text = source_copy(file->source->name, file->source->data + unit->begin, unit->end - unit->begin);
+    if (text)
+        text->lines_before = source_place(file->source, unit->begin).line - 1;
+    return text;
+}
+
 /* False: there is no memory. */
 static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
     if (file->container)
         module->text = unpacked_text(file, index, &module->diagnostics);
-    Source *text = file->container ? module->text : file->source;
+    else if (file->log)
+        module->text = text_of_log(file, index);
+    Source *text = file->container || file->log ? module->text : file->source;
     if (!module->ptx || !text) {
         free(module->ptx);
         source_free(module->text);
@@ -265,6 +318,7 @@ void weir_module_free(weir_module *module) {
     if (module->ptx)
         ptx_free(module->ptx);
     free(module->ptx);
+    free(module->kept);
     source_free(module->text);
     diagnostics_free(&module->diagnostics);
     free(module);
@@ -415,14 +469,19 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void print_ptx(const PtxModule *module, weir_form form, Text *out) {
-    PtxEdits none;
-    ptx_edits_init(&none, module);
-    if (form == WEIR_GENERIC)
-        ptx_print(module, out);
-    else
+static void print_ptx(const weir_module *module, weir_form form, Text *out) {
+    if (form == WEIR_GENERIC) {
+        ptx_print_kept(module->ptx, module->kept, out);
+    } else if (form == WEIR_EFFECTS) {
+        ptx_print_effects(module->ptx, module->kept, out);
+    } else if (module->kept) {
+        ptx_print_text(module->ptx, module->kept, out);
+    } else {
+        PtxEdits none;
+        ptx_edits_init(&none, module->ptx);
         ptx_edit_print(&none, out);
-    ptx_edits_free(&none);
+        ptx_edits_free(&none);
+    }
 }
 
 /* Of each function that has a body; false if one of them takes too much memory, which stands in its place. */
@@ -447,12 +506,12 @@ static bool print_flows(const PtxModule *module, Text *out) {
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    if (module->ptx && form > WEIR_GENERIC && form != WEIR_FLOW)
+    if (module->ptx && form > WEIR_FLOW)
         return -1;
     if (module->ptx && form == WEIR_FLOW)
         enough = print_flows(module->ptx, &out);
     else if (module->ptx)
-        print_ptx(module->ptx, form, &out);
+        print_ptx(module, form, &out);
     else if (form >= WEIR_EFFECTS)
         enough = stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
     else
@@ -508,6 +567,16 @@ weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {
                                .body = function->body,
                                .line = source_place(ptx->source, ptx->statements[function->begin].begin).line,
                                .instructions = function->instructions};
+}
+
+int weir_ptx_pick(weir_module *module, const char *kernel) {
+    bool missing = true;
+    bool *kept = module->ptx && module->ok ? ptx_pick(module->ptx, str_of(kernel), &missing) : NULL;
+    if (!kept)
+        return missing ? 0 : -1;
+    free(module->kept);
+    module->kept = kept;
+    return 1;
 }
 
 weir_ptx_form weir_ptx_form_at(const weir_module *module, size_t index) {

@@ -120,7 +120,7 @@ static bool index_lines(Source *source) {
 
 Place source_place(Source *source, size_t offset) {
     if (!source->line_starts && !index_lines(source))
-        return (Place){1, 1};
+        return (Place){1 + source->lines_before, 1};
     uint32_t low = 0, high = source->line_count; /* the line that starts last at or before offset */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -129,12 +129,13 @@ Place source_place(Source *source, size_t offset) {
         else
             high = middle;
     }
-    return (Place){low + 1, (uint32_t)offset - source->line_starts[low] + 1};
+    return (Place){low + 1 + source->lines_before, (uint32_t)offset - source->line_starts[low] + 1};
 }
 
 Str source_line(Source *source, uint32_t line) {
-    if (line == 0 || line > source->line_count)
+    if (line <= source->lines_before || line - source->lines_before > source->line_count)
         return (Str){"", 0};
+    line -= source->lines_before;
     uint32_t start = source->line_starts[line - 1];
     size_t end = line < source->line_count ? source->line_starts[line] - 1 : source->size;
     if (end > start && source->data[end - 1] == '\r')

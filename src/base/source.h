@@ -13,6 +13,7 @@ typedef struct Source {
     size_t size;
     uint32_t *line_starts; /* made when a line is first asked for */
     uint32_t line_count;
+    uint32_t lines_before; /* of the file, if this is a part of it */
 } Source;
 
 /* 1-based; a column counts bytes. */

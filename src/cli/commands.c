@@ -155,10 +155,9 @@ const Command commands[COMMAND_COUNT] = {
          .what = "read Triton GPU IR or PTX and print it back",
          .operands = "FILE|DIR|-...\n--dump-ops[=FORMAT]",
          .does = "Reads Triton GPU IR and prints it back, token for token; or PTX, byte for byte.",
-         .more = "FILE is a .ttgir, .mlir or .ptx file, a log of compiler passes (MLIR_ENABLE_DUMP), or a program, "
-                 "library, "
-                 "object, cubin or fatbin with PTX in it; for a DIR, every .ttgir, .mlir and .ptx file below it is "
-                 "read" INPUT " PTX is known by its first word, .version.",
+         .more = "FILE is a .ttgir, .mlir or .ptx file, a log of compiler passes (MLIR_ENABLE_DUMP) or with PTX in it "
+                 "(NVPTX_ENABLE_DUMP), or a program, library, object, cubin or fatbin with PTX in it; for a DIR, every "
+                 ".ttgir, .mlir and .ptx file below it is read" INPUT " PTX begins with .version.",
          .status = "0 if all is well, 2 if the input or the command line is wrong.",
          .manual = "Comments and white space are dropped.",
          .examples = EXAMPLES(
@@ -168,6 +167,9 @@ const Command commands[COMMAND_COUNT] = {
              {"See what each operation does to memory and to barriers:", {"weir parse --effects kernel.ttgir"}},
              {"Pass a kernel to MLIR's own tools:",
               {"weir parse --generic kernel.ttgir | mlir-opt --allow-unregistered-dialect"}},
+             {"Take one kernel out of a large PTX file, and see what its instructions do:",
+              {"weir parse --list gemm.ptx", "weir parse --kernel NAME gemm.ptx > kernel.ptx",
+               "weir parse --effects kernel.ptx"}},
              {"Take the PTX out of a program:",
               {"weir parse --list a.out", "weir parse --module 1 a.out > kernels.ptx"}})},
     [COMMAND_LAUNCH] =

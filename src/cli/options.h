@@ -145,7 +145,7 @@ typedef struct Options {
 
     const char *port; /* lint: what the kernels become on this target; NULL: not asked */
 
-    bool stats, list, strict; /* parse */
+    bool stats, list, strict, ptx; /* parse */
     weir_form form;
     TableForm dump_ops;
 

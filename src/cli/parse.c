@@ -74,16 +74,6 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
     output_printf(output, "\n");
 }
 
-static bool has_kernel(weir_module *module, const char *name) {
-    for (size_t i = 0; i < weir_ptx_of(module).functions; i++) {
-        weir_ptx_function function = weir_ptx_function_at(module, i);
-        if (function.entry && function.body && function.name.size == strlen(name) &&
-            memcmp(function.name.data, name, function.name.size) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The functions of a PTX module; false, with what is wrong, if it cannot be read. */
 static bool list_ptx(const Options *options, weir_file *file, size_t index, Output *output) {
     weir_module *module = weir_parse(file, index, 0);
@@ -94,12 +84,13 @@ static bool list_ptx(const Options *options, weir_file *file, size_t index, Outp
     weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
     bool good = weir_module_ok(module);
     weir_ptx ptx = weir_ptx_of(module);
+    bool indented = weir_file_has_images(file) || weir_module_count(file) > 1;
     for (size_t i = 0; good && i < ptx.functions; i++) {
         weir_ptx_function function = weir_ptx_function_at(module, i);
         if (function.name.size)
-            output_printf(output, "%sline %u: %s %.*s, %zu instruction%s%s\n", weir_file_has_images(file) ? "   " : "",
-                          function.line, function.entry ? ".entry" : ".func", (int)function.name.size,
-                          function.name.data, function.instructions, function.instructions == 1 ? "" : "s",
+            output_printf(output, "%sline %u: %s %.*s, %zu instruction%s%s\n", indented ? "   " : "", function.line,
+                          function.entry ? ".entry" : ".func", (int)function.name.size, function.name.data,
+                          function.instructions, function.instructions == 1 ? "" : "s",
                           function.body ? "" : " (declared only)");
     }
     weir_module_free(module);
@@ -147,6 +138,24 @@ static bool list_images(const Options *options, weir_file *file, Output *output)
     return good;
 }
 
+/* The modules of a PTX file that has no images, and below each its functions, if there are several. */
+static bool list_texts(const Options *options, weir_file *file, Output *output) {
+    bool good = true, any = false;
+    for (size_t i = 0; i < weir_module_count(file); i++) {
+        if (!module_picked(file, i, options->module))
+            continue;
+        any = true;
+        weir_module_info info = weir_module_info_of(file, i);
+        if (weir_module_count(file) > 1)
+            output_printf(output, "%zu: PTX, line %u, %zu bytes\n", i + 1, info.line, info.size);
+        good &= list_ptx(options, file, i, output);
+    }
+    if (!any)
+        complain("%s: there is no module '%s'; --list without --module shows those there are", weir_file_name(file),
+                 options->module);
+    return good && any;
+}
+
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
                          Output *output, Stats *stats, bool *first, bool *found) {
     double start = seconds_now();
@@ -157,9 +166,12 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         return false;
     }
     bool good = weir_module_ok(module);
-    if (good && options->run.kernel && !has_kernel(module, options->run.kernel)) {
+    int picked = good && options->run.kernel ? weir_ptx_pick(module, options->run.kernel) : 1;
+    if (picked < 1) {
+        if (picked < 0)
+            complain("%s: there is not enough memory", weir_file_name(file));
         weir_module_free(module);
-        return true;
+        return picked == 0;
     }
     *found |= good;
     weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
@@ -192,7 +204,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
 static bool parse_file(const Options *options, weir_context *weir, const char *path, Output *output, Stats *stats,
                        bool *first) {
     double start = seconds_now();
-    weir_file *file = weir_open(weir, path);
+    weir_file *file = options->ptx ? weir_open_ptx(weir, path) : weir_open(weir, path);
     stats->seconds += seconds_now() - start;
     if (!file) {
         complain("%s: cannot be read: %s", path, weir_error(weir));
@@ -203,9 +215,9 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
     stats->bytes += weir_file_size(file);
     if (options->list && options->inputs.count > 1)
         output_printf(output, "%s\n", path);
-    if (weir_file_is_ptx(file) && options->form > WEIR_GENERIC && options->form != WEIR_FLOW) {
-        complain("%s: PTX is printed as it was written, a statement a line (--generic), or as blocks and values "
-                 "(--print flow); nothing else of it yet",
+    if (weir_file_is_ptx(file) && options->form > WEIR_FLOW) {
+        complain("%s: PTX is printed as it was written, a statement a line (--generic), as what its instructions do "
+                 "(--effects), or as blocks and values (--print flow); nothing else of it yet",
                  path);
         weir_close(file);
         return false;
@@ -216,7 +228,7 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         return false;
     }
     if (weir_file_is_ptx(file) && options->list) {
-        good = weir_file_has_images(file) ? list_images(options, file, output) : list_ptx(options, file, 0, output);
+        good = weir_file_has_images(file) ? list_images(options, file, output) : list_texts(options, file, output);
         weir_close(file);
         return good;
     }

@@ -325,6 +325,60 @@ bool ptx_row_names(const PtxRow *row, Str operand) {
     return false;
 }
 
+/* Operands that stand there exactly with a modifier. */
+static const struct {
+    const char *operand, *modifiers;
+} brought[] = {
+    {"policy", "L2::cache_hint"},
+    {"mask", "multicast::cluster"},
+    {"offsets", "im2col im2col::w im2col::w::128"},
+};
+
+/* Whether an operand that may be missing stands for itself, and not for a modifier; `there`: whether that is. */
+static bool is_brought(Str operand, Str form, bool *there) {
+    for (size_t i = 0; i < sizeof brought / sizeof *brought; i++) {
+        if (!str_is(operand, brought[i].operand))
+            continue;
+        const char *at = brought[i].modifiers;
+        *there = false;
+        for (Str modifier; (modifier = str_next_word(&at)).size;)
+            *there |= ptx_form_has(form, modifier);
+        return true;
+    }
+    return false;
+}
+
+/* One word of a row's operands. */
+static bool next_operand(const char **at, Str *name, bool *optional) {
+    *at += strspn(*at, " ");
+    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=[");
+    *name = (Str){*at + skipped, strcspn(*at + skipped, "]:? ")};
+    *optional = size && (*at)[size - 1] == '?';
+    *at += size;
+    return size > 0;
+}
+
+int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count) {
+    unsigned least, most, place = 0;
+    Str name;
+    bool optional, there;
+    ptx_row_operands(row, &least, &most);
+    for (const char *at = row->operands; next_operand(&at, &name, &optional);)
+        if (optional && is_brought(name, form, &there))
+            least += there;
+    unsigned spare = count > least ? count - least : 0;
+    for (const char *at = row->operands; next_operand(&at, &name, &optional); place += there) {
+        there = true;
+        if (optional && !is_brought(name, form, &there)) {
+            there = spare > 0;
+            spare -= there;
+        }
+        if (str_equal(name, operand))
+            return there && place < count ? (int)place : -1;
+    }
+    return -1;
+}
+
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most) {
     *least = *most = 0;
     const char *at = row->operands;

@@ -66,6 +66,10 @@ PtxEvaluator ptx_evaluator(const PtxRow *row);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 
+/* Where the operand of that name is among the `count` of an instruction of that form; -1: it is missing. Of those that
+ * may be missing, one that a modifier brings is there with it, and others from the left on, as far as they go. */
+int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count);
+
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;

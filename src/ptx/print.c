@@ -2,6 +2,7 @@
 #include "ptx/print.h"
 
 #include "ptx/internal.h"
+#include "ptx/pick.h"
 
 #include <inttypes.h>
 
@@ -335,15 +336,27 @@ void ptx_print_statement(const PtxModule *module, const PtxStatement *statement,
     }
 }
 
-void ptx_print(const PtxModule *module, Text *to) {
+void ptx_print_operand(const PtxModule *module, const PtxOperand *operand, Text *to) {
+    print_operand(module, operand, to);
+}
+
+void ptx_print_kept(const PtxModule *module, const bool *kept, Text *to) {
     unsigned depth = 0;
     for (uint32_t i = 0; i < module->statements_count; i++) {
         const PtxStatement *statement = &module->statements[i];
+        if (kept && !kept[i])
+            continue;
         depth -= statement->kind == PTX_CLOSE && depth;
         for (unsigned k = 0; k < depth; k++)
             text_char(to, '\t');
-        ptx_print_statement(module, statement, to);
+        PtxStatement shorter = *statement;
+        shorter.count -= kept && ptx_targets_debug(module, statement);
+        ptx_print_statement(module, &shorter, to);
         text_char(to, '\n');
         depth += statement->kind == PTX_OPEN;
     }
+}
+
+void ptx_print(const PtxModule *module, Text *to) {
+    ptx_print_kept(module, NULL, to);
 }

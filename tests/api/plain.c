@@ -412,6 +412,7 @@ static void read_ptx(weir_context *weir) {
     CHECK(same(function.name, "k") && function.entry && function.body && function.line == 5);
     CHECK(weir_ptx_form_at(module, 0).known && same(weir_ptx_form_at(module, 0).text, "ret"));
     CHECK(!weir_ptx_form_at(module, 1).text.size && !weir_ptx_function_at(module, 1).name.size);
+    CHECK(weir_ptx_pick(module, "f") == 0 && weir_ptx_pick(module, "k") == 1);
     weir_result *results[] = {weir_run(module, NULL), weir_membar(module, NULL), weir_port(module, "gfx950", NULL)};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
         CHECK(results[i] && weir_result_verdict(results[i]) == WEIR_VERDICT_ERROR);

@@ -3,6 +3,8 @@
 
 #include "model/effect/inline_ptx.h"
 
+#include <stdio.h>
+
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 /* `text` on operands of every kind. $0 is the result; $1 to $5 are a pointer, a number, a flag, pointers and flags. */
@@ -336,9 +338,60 @@ static void large_texts_end(void **state) {
     text_free(&text);
 }
 
+/* Words that only rows of PTX have make a text unknown, unless they are no matter for tensors. */
+static void what_only_ptx_has_is_unknown(void **state) {
+    (void)state;
+    static const char *const unknown[] = {
+        "fence.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+        "multimem.ld_reduce.relaxed.gpu.global.add.f32 $0, [$1]",
+        "multimem.st.global.f32 [$1], $2",
+        "mbarrier.try_wait.parity.shared.b64 p, [$2], 0",
+        "mbarrier.test_wait.shared.b64 p, [$2], $1",
+        "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$2], 64",
+        "mbarrier.arrive_drop.shared.b64 _, [$2]",
+        "mbarrier.arrive.noComplete.shared.b64 _, [$2], 1",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [$2], 32",
+        "tcgen05.dealloc.cta_group::1.sync.aligned.b32 $2, 32",
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {$0}, [$2]",
+        "tcgen05.st.sync.aligned.32x32b.x1.b32 [$2], {$2}",
+        "tcgen05.cp.cta_group::1.128x256b [$2], $1",
+        "tcgen05.shift.cta_group::1.down [$2]",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [$2]",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0}, $1, $1, 1, 1, 1, 0, 0",
+        "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {$0}, [$1]",
+        "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [$1], {$2}",
+        "tensormap.replace.tile.rank.global.b1024.b32 [$1], 1",
+        "tex.2d.v4.f32.f32 {$0, a, b, c}, [$1, {d, e}]",
+        "suld.b.2d.b32.trap {$0}, [$1, {d, e}]",
+        "st.async.mmio.release.gpu.global.b32 [$1], $2",
+        "red.async.mmio.release.gpu.global.add.u32 [$1], $2",
+        "discard.global.L2 [$1], 128",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {$0}, [$2]",
+        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [$2], [$2]",
+        "call f, ()",
+    };
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        char text[160], expected[160];
+        snprintf(text, sizeof text, "%s;", unknown[i]);
+        snprintf(expected, sizeof expected, "unknown: %s", unknown[i]);
+        assert_does(text, expected);
+    }
+    assert_does("tcgen05.wait::ld.sync.aligned; tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync; "
+                "tcgen05.fence::after_thread_sync; tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;",
+                "");
+    assert_does("wgmma.fence.sync.aligned; fence.proxy.alias; membar.proxy.alias; vote.sync.ballot.b32 $0, p, -1;", "");
+    assert_does("fence.sc.gpu;", "fence-order acq_rel gpu\n");
+    assert_does("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;",
+                "commit wgmma\nawait wgmma down to 1\n");
+    assert_does("ld.global.nc.b32 $0, [$1];", "read %ptr global\n");
+    assert_does("fence.mbarrier_init.release.cluster;", "fence-order release cluster orders shared\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arithmetic_does_nothing),
+        cmocka_unit_test(what_only_ptx_has_is_unknown),
         cmocka_unit_test(loads_and_stores_have_order_and_scope),
         cmocka_unit_test(updates_are_relaxed_at_the_gpu_if_nothing_is_said),
         cmocka_unit_test(fences_and_waits),

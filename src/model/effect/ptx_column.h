@@ -49,4 +49,13 @@ bool ptx_effects(const PtxRow *row, Str form, PtxEffect *effects, unsigned most,
  * is sequential, that of initializations, or that memory is read-only. */
 bool ptx_effect_is_common(const PtxEffect *effect);
 
+/* How the operands of one instruction are written. */
+typedef struct PtxNames {
+    /* `before` and the operand of that name; false, and nothing is written, if the instruction has it not. */
+    bool (*print)(const void *context, Str name, const char *before, Text *to);
+    const void *context;
+} PtxNames;
+/* As text, for people: "read [%rd1] global acquire gpu 4 bytes gives %r1". */
+void ptx_effect_print(const PtxEffect *effect, const PtxNames *names, Text *to);
+
 #endif
