@@ -199,6 +199,15 @@ static bool word_known(Str word) {
     return false;
 }
 
+bool ptx_is_opcode(Str word) {
+    return first_row(word) != NULL;
+}
+
+bool ptx_is_modifier(Str word) {
+    pthread_once(&once, prepare);
+    return word_known(word);
+}
+
 /* ---- The row of a form ------------------------------------------------------------------------------ */
 
 size_t ptx_row_count(void) {

@@ -45,6 +45,9 @@ const PtxRow *ptx_row_at(size_t index);
 /* The row that takes a form; NULL: none does. Then *known says whether all of its words are words of the table, so that
  * it is the way they are put together that is wrong, and not the table that is too old; NULL: nobody asks. */
 const PtxRow *ptx_row_of(Str form, bool *known);
+/* Whether some row has the word, as its opcode or as a modifier. */
+bool ptx_is_opcode(Str word);
+bool ptx_is_modifier(Str word);
 /* What the rows of an opcode have in common. */
 typedef enum PtxActs {
     PTX_NO_ROW,

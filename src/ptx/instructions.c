@@ -128,6 +128,7 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     *facts = (FormFacts){.most = UINT16_MAX, .calls = str_is(next_part(&text), "call")};
     if (!form->row) {
         facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
+        facts->unknown = !facts->wrong && r->module->version <= PTX_WORDS_OF && unknown_word(form->text).size;
         return;
     }
     form->evaluator = ptx_evaluator(form->row);
@@ -353,6 +354,7 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
     const FormFacts facts = r->facts[form];
     unsigned count = 0;
+    uint32_t first = r->module->operands_count;
     r->calls = facts.calls;
     if (*r->p != ';' && next_char(r) != ';') {
         do {
@@ -367,7 +369,9 @@ static bool read_operands(Reader *r, uint32_t form, const char *start) {
             return fail_expected(r, "',' or ';'");
     }
     r->p++;
-    return (count >= facts.least && count <= facts.most) || fail_count(r, start, form, &facts, count);
+    if (count < facts.least || count > facts.most)
+        return fail_count(r, start, form, &facts, count);
+    return !facts.calls || check_call(r, first, start);
 }
 
 /* @%p, @!p */
@@ -414,6 +418,8 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
+    if (r->facts[form].unknown)
+        return ptx_fail(r, at, "PTX has no word '%.*s'", STR_ARG(unknown_word(found->text)));
     if (r->facts[form].early)
         return fail_early(r, at, found);
     found->used++;

@@ -93,14 +93,12 @@ static bool read_number(Reader *r) {
     return true;
 }
 
-/* "+ 4", "- 4" behind a symbol; none is 0. */
+/* "+ 4" behind a symbol; none is 0. */
 static bool read_offset(Reader *r, int64_t *offset) {
     *offset = 0;
-    char c = next_char(r);
-    if (c != '+' && c != '-')
+    if (next_char(r) != '+')
         return true;
-    if (c == '+')
-        r->p++;
+    r->p++;
     return read_integer(r, offset);
 }
 

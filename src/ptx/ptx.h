@@ -122,6 +122,7 @@ typedef struct PtxVariable {
     uint32_t attributes, attribute_count; /* operands of .attribute(...) */
     uint32_t scope;
     bool pointer, ranged;
+    enum { PTX_NOT_FORMAL, PTX_PARAMETER, PTX_RESULT } formal; /* of a function, or of a prototype */
 } PtxVariable;
 
 typedef struct PtxFunction {
@@ -129,6 +130,7 @@ typedef struct PtxFunction {
     uint32_t linkage;                                            /* as of a variable */
     bool entry, body, listed;                                    /* listed: it has parentheses, if only empty ones */
     bool noreturn;                                               /* .noreturn */
+    bool alias;                                                  /* .alias says which other function it is */
     uint32_t returns, return_count, parameters, parameter_count; /* variables */
     uint32_t begin, end;                                         /* statements: its header, and behind its last one */
     uint32_t instructions;                                       /* in it */
