@@ -66,9 +66,9 @@
     TYPE(b128)                                                                                                         \
     TYPE(u8)                                                                                                           \
     TYPE(u16)                                                                                                          \
-    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) \
-        TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref)             \
-            TYPE(surfref)
+    TYPE(u32)                                                                                                          \
+    TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) TYPE(f64) \
+        TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref) TYPE(surfref)
 
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
@@ -144,6 +144,7 @@ typedef struct Reader {
     bool header;                /* between a function's parameters and its body */
     bool in_section, calls, strict;
     unsigned depth, brackets; /* of expressions, and of operands in each other */
+    size_t looked_in_vain;    /* bytes, for the brace that closes another */
     unsigned scopes_open;
     size_t budget;
     jmp_buf exhausted;
