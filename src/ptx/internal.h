@@ -147,6 +147,7 @@ typedef struct Reader {
     uint32_t header_words;      /* the directives that stood there, a bit each */
     bool in_section, calls, strict;
     unsigned depth, brackets; /* of expressions, and of operands in each other */
+    size_t looked_in_vain;    /* bytes, for the brace that closes another */
     unsigned scopes_open;
     size_t budget;
     jmp_buf exhausted;

@@ -170,10 +170,13 @@ static PtxOperand *wrap_last(Reader *r, uint32_t head, PtxOperandKind kind) {
 }
 
 static bool read_pair(Reader *r, uint32_t head) {
+    if (++r->brackets > MOST_DEPTH)
+        return ptx_fail(r, r->p, "operands are nested too deeply");
     r->p++;
     wrap_last(r, head, PTX_PAIR);
     if (!read_operand(r))
         return false;
+    r->brackets--;
     r->module->operands[head].a = r->module->operands_count - head - 1;
     return true;
 }

@@ -171,11 +171,13 @@ static void skip_string(Reader *r) {
     r->p = quote ? quote + 1 : r->p;
 }
 
-/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. */
+/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. Text may be
+ * looked through in vain some times, but not for each of a million braces that nothing closes. */
 static bool skip_braces(Reader *r, bool whole) {
+    enum { TIMES = 16 };
     const char *start = r->p;
     unsigned open = 0;
-    while (r->p < r->end) {
+    while (r->p < r->end && r->looked_in_vain / TIMES <= r->source->size) {
         char c = next_char(r);
         if (r->p >= r->end || (c == ';' && !whole))
             break;
@@ -186,6 +188,7 @@ static bool skip_braces(Reader *r, bool whole) {
         if (c == '"')
             skip_string(r);
     }
+    r->looked_in_vain += (size_t)(r->p - start);
     r->p = start;
     return false;
 }
