@@ -307,7 +307,7 @@ Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
 bool ptx_row_names(const PtxRow *row, Str operand) {
     const char *at = row->operands;
     for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
-        size_t skipped = strspn(at, "=[");
+        size_t skipped = strspn(at, "=+[");
         if (str_equal((Str){at + skipped, strcspn(at + skipped, "]:? ")}, operand))
             return true;
     }
@@ -334,8 +334,8 @@ bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand) 
         missing |= optional;
         if (index--)
             continue;
-        size_t skipped = strspn(at, "="), type = strcspn(at, ": "), plain;
-        *operand = (PtxOperandRow){.written = skipped > 0, .address = at[skipped] == '['};
+        size_t skipped = strspn(at, "=+"), type = strcspn(at, ": "), plain;
+        *operand = (PtxOperandRow){.written = skipped > 0, .updated = skipped > 1, .address = at[skipped] == '['};
         if (type >= size)
             return at[0] != '.';
         at += type + 1;

@@ -69,6 +69,7 @@ void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;
+    bool updated;        /* written, and read before */
     Str type;            /* a group, a type, "wide" or "label"; empty: nothing is said */
     bool vector;         /* it may be one */
     Str members;         /* the group that says of how many; empty: any number */

@@ -429,6 +429,7 @@ static bool is_written(const Brute *b, const PtxStatement *statement, uint32_t i
 /* ... and whether something of what was there may stay. */
 static bool is_kept(const Brute *b, const PtxStatement *statement, uint32_t index) {
     return (statement->flags & PTX_GUARDED) || !b->module->forms[statement->what].row ||
+           opcode_is(b, statement, "wgmma.mma_async") ||
            b->module->operands[statement->first + index].part != PTX_WHOLE;
 }
 

@@ -68,7 +68,8 @@ typedef struct FlowValue {
     uint32_t instruction; /* VALUE_RESULT: of the flow */
     uint32_t operand;     /* VALUE_RESULT: of the module, that which writes it */
     /* VALUE_RESULT: what the register had before, where something of it may stay: where the guard does not hold; other
-     * parts, if only one is written (%v.x); all of it, if the instruction has no row. Else PTX_NONE. */
+     * parts, if only one is written (%v.x); what it is added to (the accumulator of a wgmma); all of it, if the
+     * instruction has no row. Else PTX_NONE. */
     uint32_t before;
     uint32_t inputs; /* VALUE_PHI: in flow->inputs */
 } FlowValue;
