@@ -62,11 +62,24 @@ static const char *const evaluators[] = {
 #undef PTX_EVALUATOR
 };
 
-PtxEvaluator ptx_evaluator(const PtxRow *row) {
+static PtxEvaluator evaluator_named(const char *name) {
     int i = 0;
-    while (i < PTX_EVALUATORS && strcmp(row->evaluate, evaluators[i]) != 0)
+    while (i < PTX_EVALUATORS && strcmp(name, evaluators[i]) != 0)
         i++;
     return (PtxEvaluator)i;
+}
+
+PtxEvaluator ptx_evaluator(const PtxRow *row) {
+    return evaluator_named(row->evaluate);
+}
+
+PtxEvaluator ptx_callee(Str name) {
+#define PTX_CALLEE(callee, evaluate, what) \
+    if (str_is(name, callee))              \
+        return evaluator_named(evaluate);
+#include "ir/ptx_callees.def"
+#undef PTX_CALLEE
+    return PTX_EVALUATE_NONE;
 }
 
 /* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */

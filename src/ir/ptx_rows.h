@@ -63,6 +63,8 @@ bool ptx_form_has(Str form, Str modifier);
 bool ptx_row_names(const PtxRow *row, Str operand);
 /* What the row says of its results; PTX_EVALUATORS if its word is in no list, which is our own mistake. */
 PtxEvaluator ptx_evaluator(const PtxRow *row);
+/* How a function goes on that comes with the driver (ptx_callees.def); PTX_EVALUATE_NONE: it is none of them. */
+PtxEvaluator ptx_callee(Str name);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 

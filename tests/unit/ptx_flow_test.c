@@ -43,8 +43,9 @@ static void unmake(Made *made) {
 }
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
-#define ENTRY(body)                                                                           \
-    HEAD ".extern .func dies() .noreturn;\n.func (.param .b32 r) g(.param .b32 a) { ret; }\n" \
+#define ENTRY(body)                                                                                                  \
+    HEAD ".extern .func dies() .noreturn;\n.extern .func __assertfail() .noreturn;\n.func (.param .b32 r) g(.param " \
+         ".b32 a) { ret; }\n"                                                                                        \
          ".visible .entry k(.param .u64 p0)\n{\n.reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n" body "\n}\n"
 
 static void describe(const PtxFlow *flow, Text *to) {
@@ -96,6 +97,7 @@ static void blocks_have_the_edges_of_the_text(void **state) {
         {"@%p1 bra T; mov.u32 %r1, 1; ret; T: trap;", "1>2,1m1 2d0 1d0"},
         {"@%p1 bra T; ret; T: call dies; mov.u32 %r1, 1;", "1>2,1 1d0 1d0 1!"},
         {"@%p1 call dies; ret;", "1>1 1d0"},
+        {"@%p1 call __assertfail; ret;", "1>1m1 1d0"}, /* with it the grid is over */
         {"L: .branchtargets A, B, A; brx.idx %r1, L; A: mov.u32 %r2, 1; B: ret;", "1>1,2,1m2 1>2d0m2 1d0"},
         {"L: .branchtargets A, B; @%p1 brx.idx %r1, L; mov.u32 %r2, 1; A: B: ret;", "1>2,2,1m2 1>2d0m2 1d0"},
         {"P: .callprototype ()_ () .noreturn; call %rd1, P; ret;", "1 1!"},

@@ -41,8 +41,8 @@ typedef struct FlowBlock {
     uint32_t dominator;            /* its immediate one; PTX_NONE: the first block, or never reached */
     uint32_t tree_begin, tree_end; /* what it dominates: those whose tree_begin lies between */
     /* Its immediate post-dominator, where threads that part at its end meet again; PTX_NONE: only at the end of the
-     * function, or never. Ways that end in a trap do not count, since with it all threads are over; of loops without a
-     * way out it is taken that they can be left at their header. */
+     * function, or never. Ways that end in a trap or a failed assertion do not count, since with it all threads are
+     * over; of loops without a way out it is taken that they can be left at their header. */
     uint32_t meets;
     uint32_t loop; /* the innermost that it is in; PTX_NONE */
     bool reached;
