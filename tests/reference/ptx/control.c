@@ -72,6 +72,8 @@ Frame *frame_new(Machine *m, Function *f, uint32_t local) {
 
 static void run_branch(Context *c) {
     uint32_t target = instruction_at(c->top->frame->function, c->args[0].what);
+    if (c->run != c->group->lanes && has(c->form, W_uni))
+        machine_stop(c->machine, STR("a bra.uni that parts lanes"), c->instruction->statement);
     leave_others(c);
     go_on(c, c->group, target);
 }

@@ -86,6 +86,8 @@ uint64_t machine_global(Machine *machine, uint64_t address, unsigned bytes);
  * or of an access. Returns the lanes in which it has a value that PTX defines; 0 of anything else. Registers that
  * nothing was written to have none, nor what was computed from those. */
 uint32_t step_values(const Step *step, uint32_t operand, uint64_t values[LANES]);
+/* The same of a register, by its variable and number. */
+uint32_t step_register(const Step *step, uint32_t variable, uint32_t index, uint64_t values[LANES]);
 /* Where an access to such an address goes, by the state space of the statement's form, or else by the address. */
 Region step_region(const Step *step, uint32_t operand, unsigned lane, uint64_t address);
 /* The operands that the interpreter wrote; how many. Behind the step only. */
