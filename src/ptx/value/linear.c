@@ -20,16 +20,18 @@ Form form_sum(FormTables *tables, const Form *a, const Form *b) {
         Bits base = bits_add((Bits){a->zeros, a->ones}, (Bits){b->zeros, b->ones}, 0, mask);
         sum = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table || b->table) {
-            uint64_t offsets[FORM_LANES];
+            uint64_t offsets[FORM_MOST_THREADS];
             const uint64_t *of_a = form_offsets(tables, a->table), *of_b = form_offsets(tables, b->table);
-            for (unsigned lane = 0; lane < FORM_LANES; lane++)
-                offsets[lane] = (of_a[lane] + of_b[lane]) & mask;
+            for (unsigned i = 0; i < form_threads(tables); i++)
+                offsets[i] = (of_a[i] + of_b[i]) & mask;
             sum.table = form_table(tables, offsets);
         }
     } else {
         FormShape of_a = form_shape(tables, a), of_b = form_shape(tables, b);
         Bits known = bits_add(lanes_known(tables, a), lanes_known(tables, b), 0, mask);
+        span = worse(form_span(a), form_span(b));
         sum = form_shaped(a->width, of_a > of_b ? of_a : of_b, span, known.zeros, known.ones);
+        sum = form_depending(sum, form_lanes(tables, a) | form_lanes(tables, b));
     }
     sum.assumes = a->assumes | b->assumes;
     return sum;
@@ -40,10 +42,10 @@ Form form_not(FormTables *tables, const Form *a) {
     result.zeros = a->ones;
     result.ones = a->zeros;
     if (a->kind == FORM_TABLE && a->table) {
-        uint64_t offsets[FORM_LANES];
+        uint64_t offsets[FORM_MOST_THREADS];
         const uint64_t *of_a = form_offsets(tables, a->table);
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            offsets[lane] = -of_a[lane] & form_mask(a->width);
+        for (unsigned i = 0; i < form_threads(tables); i++)
+            offsets[i] = -of_a[i] & form_mask(a->width);
         result.table = form_table(tables, offsets);
     }
     return result;
@@ -59,34 +61,35 @@ Form form_negate(FormTables *tables, const Form *a) {
 static Form scale(FormTables *tables, const Form *a, const Form *by) {
     uint64_t mask = form_mask(a->width), factor;
     FormSpan span = worse(a->span, by->span);
-    if (a->kind == FORM_TABLE && (!a->table || form_constant(by, &factor))) {
+    if (a->kind == FORM_TABLE && !by->table && (!a->table || form_constant(by, &factor))) {
         Bits base = bits_multiply((Bits){a->zeros, a->ones}, (Bits){by->zeros, by->ones}, mask);
         Form result = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table) {
-            uint64_t offsets[FORM_LANES];
+            uint64_t offsets[FORM_MOST_THREADS];
             const uint64_t *of_a = form_offsets(tables, a->table);
-            for (unsigned lane = 0; lane < FORM_LANES; lane++)
-                offsets[lane] = of_a[lane] * factor & mask;
+            for (unsigned i = 0; i < form_threads(tables); i++)
+                offsets[i] = of_a[i] * factor & mask;
             result.table = form_table(tables, offsets);
         }
         return result;
     }
-    Bits known = bits_multiply(lanes_known(tables, a), (Bits){by->zeros, by->ones}, mask);
-    return form_shaped(a->width, form_shape(tables, a), span, known.zeros, known.ones);
+    Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, by), mask);
+    return form_shaped(a->width, form_shape(tables, a), worse(form_span(a), form_span(by)), known.zeros, known.ones);
 }
 
 Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
     Form result;
     if (a->width > 64) {
-        result = form_pure((const Form[]){*a, *b}, 2, a->width);
-    } else if (form_is_uniform(b)) {
+        result = form_pure(tables, (const Form[]){*a, *b}, 2, a->width);
+    } else if (form_is_uniform(tables, b) && (!b->table || !form_is_uniform(tables, a))) {
         result = scale(tables, a, b);
-    } else if (form_is_uniform(a)) {
+    } else if (form_is_uniform(tables, a)) {
         result = scale(tables, b, a);
     } else {
         Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
         result = form_shaped(a->width, SHAPE_OTHER, SPAN_WARP, known.zeros, known.ones);
     }
+    result = form_depending(result, form_lanes(tables, a) | form_lanes(tables, b));
     result.assumes = a->assumes | b->assumes;
     return result;
 }
@@ -104,10 +107,10 @@ static Form cut(FormTables *tables, const Form *a, unsigned width) {
     result.zeros &= mask;
     result.ones &= mask;
     if (a->kind == FORM_TABLE && a->table) {
-        uint64_t offsets[FORM_LANES];
+        uint64_t offsets[FORM_MOST_THREADS];
         const uint64_t *of_a = form_offsets(tables, a->table);
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            offsets[lane] = of_a[lane] & mask;
+        for (unsigned i = 0; i < form_threads(tables); i++)
+            offsets[i] = of_a[i] & mask;
         result.table = form_table(tables, offsets);
     }
     if (form_based_on_constant(&result) && !result.table)
@@ -124,8 +127,8 @@ static Bits extend_known(Bits known, unsigned from, unsigned to, bool is_signed)
     return known;
 }
 
-/* Whether no lane leaves the range of the type: then extended offsets are the offsets of what is extended. */
-static bool never_wraps(const Form *a, const uint64_t offsets[FORM_LANES], bool is_signed) {
+/* Whether no thread leaves the range of the type: then extended offsets are the offsets of what is extended. */
+static bool never_wraps(const Form *a, const uint64_t *offsets, unsigned threads, bool is_signed) {
     uint64_t mask = form_mask(a->width), sign = mask ^ mask >> 1, most = ~a->zeros & mask;
     __int128 low = a->ones, high = most, least = 0, greatest = mask;
     if (is_signed) {
@@ -134,8 +137,8 @@ static bool never_wraps(const Form *a, const uint64_t offsets[FORM_LANES], bool 
         least = -(__int128)sign;
         greatest = sign - 1;
     }
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        int64_t offset = sign_extended(offsets[lane], a->width);
+    for (unsigned i = 0; i < threads; i++) {
+        int64_t offset = sign_extended(offsets[i], a->width);
         if (low + offset < least || high + offset > greatest)
             return false;
     }
@@ -150,15 +153,15 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
     if (!view.mess) {
         uint64_t sign = UINT64_C(1) << (a->width - 1), above = form_mask(width) & ~form_mask(a->width);
         view.vary |= is_signed && view.vary & sign ? above : 0;
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            view.fixed[lane] |= is_signed && view.fixed[lane] & sign ? above : 0;
+        for (unsigned i = 0; i < view.count; i++)
+            view.fixed[i] |= is_signed && view.fixed[i] & sign ? above : 0;
         return form_of_view(tables, width, (FormSpan)a->span, a->assumes, &view);
     }
     const uint64_t *of_a = form_offsets(tables, a->table);
-    bool proven = never_wraps(a, of_a, is_signed);
-    uint64_t offsets[FORM_LANES];
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        offsets[lane] = (uint64_t)sign_extended(of_a[lane], a->width) & form_mask(width);
+    bool proven = never_wraps(a, of_a, form_threads(tables), is_signed);
+    uint64_t offsets[FORM_MOST_THREADS];
+    for (unsigned i = 0; i < form_threads(tables); i++)
+        offsets[i] = (uint64_t)sign_extended(of_a[i], a->width) & form_mask(width);
     Bits base = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
     Form result = form_uniform(width, (FormSpan)a->span, base.zeros, base.ones);
     result.table = form_table(tables, offsets);
@@ -181,7 +184,7 @@ Form form_extend(FormTables *tables, const Form *a, unsigned width, bool is_sign
         return same;
     }
     if (width > 64 || a->width > 64) {
-        Form result = form_pure(a, 1, width);
+        Form result = form_pure(tables, a, 1, width);
         result.assumes = a->assumes;
         return result;
     }
@@ -194,7 +197,12 @@ Form form_extend(FormTables *tables, const Form *a, unsigned width, bool is_sign
     } else {
         Bits known = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
         result = form_shaped(width, form_shape(tables, a), (FormSpan)a->span, known.zeros, known.ones);
-        assumes = (a->kind == FORM_AFFINE || a->kind == FORM_BITS) && !is_small(a, is_signed);
+        result = form_depending(result, form_lanes(tables, a));
+        /* What depends on one bit of the lane alone is affine in it, whatever happens. */
+        bool one = result.kind != FORM_TABLE && !(result.lanes & (result.lanes - 1));
+        if (one && result.kind == FORM_AFFINE)
+            result.kind = FORM_BITS;
+        assumes = (a->kind == FORM_AFFINE || a->kind == FORM_BITS) && !one && !is_small(a, is_signed);
     }
     result.assumes = (uint8_t)(a->assumes | (assumes ? FORM_NO_WRAP : 0));
     *assumed |= assumes;
