@@ -172,7 +172,7 @@ static void complain(Claims *claims, Told *told, const Step *step, uint32_t oper
     text_addf(&text, "%s:%u: %.*s\n", claims->file, source_place(source, s->begin).line, (int)(s->end - s->begin),
               source->data + s->begin);
     text_addf(&text, "    %s; shape %ux%ux%u, cta %u, warp %u, lanes %08x of %08x, guard %08x", what, claims->given.x,
-              claims->given.y, claims->given.z, step->cta, step->warp, step->lanes, step->launched, step->run);
+              claims->given.y, claims->given.z, step->cta, step->warp, step->lanes, step->entered, step->run);
     if (operand - s->first < s->count) { /* else a number for a block or a phi */
         const PtxOperand *o = &claims->module->operands[operand];
         text_addf(&text, "; operand %u of it%s", operand - s->first, o->kind == PTX_ADDRESS ? ", an address" : "");
@@ -183,8 +183,8 @@ static void complain(Claims *claims, Told *told, const Step *step, uint32_t oper
     if (form) {
         text_addf(&text, "\n    claim: ");
         form_print(told->values.tables, form, &text);
-        text_addf(&text, " (kind %u span %u width %u assumes %u zeros %" PRIx64 " ones %" PRIx64 ")", form->kind,
-                  form->span, form->width, form->assumes, form->zeros, form->ones);
+        text_addf(&text, " (kind %u span %u width %u assumes %u lanes %x zeros %" PRIx64 " ones %" PRIx64 ")", form->kind,
+                  form->span, form->width, form->assumes, form->lanes, form->zeros, form->ones);
     }
     if (values) {
         text_addf(&text, "\n    has:");
@@ -207,16 +207,30 @@ static bool bits_hold(const Form *form, uint64_t value) {
     return !(value & form->zeros) && !(~value & form->ones & form_mask(form->width));
 }
 
-/* v = base + offset: the base is what all have. */
-static const char *table_holds(const Told *told, const Form *form, const uint64_t v[LANES], uint32_t lanes,
-                               uint64_t *base) {
+/* v = base + offset, which the table has of each thread of the CTA, or of each lane: the base is what all have. */
+static const char *table_holds(const Told *told, const Step *step, const Form *form, const uint64_t v[LANES],
+                               uint32_t lanes, uint64_t *base) {
     const uint64_t *offsets = form_offsets(told->values.tables, form->table);
     uint64_t mask = form_mask(form->width);
+    if (form_threads(told->values.tables) > LANES)
+        offsets += step->first;
     *base = (v[first_of(lanes)] - offsets[first_of(lanes)]) & mask;
     for (uint32_t left = lanes; left; left &= left - 1)
         if (((v[first_of(left)] - offsets[first_of(left)]) & mask) != *base)
             return "the lanes do not have these offsets";
     return bits_hold(form, *base) ? NULL : "a bit of the base is not as said";
+}
+
+/* Lanes that are told apart by no bit that is said to matter. */
+static const char *lanes_hold(const Form *form, const uint64_t v[LANES], uint32_t lanes) {
+    uint32_t seen[LANES] = {0}; /* a lane with these bits, + 1 */
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = first_of(left), *of = &seen[lane & form->lanes];
+        if (*of && (v[*of - 1] ^ v[lane]) & form_mask(form->width))
+            return "lanes differ that are said to have the same";
+        *of = lane + 1;
+    }
+    return NULL;
 }
 
 /* The stride is told by two lanes beside each other; without such nothing is. */
@@ -308,7 +322,7 @@ static const char *form_holds(Claims *claims, Told *told, const Step *step, cons
     case FORM_NEVER:
         return "it is run";
     case FORM_TABLE:
-        wrong = table_holds(told, form, v, lanes, &base);
+        wrong = table_holds(told, step, form, v, lanes, &base);
         break;
     case FORM_AFFINE:
         wrong = affine_holds(form, v, lanes, &base, &stride, &known);
@@ -326,6 +340,8 @@ static const char *form_holds(Claims *claims, Told *told, const Step *step, cons
     }
     if (!wrong && form->kind != FORM_TABLE)
         wrong = all_bits_hold(form, v, lanes);
+    if (!wrong && form->kind != FORM_TABLE)
+        wrong = lanes_hold(form, v, lanes);
     if (!wrong && known)
         wrong = span_holds(claims, step, form->span, what, base, stride);
     return wrong;
@@ -368,17 +384,17 @@ static bool index_wraps(Claims *claims, const Step *step, uint32_t lanes) {
 
 static bool space_is(PtxSpace said, Region region) {
     switch (said) {
-    case SPACE_GLOBAL:
+    case PTX_SPACE_GLOBAL:
         return region == REGION_GLOBAL;
-    case SPACE_SHARED:
+    case PTX_SPACE_SHARED:
         return region == REGION_SHARED;
-    case SPACE_CLUSTER:
+    case PTX_SPACE_CLUSTER:
         return region == REGION_SHARED || region == REGION_PEER;
-    case SPACE_LOCAL:
+    case PTX_SPACE_LOCAL:
         return region == REGION_LOCAL;
-    case SPACE_CONST:
+    case PTX_SPACE_CONST:
         return region == REGION_CONST;
-    case SPACE_PARAM:
+    case PTX_SPACE_PARAM:
         return region == REGION_PARAM;
     default:
         return true;
@@ -387,7 +403,7 @@ static bool space_is(PtxSpace said, Region region) {
 
 static void check_space(Claims *claims, Told *told, const Step *step, const Look *look, const uint64_t v[LANES],
                         uint32_t lanes) {
-    if (look->origin.space == SPACE_UNKNOWN || look->origin.space == SPACE_TENSOR)
+    if (look->origin.space == PTX_SPACE_UNKNOWN || look->origin.space == PTX_SPACE_TENSOR)
         return;
     claims->tally->checks++;
     for (uint32_t left = lanes & step->run; left; left &= left - 1)
@@ -408,7 +424,7 @@ static void check(Claims *claims, Told *told, const Step *step, uint32_t operand
         tally->undefined++;
         return;
     }
-    if (form->width > 64 || (form->kind == FORM_ANY && !form->zeros && !form->ones)) {
+    if (form->width > 64 || (form->kind == FORM_ANY && !form->zeros && !form->ones && form->lanes == FORM_LANE_BITS)) {
         tally->unclaimed++;
         return;
     }
@@ -454,7 +470,7 @@ static void check_block(Claims *claims, Told *told, const Step *step, uint32_t b
               UINT64_C(1) << 33 | (block->phis + i), v, lanes, false);
     }
     claims->tally->checks++;
-    if (!told->values.divergent[b] && step->lanes != step->launched)
+    if (!told->values.divergent[b] && step->lanes != step->entered)
         complain(claims, told, step, PTX_NONE - 1 - b, NULL, "a block that all lanes run is run by some", NULL, 0);
 }
 

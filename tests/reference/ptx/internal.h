@@ -39,6 +39,7 @@ typedef enum Does {
     DOES_ISSPACEP,
     DOES_MAPA,
     DOES_RANK,
+    DOES_ALLOCATE,
     DOES_LOAD,
     DOES_STORE,
     DOES_ATOM,
@@ -208,6 +209,8 @@ typedef struct Frame {
     uint32_t *defined; /* lanes, of each slot */
     uint8_t *params;   /* param_bytes for each lane */
     uint32_t local;    /* where its local variables begin */
+    uint32_t allocated; /* bytes behind them, by alloca */
+    uint32_t lanes;    /* that made the call */
     uint64_t number;   /* a different one for each */
 } Frame;
 
@@ -356,12 +359,13 @@ void run_pure(Context *c);
 void run_made_up(Context *c);
 void run_move(Context *c);
 void run_addresses(Context *c);
+void run_allocate(Context *c);
 void run_warp_wide(Context *c);
 void run_access(Context *c);
 /* Where threads go on, or wait. True if the group does not simply go on behind the instruction. */
 bool run_control(Context *c);
 void go_on(Context *c, Group *group, uint32_t pc);
-Frame *frame_new(Machine *machine, Function *function, uint32_t local);
+Frame *frame_new(Machine *machine, Function *function, uint32_t local, uint32_t lanes);
 void frame_release(Frame *frame);
 /* Opens every barrier that somebody waits at. */
 void barriers_force(Machine *machine);

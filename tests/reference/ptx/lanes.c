@@ -169,6 +169,21 @@ void run_addresses(Context *c) {
     put(c, &c->args[0], out, defined, (Type){NO_TYPE, 0});
 }
 
+/* Local memory behind the frame's own; what stackrestore gives back is not used again. */
+void run_allocate(Context *c) {
+    Frame *frame = c->top->frame;
+    uint64_t sizes[LANES], out[LANES], most = 0;
+    uint32_t defined = fetch(c, &c->args[1], sizes);
+    for (uint32_t left = c->run; left; left &= left - 1)
+        most = sizes[__builtin_ctz(left)] > most ? sizes[__builtin_ctz(left)] : most;
+    for (unsigned lane = 0; lane < LANES; lane++)
+        out[lane] = (frame->local + frame->function->local_bytes + 15u) / 16 * 16 + frame->allocated;
+    if (most > 1 << 20)
+        machine_stop(c->machine, STR("an alloca of over 1 MiB"), c->instruction->statement);
+    frame->allocated += ((uint32_t)most + 31) / 32 * 32;
+    put(c, &c->args[0], out, defined, (Type){NO_TYPE, 0});
+}
+
 /* ---- From all lanes ---- */
 
 /* The lane that shfl reads; whether it is in range. */

@@ -128,6 +128,8 @@ static void run_plain(Context *c) {
         run_move(c);
     else if (does >= DOES_CVTA && does <= DOES_RANK)
         run_addresses(c);
+    else if (does == DOES_ALLOCATE)
+        run_allocate(c);
     else if (does >= DOES_LOAD && does <= DOES_ATOM)
         run_access(c);
     else if (does >= DOES_SHUFFLE && does <= DOES_ELECT)
@@ -163,8 +165,9 @@ static Step step_of(Context *c) {
                  .statement = c->instruction->statement,
                  .lanes = c->group->lanes,
                  .run = c->run,
-                 .launched = w->launched,
+                 .entered = c->top->frame->lanes,
                  .warp = w->number,
+                 .first = w->first,
                  .cta = w->cta->number,
                  .cluster = w->cta->cluster,
                  .state = c};
@@ -228,7 +231,7 @@ static void start_warp(Machine *m, Warp *w, Cta *cta, uint32_t first, uint32_t t
     Group *group = calloc(1, sizeof *group);
     group->lanes = w->launched;
     group->depth = 1;
-    group->standing[0].frame = frame_new(m, function_ready(m, m->launch->function), 0);
+    group->standing[0].frame = frame_new(m, function_ready(m, m->launch->function), 0, w->launched);
     w->groups = group;
 }
 
