@@ -141,6 +141,14 @@ static void note_unknown(Walk *walk, uint32_t statement, const char *reason) {
                        ptx_line(walk->lint, statement), "%s", reason);
 }
 
+/* A function may be declared before it is defined. */
+static uint32_t definition_of(const PtxModule *module, uint32_t declared) {
+    for (uint32_t i = 0; i < module->functions_count && !module->functions[declared].body; i++)
+        if (module->functions[i].body && module->functions[i].name == module->functions[declared].name)
+            return i;
+    return declared;
+}
+
 static void walk_call(Walk *walk, uint32_t statement) {
     const PtxModule *module = walk->lint->module;
     uint32_t count, callee = PTX_NONE;
@@ -152,6 +160,7 @@ static void walk_call(Walk *walk, uint32_t statement) {
         note_unknown(walk, statement, "which function it calls is not known");
         return;
     }
+    callee = definition_of(module, callee);
     const PtxFunction *function = &module->functions[callee];
     Str name = ptx_name(module, function->name);
     if (!function->body && !is_of_driver(name))

@@ -24,7 +24,7 @@ static const Act *first_remote(const Lint *lint, bool barrier) {
 }
 
 static void look_at_start(Lint *lint) {
-    if (!never_does(lint, EFFECT_CLUSTER_WAIT))
+    if (lint->header.ctas < 2 || !never_does(lint, EFFECT_CLUSTER_WAIT)) /* an address may be mapped to the own CTA */
         return;
     const Act *remote = first_remote(lint, false);
     if (remote)
@@ -35,7 +35,7 @@ static void look_at_start(Lint *lint) {
 }
 
 static void look_at_inits(Lint *lint) {
-    if (lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster || never_does(lint, EFFECT_CLUSTER_WAIT) ||
+    if (lint->header.ctas < 2 || lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster || never_does(lint, EFFECT_CLUSTER_WAIT) ||
         never_does(lint, EFFECT_INIT))
         return;
     const Act *remote = first_remote(lint, true);

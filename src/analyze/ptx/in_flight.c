@@ -22,6 +22,7 @@ static bool is_mma(const Act *work) {
 typedef struct Pending {
     uint32_t *writer, *turn;
     uint32_t turns[GROUP_KINDS];
+    bool *told; /* by instruction: the first use of what it writes was told */
 } Pending;
 
 static bool is_pending(const Lint *lint, const Pending *pending, uint32_t value, const Act **work) {
@@ -50,11 +51,15 @@ static void tell_read(Lint *lint, uint32_t statement, const Act *work) {
     Finding *finding = ptx_find(lint, mma ? RULE_WGMMA_RESULT : RULE_TMEM_LOAD_IN_FLIGHT, statement,
                                 mma ? "a register that an asynchronous MMA still writes is used before a wait"
                                     : "a register that a load from tensor memory still writes is used before a wait");
-    if (mma)
+    if (mma && finding) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
         ptx_say(finding,
                 "wgmma.mma_async writes its registers at some later time. Until `wgmma.wait_group`, any access to them "
-                "other than as the accumulator of the next MMA is undefined behavior.",
+                "other than as the accumulator of the next MMA is undefined behavior. ptxas 13.0 inserts a wait, and "
+                "says so with -v (C7517).",
                 "Put `wgmma.commit_group` and `wgmma.wait_group` before the use.");
+    }
     ptx_other(lint, finding, "writes it", work->statement);
 }
 
@@ -78,8 +83,10 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
         if (moves(lint, statement)) /* a name more, no access: what uses that is one */
             set_operand(lint, pending, operand_at(module, at, 0), pending->writer[value] - 1,
                         work->effect->effect.group);
-        else if (!is_mma(own) || !is_mma(work))
+        else if ((!is_mma(own) || !is_mma(work)) && !pending->told[work->instruction]) {
+            pending->told[work->instruction] = true;
             tell_read(lint, statement, work);
+        }
     }
     if (own) {
         uint32_t operand = operand_named(module, at, own->effect->gives);
@@ -94,7 +101,8 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
 static void look_at_results(Lint *lint) {
     const PtxFlow *flow = &lint->flow;
     Pending pending = {.writer = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
-                       .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1)};
+                       .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
+                       .told = ARENA_ARRAY(lint->arena, bool, flow->instruction_count + 1)};
     for (uint32_t n = 0; n < flow->order_count; n++) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
         for (uint32_t i = block->begin; i < block->end; i++)
