@@ -38,8 +38,18 @@ static bool next_word(const char **at, OperandWord *word) {
     return true;
 }
 
-/* One that may be missing is there if more operands are left than those that have to be, and it is an address just if
- * the row says so. */
+/* Whether an operand that may be missing is this one: an address just if the row says so; offsets are a vector; a policy
+ * is there if a modifier says that it is. */
+static bool may_be(const PtxModule *module, const PtxForm *form, const OperandWord *word, uint32_t operand) {
+    PtxOperandKind kind = (PtxOperandKind)module->operands[operand].kind;
+    if ((kind == PTX_ADDRESS) != word->address)
+        return false;
+    if (str_is(word->name, "policy"))
+        return ptx_form_modifier(form->row, form->text, STR("hint")).size > 0;
+    return (kind == PTX_VECTOR) == str_is(word->name, "offsets");
+}
+
+/* One that may be missing is there only if more operands are left than those that have to be. */
 uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, Str name) {
     const PtxRow *row = module->forms[statement->what].row;
     unsigned least, most, index = 0;
@@ -52,8 +62,7 @@ uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, S
         uint32_t operand = operand_at(module, statement, index);
         if (operand == PTX_NONE)
             return PTX_NONE;
-        bool address = module->operands[operand].kind == PTX_ADDRESS;
-        if (word.optional && (left <= least || address != word.address))
+        if (word.optional && (left <= least || !may_be(module, &module->forms[statement->what], &word, operand)))
             continue;
         if (str_equal(word.name, name))
             return operand;

@@ -14,7 +14,6 @@ static const Kind kinds[] = {
     {GROUP_CP_ASYNC, "the asynchronous copy", "`cp.async.commit_group`", "`cp.async.wait_group`", true},
     {GROUP_TMA_STORE, "the bulk copy", "`cp.async.bulk.commit_group`", "`cp.async.bulk.wait_group`", true},
     {GROUP_WGMMA, "the asynchronous MMA", "`wgmma.commit_group`", "`wgmma.wait_group`", false},
-    {GROUP_TENSOR_LOAD, "the load from tensor memory", NULL, "`tcgen05.wait::ld`", false},
     {GROUP_TENSOR_STORE, "the store to tensor memory", NULL, "`tcgen05.wait::st`", false},
 };
 
