@@ -87,6 +87,8 @@ typedef struct weir_image {
     unsigned capability; /* 90 of sm_90; 0: not said */
     size_t stored, size; /* bytes in the file, and unpacked */
     size_t module;       /* which module of the file it is, counted from 1; 0: none, it is not read */
+    weir_string member;  /* of an archive: the object that it is in; empty: the file is none */
+    int kept;            /* 1: PTX that ptxas kept in a cubin; `stored` is that cubin's if it is compressed */
     const char *problem; /* empty: none known before it is read */
 } weir_image;
 WEIR_API size_t weir_image_count(const weir_file *file);

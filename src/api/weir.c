@@ -146,7 +146,6 @@ size_t weir_image_count(const weir_file *file) {
 
 weir_image weir_image_at(const weir_file *file, size_t index) {
     static const weir_packing packings[] = {[PACKED_NOT] = WEIR_PACKED_NOT,
-                                            [PACKED_LINES] = WEIR_PACKED_NOT,
                                             [PACKED_LZ4] = WEIR_PACKED_LZ4,
                                             [PACKED_ZSTD] = WEIR_PACKED_ZSTD,
                                             [PACKED_OTHER] = WEIR_PACKED_OTHER};
@@ -158,10 +157,19 @@ weir_image weir_image_at(const weir_file *file, size_t index) {
                         .capability = image->capability,
                         .stored = image->size,
                         .size = image->unpacked,
+                        .member = public(image->member),
+                        .kept = image->kept,
                         .problem = image->problem ? image->problem : ""};
-    for (uint32_t i = 0; i < file->units.count; i++)
-        if (file->texts[i] == index)
-            given.module = i + 1;
+    size_t first = 0, last = file->units.count;
+    while (first < last) { /* `texts` goes up */
+        size_t middle = first + (last - first) / 2;
+        if (file->texts[middle] < index)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    if (first < file->units.count && file->texts[first] == index)
+        given.module = first + 1;
     return given;
 }
 

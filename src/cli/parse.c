@@ -122,18 +122,24 @@ static void list_image(Output *output, const weir_image *image) {
     if (image->capability)
         output_printf(output, " for sm_%u", image->capability);
     output_printf(output, ", %zu bytes", image->size);
-    if (image->packing)
+    if (image->kept)
+        output_printf(output, ", kept in the cubin");
+    else if (image->packing)
         output_printf(output, ", %zu%s", image->stored, packings[image->packing]);
     output_printf(output, "\n");
 }
 
-/* The images of a file, and below each that is PTX its functions. */
+/* The images of a file, and below each that is PTX its functions; of an archive, the objects' names above theirs. */
 static bool list_images(const Options *options, weir_file *file, Output *output) {
     bool good = true;
+    weir_string member = {0};
     for (size_t i = 0; i < weir_image_count(file); i++) {
         weir_image image = weir_image_at(file, i);
         if (options->module && (!image.module || !module_picked(file, image.module - 1, options->module)))
             continue;
+        if (image.member.size && (image.member.data != member.data || image.member.size != member.size))
+            output_printf(output, "%.*s:\n", (int)image.member.size, image.member.data);
+        member = image.member;
         list_image(output, &image);
         if (image.module)
             good &= list_ptx(options, file, image.module - 1, output);

@@ -3,15 +3,15 @@
 #include "ptx/value/bits.h"
 #include "ptx/value/operation.h"
 
-Form form_pure(const Form *arguments, unsigned count, unsigned width) {
+Form form_pure(const FormTables *tables, const Form *arguments, unsigned count, unsigned width) {
     FormSpan span = SPAN_GRID;
     unsigned assumes = 0;
     bool uniform = true;
     for (unsigned i = 0; i < count; i++) {
         if (arguments[i].kind == FORM_NEVER)
             return (Form){.kind = FORM_NEVER, .width = (uint8_t)width};
-        uniform = uniform && form_is_uniform(&arguments[i]);
-        span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
+        uniform = uniform && form_is_uniform(tables, &arguments[i]);
+        span = form_span(&arguments[i]) > span ? form_span(&arguments[i]) : span;
         assumes |= arguments[i].assumes;
     }
     Form form = uniform ? form_uniform(width, span, 0, 0) : form_any(width);
@@ -27,13 +27,13 @@ typedef struct Trial {
     FormTables *tables;
     const Operation *operation;
     const Form *arguments;
-    unsigned count, lanes;
+    unsigned count, threads; /* threads: 1 if it is the same for all */
     const uint64_t *offsets[MOST_ARGUMENTS];
     /* of the results so far */
     bool any, same;
     FormShape shape;
     Bits base, lanes_known;
-    uint64_t first[FORM_LANES]; /* offsets of the first */
+    uint64_t first[FORM_MOST_THREADS]; /* offsets of the first */
 } Trial;
 
 /* The bits of `pick` where `unknown` has ones, from the lowest on. */
@@ -45,33 +45,37 @@ static uint64_t scatter(uint64_t unknown, unsigned *pick) {
     return result;
 }
 
-static void note_results(Trial *trial, uint64_t results[FORM_LANES]) {
+static void note_results(Trial *trial, uint64_t *results) {
     unsigned width = trial->operation->result;
-    uint64_t mask = form_mask(width), offsets[FORM_LANES];
-    trial->base = bits_common(trial->base, bits_of(results[0], mask));
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        uint64_t result = results[lane < trial->lanes ? lane : 0];
-        trial->lanes_known = bits_common(trial->lanes_known, bits_of(result, mask));
-        offsets[lane] = (result - results[0]) & mask;
+    uint64_t mask = form_mask(width), first = results[0];
+    trial->base = bits_common(trial->base, bits_of(first, mask));
+    for (unsigned i = 0; i < trial->threads; i++) {
+        trial->lanes_known = bits_common(trial->lanes_known, bits_of(results[i], mask));
+        results[i] = (results[i] - first) & mask;
     }
+    size_t size = sizeof *results * trial->threads;
     if (!trial->any)
-        memcpy(trial->first, offsets, sizeof offsets);
-    trial->same = trial->same && memcmp(trial->first, offsets, sizeof offsets) == 0;
+        memcpy(trial->first, results, size);
+    trial->same = trial->same && memcmp(trial->first, results, size) == 0;
     trial->any = true;
-    FormShape shape = offsets_shape(offsets, width);
-    trial->shape = shape > trial->shape ? shape : trial->shape;
+    if (!trial->same && trial->threads > 1) {
+        FormShape shape = offsets_shape(trial->tables, results, width),
+                  before = offsets_shape(trial->tables, trial->first, width);
+        shape = before > shape ? before : shape;
+        trial->shape = shape > trial->shape ? shape : trial->shape;
+    }
 }
 
 static bool try_bases(Trial *trial, unsigned pick) {
-    uint64_t bases[MOST_ARGUMENTS], values[MOST_ARGUMENTS], results[FORM_LANES];
+    uint64_t bases[MOST_ARGUMENTS], values[MOST_ARGUMENTS], results[FORM_MOST_THREADS];
     for (unsigned i = 0; i < trial->count; i++) {
         const Form *form = &trial->arguments[i];
         bases[i] = form->ones | scatter(~(form->zeros | form->ones) & form_mask(form->width), &pick);
     }
-    for (unsigned lane = 0; lane < trial->lanes; lane++) {
+    for (unsigned thread = 0; thread < trial->threads; thread++) {
         for (unsigned i = 0; i < trial->count; i++)
-            values[i] = (bases[i] + trial->offsets[i][lane]) & form_mask(trial->arguments[i].width);
-        if (!operation_evaluate(trial->operation, values, &results[lane]))
+            values[i] = (bases[i] + trial->offsets[i][thread]) & form_mask(trial->arguments[i].width);
+        if (!operation_evaluate(trial->operation, values, &results[thread]))
             return false;
     }
     note_results(trial, results);
@@ -87,37 +91,47 @@ static unsigned prepare_trial(Trial *trial) {
             return MOST_UNKNOWN + 1;
         unknown += (unsigned)__builtin_popcountll(~(form->zeros | form->ones) & form_mask(form->width));
         trial->offsets[i] = form_offsets(trial->tables, form->table);
-        trial->lanes = form->table ? FORM_LANES : trial->lanes;
+        trial->threads = form->table ? form_threads(trial->tables) : trial->threads;
     }
-    return unknown;
+    return trial->threads > FORM_LANES ? unknown + 1 : unknown; /* of many threads fewer are tried */
+}
+
+/* What is told by all that was tried. */
+static Form trial_form(Trial *trial, unsigned width, FormSpan span) {
+    if (!trial->same)
+        return form_shaped(width, trial->shape, trial->threads > 1 ? SPAN_WARP : span, trial->lanes_known.zeros,
+                           trial->lanes_known.ones);
+    Form form = form_uniform(width, span, trial->base.zeros, trial->base.ones);
+    if (trial->threads > 1)
+        form.table = form_table(trial->tables, trial->first);
+    return form;
 }
 
 Form operation_enumerate(FormTables *tables, const Operation *op, const Form *arguments, unsigned count, bool *done) {
     uint64_t mask = form_mask(op->result);
-    Trial trial = {.tables = tables,
-                   .operation = op,
-                   .arguments = arguments,
-                   .count = count,
-                   .lanes = 1,
-                   .same = true,
-                   .base = {mask, mask},
-                   .lanes_known = {mask, mask}};
+    Trial trial;
+    trial.tables = tables;
+    trial.operation = op;
+    trial.arguments = arguments;
+    trial.count = count;
+    trial.threads = 1;
+    trial.any = false;
+    trial.same = true;
+    trial.shape = SHAPE_UNIFORM;
+    trial.base = trial.lanes_known = (Bits){mask, mask};
     unsigned unknown = prepare_trial(&trial);
     *done = unknown <= MOST_UNKNOWN;
+    if (*done && trial.threads > FORM_LANES)
+        unknown--;
     for (unsigned pick = 0; *done && pick < 1u << unknown; pick++)
         *done = try_bases(&trial, pick);
-    Form pure = form_pure(arguments, count, op->result), form;
+    Form pure = form_pure(tables, arguments, count, op->result);
     FormSpan span = SPAN_GRID;
     for (unsigned i = 0; i < count; i++)
         span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
     if (!*done)
         return pure;
-    if (trial.same) {
-        form = form_uniform(op->result, span, trial.base.zeros, trial.base.ones);
-        form.table = form_table(tables, trial.first);
-    } else {
-        form = form_shaped(op->result, trial.shape, span, trial.lanes_known.zeros, trial.lanes_known.ones);
-    }
+    Form form = trial_form(&trial, op->result, span);
     form.assumes = pure.assumes;
     return form;
 }
@@ -160,8 +174,10 @@ static Form move_bits(FormTables *tables, const Operation *op, const Form *argum
     Moving moving = {.operation = op, .moved = moved_operands(op)};
     for (unsigned i = moving.moved; i < count; i++)
         if (!form_constant(&arguments[i], &moving.words[i]))
-            return form_pure(arguments, count, op->result);
-    FormView from[2] = {0}, to;
+            return form_pure(tables, arguments, count, op->result);
+    FormView from[2], to;
+    from[1].vary = from[1].mess = from[1].fixed[0] = 0;
+    from[1].count = 1;
     FormSpan span = SPAN_GRID;
     unsigned assumes = 0;
     for (unsigned i = 0; i < moving.moved; i++) {
@@ -172,14 +188,15 @@ static Form move_bits(FormTables *tables, const Operation *op, const Form *argum
     to.vary = moved_word(&moving, from[0].vary, from[1].vary);
     to.mess = moved_word(&moving, from[0].mess, from[1].mess);
     to.vary &= ~to.mess;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        to.fixed[lane] = moved_word(&moving, from[0].fixed[lane], from[1].fixed[lane]) & ~(to.vary | to.mess);
+    to.count = from[0].count > from[1].count ? from[0].count : from[1].count;
+    for (unsigned i = 0; i < to.count; i++)
+        to.fixed[i] = moved_word(&moving, view_fixed(&from[0], i), view_fixed(&from[1], i)) & ~(to.vary | to.mess);
     return form_of_view(tables, op->result, span, assumes, &to);
 }
 
 static Form multiply(FormTables *tables, const Operation *op, const Form *arguments, bool *assumed) {
     if (op->high)
-        return form_pure(arguments, 2, op->result);
+        return form_pure(tables, arguments, 2, op->result);
     Form a = form_extend(tables, &arguments[0], op->result, op->is_signed, assumed);
     Form b = form_extend(tables, &arguments[1], op->result, op->is_signed, assumed);
     return form_multiply(tables, &a, &b);
@@ -187,7 +204,7 @@ static Form multiply(FormTables *tables, const Operation *op, const Form *argume
 
 static Form multiply_add(FormTables *tables, const Operation *op, const Form *arguments, bool *assumed) {
     if (op->high || op->saturates)
-        return form_pure(arguments, 3, op->result);
+        return form_pure(tables, arguments, 3, op->result);
     Form both = multiply(tables, op, arguments, assumed);
     return form_sum(tables, &both, &arguments[2]);
 }
@@ -199,9 +216,9 @@ static Form shift_left(FormTables *tables, const Operation *op, const Form *argu
         Form factor = form_number(op->width, by < op->width ? UINT64_C(1) << by : 0);
         return form_multiply(tables, &arguments[0], &factor);
     }
-    if (!form_is_uniform(&arguments[1]) || form_is_uniform(&arguments[0]))
-        return form_pure(arguments, 2, op->result);
-    Form factor = form_uniform(op->width, (FormSpan)arguments[1].span, 0, 0);
+    if (!form_is_uniform(tables, &arguments[1]) || form_is_uniform(tables, &arguments[0]))
+        return form_pure(tables, arguments, 2, op->result);
+    Form factor = form_uniform(op->width, form_span(&arguments[1]), 0, 0);
     Form result = form_multiply(tables, &arguments[0], &factor);
     result.assumes |= arguments[1].assumes;
     return result;
@@ -217,7 +234,9 @@ static bool share_no_ones(const FormTables *tables, const Form *a, const Form *b
 static Form logic(FormTables *tables, const Operation *op, const Form *arguments) {
     /* The tables of eight, of which c does not matter. */
     unsigned table = op->evaluator == PTX_EVALUATE_AND ? 0xc0 : op->evaluator == PTX_EVALUATE_OR ? 0xfc : 0x3c;
-    bool sum = table != 0xc0 && !(form_is_uniform(&arguments[0]) && form_is_uniform(&arguments[1]));
+    bool plain = arguments[0].kind == FORM_TABLE && arguments[1].kind == FORM_TABLE && !arguments[0].table &&
+                 !arguments[1].table;
+    bool sum = table != 0xc0 && !plain;
     if (sum && share_no_ones(tables, &arguments[0], &arguments[1]))
         return form_sum(tables, &arguments[0], &arguments[1]);
     return form_logic(tables, arguments, 2, table);
@@ -229,7 +248,7 @@ static Form divide(FormTables *tables, const Operation *op, const Form *argument
     form_known(tables, &arguments[0], &zeros, &ones);
     bool negative = op->is_signed && !(zeros & sign);
     if (!form_constant(&arguments[1], &by) || !by || by & (by - 1) || negative || (op->is_signed && by == sign))
-        return form_pure(arguments, 2, op->result);
+        return form_pure(tables, arguments, 2, op->result);
     Operation shift = {.evaluator = PTX_EVALUATE_SHR, .numbers = true, .width = op->width, .result = op->result};
     Form other = op->evaluator == PTX_EVALUATE_DIV ? form_number(32, (unsigned)__builtin_ctzll(by))
                                                    : form_number(op->width, by - 1);
@@ -241,13 +260,13 @@ static Form divide(FormTables *tables, const Operation *op, const Form *argument
 static Form look_up(FormTables *tables, const Operation *op, const Form *arguments) {
     uint64_t table;
     if (!form_constant(&arguments[3], &table))
-        return form_pure(arguments, 4, op->result);
+        return form_pure(tables, arguments, 4, op->result);
     return form_logic(tables, arguments, 3, (unsigned)table & 255);
 }
 
 static Form convert(FormTables *tables, const Operation *op, const Form *arguments, bool *assumed) {
     if (op->saturates)
-        return form_pure(arguments, 1, op->result);
+        return form_pure(tables, arguments, 1, op->result);
     return form_extend(tables, &arguments[0], op->result, op->is_signed, assumed);
 }
 
@@ -286,7 +305,7 @@ static Form apply_rule(FormTables *tables, const Operation *op, const Form *argu
         if (moved_operands(op))
             return move_bits(tables, op, arguments, count);
     }
-    return form_pure(arguments, count, op->result);
+    return form_pure(tables, arguments, count, op->result);
 }
 
 static unsigned known_bits(const Form *form) {
@@ -308,7 +327,7 @@ Form operation_apply(FormTables *tables, const Operation *op, const Form *argume
         cut[i] = form_extend(tables, &arguments[i], operation_argument_width(op, i), false, assumed);
     }
     if (!op->numbers)
-        return form_pure(arguments, count, op->result);
+        return form_pure(tables, arguments, count, op->result);
     Form result = apply_rule(tables, op, cut, count, &assumes);
     if (result.kind != FORM_TABLE || assumes || (!form_based_on_constant(&result) && known_bits(&result) < 8)) {
         Form other = operation_enumerate(tables, op, cut, count, &tried);

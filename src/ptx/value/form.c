@@ -7,30 +7,35 @@
 
 /* ---- Tables -------------------------------------------------------------------------------------- */
 
+enum { WIDTHS = 5 }; /* 1, 8, 16, 32, 64 */
+
 typedef struct Table {
-    uint64_t offsets[FORM_LANES];
+    const uint64_t *offsets;
+    bool uniform;           /* in each warp */
+    uint8_t shapes[WIDTHS]; /* FormShape + 1 of each width; 0: not looked at */
 } Table;
 
 struct FormTables {
     Arena *arena;
+    unsigned threads;
     Table *tables;
     uint32_t count, capacity;
     uint32_t *slots; /* numbers of tables + 1, by their hash */
     uint32_t slot_count;
 };
 
-static uint64_t hash_offsets(const uint64_t offsets[FORM_LANES]) {
+static uint64_t hash_offsets(const uint64_t *offsets, unsigned count) {
     uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (unsigned i = 0; i < FORM_LANES; i++)
+    for (unsigned i = 0; i < count; i++)
         hash = (hash ^ offsets[i]) * 0xff51afd7ed558ccdu ^ hash >> 29;
     return hash ^ hash >> 32;
 }
 
-static uint32_t *find_slot(FormTables *tables, const uint64_t offsets[FORM_LANES]) {
-    uint64_t at = hash_offsets(offsets);
-    for (;; at++) {
+static uint32_t *find_slot(FormTables *tables, const uint64_t *offsets) {
+    size_t size = sizeof *offsets * tables->threads;
+    for (uint64_t at = hash_offsets(offsets, tables->threads);; at++) {
         uint32_t *slot = &tables->slots[at & (tables->slot_count - 1)];
-        if (!*slot || memcmp(tables->tables[*slot - 1].offsets, offsets, sizeof(Table)) == 0)
+        if (!*slot || memcmp(tables->tables[*slot - 1].offsets, offsets, size) == 0)
             return slot;
     }
 }
@@ -42,43 +47,78 @@ static void grow_slots(FormTables *tables) {
         *find_slot(tables, tables->tables[i].offsets) = i + 1;
 }
 
-uint32_t form_table(FormTables *tables, const uint64_t offsets[FORM_LANES]) {
+static bool same_in_warps(const uint64_t *offsets, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (offsets[i] != offsets[i & ~(FORM_LANES - 1u)])
+            return false;
+    return true;
+}
+
+uint32_t form_table(FormTables *tables, const uint64_t *offsets) {
     if (tables->count * 2 >= tables->slot_count)
         grow_slots(tables);
     uint32_t *slot = find_slot(tables, offsets);
     if (!*slot) {
+        size_t size = sizeof *offsets * tables->threads;
+        uint64_t *kept = arena_alloc(tables->arena, size);
+        memcpy(kept, offsets, size);
         Table *table = ARENA_PUSH(tables->arena, tables->tables, tables->count, tables->capacity);
-        memcpy(table->offsets, offsets, sizeof *table);
+        *table = (Table){.offsets = kept, .uniform = same_in_warps(offsets, tables->threads)};
         *slot = tables->count;
     }
     return *slot - 1;
 }
 
-FormTables *form_tables(Arena *arena) {
+FormTables *form_tables(Arena *arena, unsigned threads) {
     FormTables *tables = ARENA_NEW(arena, FormTables);
     tables->arena = arena;
-    static const uint64_t none[FORM_LANES];
+    tables->threads = threads;
+    static const uint64_t none[FORM_MOST_THREADS];
     form_table(tables, none);
     return tables;
+}
+
+unsigned form_threads(const FormTables *tables) {
+    return tables->threads;
 }
 
 const uint64_t *form_offsets(const FormTables *tables, uint32_t table) {
     return tables->tables[table].offsets;
 }
 
-FormShape offsets_shape(const uint64_t offsets[FORM_LANES], unsigned width) {
-    uint64_t mask = form_mask(width);
-    bool affine = true, bits = true;
-    for (unsigned lane = 0; lane < FORM_LANES && bits; lane++) {
-        uint64_t sum = 0;
-        for (unsigned bit = 1; bit < FORM_LANES; bit *= 2)
-            sum += lane & bit ? offsets[bit] : 0;
-        bits = ((sum - offsets[lane]) & mask) == 0;
-        affine = affine && ((lane * offsets[1] - offsets[lane]) & mask) == 0;
+bool form_is_uniform(const FormTables *tables, const Form *form) {
+    return form->kind == FORM_TABLE && tables->tables[form->table].uniform;
+}
+
+FormShape lanes_shape(const uint64_t offsets[FORM_LANES], unsigned width) {
+    uint64_t mask = form_mask(width), first = offsets[0], step = offsets[1] - first;
+    bool affine = true;
+    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
+        /* Of the lane without its lowest bit, and that bit. */
+        unsigned low = lane & -lane, rest = lane ^ low;
+        uint64_t sum = offsets[rest] + offsets[low] - first;
+        if (lane && (sum - offsets[lane]) & mask)
+            return SHAPE_OTHER;
+        affine = affine && ((lane * step + first - offsets[lane]) & mask) == 0;
     }
-    if (!bits)
-        return SHAPE_OTHER;
-    return !affine ? SHAPE_BITS : offsets[1] & mask ? SHAPE_AFFINE : SHAPE_UNIFORM;
+    return !affine ? SHAPE_BITS : step & mask ? SHAPE_AFFINE : SHAPE_UNIFORM;
+}
+
+FormShape offsets_shape(const FormTables *tables, const uint64_t *offsets, unsigned width) {
+    FormShape worst = SHAPE_UNIFORM;
+    for (unsigned i = 0; i < tables->threads && worst < SHAPE_OTHER; i += FORM_LANES) {
+        FormShape own = lanes_shape(offsets + i, width);
+        worst = own > worst ? own : worst;
+    }
+    return worst;
+}
+
+static FormShape table_shape(const FormTables *tables, uint32_t table, unsigned width) {
+    unsigned which = width <= 1 ? 0 : width <= 8 ? 1 : width <= 16 ? 2 : width <= 32 ? 3 : 4;
+    Table *of = &tables->tables[table];
+    if (!of->shapes[which])
+        of->shapes[which] = (uint8_t)(offsets_shape(tables, of->offsets, width) + 1);
+    return (FormShape)(of->shapes[which] - 1);
 }
 
 FormShape form_shape(const FormTables *tables, const Form *form) {
@@ -86,7 +126,7 @@ FormShape form_shape(const FormTables *tables, const Form *form) {
     case FORM_NEVER:
         return SHAPE_UNIFORM;
     case FORM_TABLE:
-        return form->table ? offsets_shape(form_offsets(tables, form->table), form->width) : SHAPE_UNIFORM;
+        return table_shape(tables, form->table, form->width);
     case FORM_AFFINE:
         return SHAPE_AFFINE;
     case FORM_BITS:
@@ -119,11 +159,11 @@ Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones) 
                   .ones = wide ? 0 : ones};
 }
 
-Form form_based(FormTables *tables, const Form *base, const uint64_t offsets[FORM_LANES]) {
-    uint64_t mask = form_mask(base->width), first = offsets[0] & mask, rest[FORM_LANES];
+Form form_based(FormTables *tables, const Form *base, const uint64_t *offsets) {
+    uint64_t mask = form_mask(base->width), first = offsets[0] & mask, rest[FORM_MOST_THREADS];
     Bits sum = bits_add((Bits){base->zeros, base->ones}, bits_of(first, mask), 0, mask);
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        rest[lane] = (offsets[lane] - first) & mask;
+    for (unsigned i = 0; i < tables->threads; i++)
+        rest[i] = (offsets[i] - first) & mask;
     Form form = form_uniform(base->width, base->span, sum.zeros, sum.ones);
     form.assumes = base->assumes;
     form.table = form_table(tables, rest);
@@ -156,12 +196,13 @@ static int64_t as_signed(uint64_t value, unsigned width) {
     return width >= 64 ? (int64_t)value : (int64_t)(value << (64 - width)) >> (64 - width);
 }
 
-/* All bits above the greatest value there can be are zeros, if no lane wraps. */
-static uint64_t bits_below_top(const Form *form, const uint64_t offsets[FORM_LANES]) {
+/* All bits above the greatest value there can be are zeros, if nothing wraps. */
+static uint64_t bits_below_top(const FormTables *tables, const Form *form) {
     uint64_t mask = form_mask(form->width);
+    const uint64_t *offsets = form_offsets(tables, form->table);
     __int128 least = 0, most = 0;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        int64_t offset = as_signed(offsets[lane], form->width);
+    for (unsigned i = 0; i < tables->threads; i++) {
+        int64_t offset = as_signed(offsets[i], form->width);
         least = offset < least ? offset : least;
         most = offset > most ? offset : most;
     }
@@ -171,23 +212,24 @@ static uint64_t bits_below_top(const Form *form, const uint64_t offsets[FORM_LAN
     return most ? UINT64_MAX >> __builtin_clzll((uint64_t)most) : 0;
 }
 
-/* A base without its known ones, and lanes with them: where no unknown bit of the one meets a bit of the others, sum
+/* A base without its known ones, and threads with them: where no unknown bit of the one meets a bit of the others, sum
  * and bits are the same; from the lowest bit where they meet on, nothing is told. */
 static void view_table(const FormTables *tables, const Form *form, FormView *view) {
     uint64_t mask = form_mask(form->width), met = 0;
     const uint64_t *offsets = form_offsets(tables, form->table);
     view->vary = ~(form->zeros | form->ones) & mask;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        view->fixed[lane] = (offsets[lane] + form->ones) & mask;
-        met |= view->fixed[lane] & view->vary;
+    view->count = tables->threads;
+    for (unsigned i = 0; i < view->count; i++) {
+        view->fixed[i] = (offsets[i] + form->ones) & mask;
+        met |= view->fixed[i] & view->vary;
     }
     if (!met)
         return;
-    view->mess = bits_below_top(form, offsets) & ~((met & -met) - 1);
     uint64_t kept = (met & -met) - 1;
+    view->mess = bits_below_top(tables, form) & ~kept;
     view->vary &= kept;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        view->fixed[lane] &= kept;
+    for (unsigned i = 0; i < view->count; i++)
+        view->fixed[i] &= kept;
 }
 
 void form_view(const FormTables *tables, const Form *form, FormView *view) {
@@ -198,16 +240,16 @@ void form_view(const FormTables *tables, const Form *form, FormView *view) {
     }
     uint64_t unknown = ~(form->zeros | form->ones) & form_mask(form->width);
     *(form->kind == FORM_TABLE ? &view->vary : &view->mess) = unknown;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        view->fixed[lane] = form->ones;
+    view->count = 1;
+    view->fixed[0] = form->ones;
 }
 
 static Bits known_of_view(const FormView *view, unsigned width) {
     uint64_t sure = ~(view->vary | view->mess) & form_mask(width);
     Bits known = {sure, sure};
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        known.ones &= view->fixed[lane];
-        known.zeros &= ~view->fixed[lane];
+    for (unsigned i = 0; i < view->count; i++) {
+        known.ones &= view->fixed[i];
+        known.zeros &= ~view->fixed[i];
     }
     return known;
 }
@@ -218,8 +260,10 @@ Form form_of_view(FormTables *tables, unsigned width, FormSpan span, unsigned as
     if (view->mess) {
         Bits known = known_of_view(view, width);
         form = form_shaped(width, SHAPE_OTHER, span, known.zeros, known.ones);
+    } else if (view->count == 1) {
+        form = form_uniform(width, span, ~(view->vary | view->fixed[0]) & mask, view->fixed[0] & mask);
     } else {
-        /* Of base all bits but those that vary are zeros: then the lanes are their offsets. */
+        /* Of base all bits but those that vary are zeros: then the threads' bits are their offsets. */
         Form base = form_uniform(width, span, ~view->vary & mask, 0);
         form = form_based(tables, &base, view->fixed);
     }
@@ -276,7 +320,7 @@ Form form_join(const FormTables *tables, const Form *a, const Form *b, FormSpan 
         form.table = a->table;
     } else {
         FormShape shape = worse_shape(form_shape(tables, a), form_shape(tables, b));
-        form = join_shapes(tables, a, b, shape, span);
+        form = join_shapes(tables, a, b, shape, a->table || b->table ? SPAN_WARP : span);
     }
     form.assumes = a->assumes | b->assumes;
     return form;
@@ -319,19 +363,46 @@ static void print_base(const Form *form, Text *to) {
     text_addf(to, ")");
 }
 
-static void print_offsets(const uint64_t offsets[FORM_LANES], unsigned width, Text *to) {
-    FormShape shape = offsets_shape(offsets, width);
+/* Of a warp's lanes, from its first on. */
+static void print_lanes(const uint64_t *offsets, unsigned width, Text *to) {
+    FormShape shape = lanes_shape(offsets, width);
     if (shape == SHAPE_AFFINE) {
-        text_addf(to, " + lane * ");
-        print_number(offsets[1], width, to);
-        return;
+        text_addf(to, "lane * ");
+        print_number((offsets[1] - offsets[0]) & form_mask(width), width, to);
+    } else if (shape != SHAPE_UNIFORM) {
+        text_addf(to, shape == SHAPE_BITS ? "bits [" : "table [");
+        for (unsigned i = shape == SHAPE_BITS ? 1 : 0, first = i; i < FORM_LANES;
+             i = shape == SHAPE_BITS ? i * 2 : i + 1) {
+            text_addf(to, i > first ? " " : "");
+            print_number((offsets[i] - offsets[0]) & form_mask(width), width, to);
+        }
+        text_addf(to, "]");
+    } else {
+        text_addf(to, "0");
     }
-    text_addf(to, shape == SHAPE_BITS ? " + bits [" : " + table [");
-    for (unsigned i = shape == SHAPE_BITS ? 1 : 0; i < FORM_LANES; i = shape == SHAPE_BITS ? i * 2 : i + 1) {
-        text_addf(to, i > 1 || (i && shape != SHAPE_BITS) ? " " : "");
-        print_number(offsets[i], width, to);
+}
+
+/* Of each warp, if they differ: where it begins, and its lanes. */
+static void print_offsets(const FormTables *tables, const Form *form, Text *to) {
+    const uint64_t *offsets = form_offsets(tables, form->table);
+    bool starts = false, lanes = false;
+    for (unsigned i = 0; i < tables->threads; i++) {
+        unsigned first = i & ~(FORM_LANES - 1u);
+        starts |= offsets[first] != 0;
+        lanes |= ((offsets[i] - offsets[first] - offsets[i - first]) & form_mask(form->width)) != 0;
     }
-    text_addf(to, "]");
+    if (!tables->tables[form->table].uniform || lanes) {
+        text_addf(to, " + ");
+        print_lanes(offsets, form->width, to);
+    }
+    for (unsigned i = FORM_LANES; starts && i < tables->threads; i += FORM_LANES) {
+        text_addf(to, i > FORM_LANES ? ", " : "; warps from ");
+        print_number(offsets[i], form->width, to);
+        if (lanes) {
+            text_addf(to, " + ");
+            print_lanes(offsets + i, form->width, to);
+        }
+    }
 }
 
 void form_print(const FormTables *tables, const Form *form, Text *to) {
@@ -340,7 +411,7 @@ void form_print(const FormTables *tables, const Form *form, Text *to) {
     if (form->kind == FORM_TABLE) {
         print_base(form, to);
         if (form->table)
-            print_offsets(form_offsets(tables, form->table), form->width, to);
+            print_offsets(tables, form, to);
     } else if (form->zeros || form->ones) {
         text_addf(to, "(ones 0x%" PRIx64 " of 0x%" PRIx64 ")", form->ones, form->zeros | form->ones);
     }

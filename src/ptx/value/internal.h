@@ -62,6 +62,8 @@ Form address_form(const PtxValues *values, const PtxOperand *address, uint32_t b
 
 /* ---- special.c ---- */
 Form special_form(const PtxValues *values, const PtxOperand *operand);
+/* How many threads it has; 0: that is not known. */
+unsigned shape_threads(const PtxBlockShape *shape);
 PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given);
 
 /* ---- meaning.c ---- */

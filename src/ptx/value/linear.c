@@ -20,15 +20,16 @@ Form form_sum(FormTables *tables, const Form *a, const Form *b) {
         Bits base = bits_add((Bits){a->zeros, a->ones}, (Bits){b->zeros, b->ones}, 0, mask);
         sum = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table || b->table) {
-            uint64_t offsets[FORM_LANES];
+            uint64_t offsets[FORM_MOST_THREADS];
             const uint64_t *of_a = form_offsets(tables, a->table), *of_b = form_offsets(tables, b->table);
-            for (unsigned lane = 0; lane < FORM_LANES; lane++)
-                offsets[lane] = (of_a[lane] + of_b[lane]) & mask;
+            for (unsigned i = 0; i < form_threads(tables); i++)
+                offsets[i] = (of_a[i] + of_b[i]) & mask;
             sum.table = form_table(tables, offsets);
         }
     } else {
         FormShape of_a = form_shape(tables, a), of_b = form_shape(tables, b);
         Bits known = bits_add(lanes_known(tables, a), lanes_known(tables, b), 0, mask);
+        span = worse(form_span(a), form_span(b));
         sum = form_shaped(a->width, of_a > of_b ? of_a : of_b, span, known.zeros, known.ones);
     }
     sum.assumes = a->assumes | b->assumes;
@@ -40,10 +41,10 @@ Form form_not(FormTables *tables, const Form *a) {
     result.zeros = a->ones;
     result.ones = a->zeros;
     if (a->kind == FORM_TABLE && a->table) {
-        uint64_t offsets[FORM_LANES];
+        uint64_t offsets[FORM_MOST_THREADS];
         const uint64_t *of_a = form_offsets(tables, a->table);
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            offsets[lane] = -of_a[lane] & form_mask(a->width);
+        for (unsigned i = 0; i < form_threads(tables); i++)
+            offsets[i] = -of_a[i] & form_mask(a->width);
         result.table = form_table(tables, offsets);
     }
     return result;
@@ -59,29 +60,29 @@ Form form_negate(FormTables *tables, const Form *a) {
 static Form scale(FormTables *tables, const Form *a, const Form *by) {
     uint64_t mask = form_mask(a->width), factor;
     FormSpan span = worse(a->span, by->span);
-    if (a->kind == FORM_TABLE && (!a->table || form_constant(by, &factor))) {
+    if (a->kind == FORM_TABLE && !by->table && (!a->table || form_constant(by, &factor))) {
         Bits base = bits_multiply((Bits){a->zeros, a->ones}, (Bits){by->zeros, by->ones}, mask);
         Form result = form_uniform(a->width, span, base.zeros, base.ones);
         if (a->table) {
-            uint64_t offsets[FORM_LANES];
+            uint64_t offsets[FORM_MOST_THREADS];
             const uint64_t *of_a = form_offsets(tables, a->table);
-            for (unsigned lane = 0; lane < FORM_LANES; lane++)
-                offsets[lane] = of_a[lane] * factor & mask;
+            for (unsigned i = 0; i < form_threads(tables); i++)
+                offsets[i] = of_a[i] * factor & mask;
             result.table = form_table(tables, offsets);
         }
         return result;
     }
-    Bits known = bits_multiply(lanes_known(tables, a), (Bits){by->zeros, by->ones}, mask);
-    return form_shaped(a->width, form_shape(tables, a), span, known.zeros, known.ones);
+    Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, by), mask);
+    return form_shaped(a->width, form_shape(tables, a), worse(form_span(a), form_span(by)), known.zeros, known.ones);
 }
 
 Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
     Form result;
     if (a->width > 64) {
-        result = form_pure((const Form[]){*a, *b}, 2, a->width);
-    } else if (form_is_uniform(b)) {
+        result = form_pure(tables, (const Form[]){*a, *b}, 2, a->width);
+    } else if (form_is_uniform(tables, b) && (!b->table || !form_is_uniform(tables, a))) {
         result = scale(tables, a, b);
-    } else if (form_is_uniform(a)) {
+    } else if (form_is_uniform(tables, a)) {
         result = scale(tables, b, a);
     } else {
         Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
@@ -104,10 +105,10 @@ static Form cut(FormTables *tables, const Form *a, unsigned width) {
     result.zeros &= mask;
     result.ones &= mask;
     if (a->kind == FORM_TABLE && a->table) {
-        uint64_t offsets[FORM_LANES];
+        uint64_t offsets[FORM_MOST_THREADS];
         const uint64_t *of_a = form_offsets(tables, a->table);
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            offsets[lane] = of_a[lane] & mask;
+        for (unsigned i = 0; i < form_threads(tables); i++)
+            offsets[i] = of_a[i] & mask;
         result.table = form_table(tables, offsets);
     }
     if (form_based_on_constant(&result) && !result.table)
@@ -124,8 +125,8 @@ static Bits extend_known(Bits known, unsigned from, unsigned to, bool is_signed)
     return known;
 }
 
-/* Whether no lane leaves the range of the type: then extended offsets are the offsets of what is extended. */
-static bool never_wraps(const Form *a, const uint64_t offsets[FORM_LANES], bool is_signed) {
+/* Whether no thread leaves the range of the type: then extended offsets are the offsets of what is extended. */
+static bool never_wraps(const Form *a, const uint64_t *offsets, unsigned threads, bool is_signed) {
     uint64_t mask = form_mask(a->width), sign = mask ^ mask >> 1, most = ~a->zeros & mask;
     __int128 low = a->ones, high = most, least = 0, greatest = mask;
     if (is_signed) {
@@ -134,8 +135,8 @@ static bool never_wraps(const Form *a, const uint64_t offsets[FORM_LANES], bool 
         least = -(__int128)sign;
         greatest = sign - 1;
     }
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        int64_t offset = sign_extended(offsets[lane], a->width);
+    for (unsigned i = 0; i < threads; i++) {
+        int64_t offset = sign_extended(offsets[i], a->width);
         if (low + offset < least || high + offset > greatest)
             return false;
     }
@@ -150,15 +151,15 @@ static Form extend_table(FormTables *tables, const Form *a, unsigned width, bool
     if (!view.mess) {
         uint64_t sign = UINT64_C(1) << (a->width - 1), above = form_mask(width) & ~form_mask(a->width);
         view.vary |= is_signed && view.vary & sign ? above : 0;
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            view.fixed[lane] |= is_signed && view.fixed[lane] & sign ? above : 0;
+        for (unsigned i = 0; i < view.count; i++)
+            view.fixed[i] |= is_signed && view.fixed[i] & sign ? above : 0;
         return form_of_view(tables, width, (FormSpan)a->span, a->assumes, &view);
     }
     const uint64_t *of_a = form_offsets(tables, a->table);
-    bool proven = never_wraps(a, of_a, is_signed);
-    uint64_t offsets[FORM_LANES];
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        offsets[lane] = (uint64_t)sign_extended(of_a[lane], a->width) & form_mask(width);
+    bool proven = never_wraps(a, of_a, form_threads(tables), is_signed);
+    uint64_t offsets[FORM_MOST_THREADS];
+    for (unsigned i = 0; i < form_threads(tables); i++)
+        offsets[i] = (uint64_t)sign_extended(of_a[i], a->width) & form_mask(width);
     Bits base = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
     Form result = form_uniform(width, (FormSpan)a->span, base.zeros, base.ones);
     result.table = form_table(tables, offsets);
@@ -181,7 +182,7 @@ Form form_extend(FormTables *tables, const Form *a, unsigned width, bool is_sign
         return same;
     }
     if (width > 64 || a->width > 64) {
-        Form result = form_pure(a, 1, width);
+        Form result = form_pure(tables, a, 1, width);
         result.assumes = a->assumes;
         return result;
     }

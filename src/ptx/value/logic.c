@@ -4,7 +4,7 @@
 typedef struct Logic {
     unsigned table; /* of eight results, a being 4, b 2 and c 1 */
     unsigned count; /* of operands */
-    unsigned width;
+    unsigned width, threads;
     FormView views[3];
 } Logic;
 
@@ -17,80 +17,106 @@ static uint64_t logic_word(const Logic *logic, const uint64_t words[3]) {
     return result & form_mask(logic->width);
 }
 
-/* The result of a lane if bits that are not known are all 1 in the operands that `chosen` has, and 0 in the others. */
-static uint64_t lane_word(const Logic *logic, unsigned lane, unsigned chosen) {
+/* The result of a thread if bits that are not known are all 1 in the operands that `chosen` has, and 0 in the others.
+ */
+static uint64_t thread_word(const Logic *logic, unsigned thread, unsigned chosen) {
     uint64_t words[3] = {0, 0, 0};
     for (unsigned i = 0; i < logic->count; i++) {
         const FormView *view = &logic->views[i];
-        words[i] = view->fixed[lane] | (chosen >> i & 1 ? view->vary | view->mess : 0);
+        words[i] = view_fixed(view, thread) | (chosen >> i & 1 ? view->vary | view->mess : 0);
     }
     return logic_word(logic, words);
 }
 
-/* What the lanes' results have in common, bit by bit. */
+/* What the threads' results have in common, bit by bit. */
 typedef struct LogicBits {
-    uint64_t depends; /* on bits that are not known, in some lane */
+    uint64_t depends; /* on bits that are not known, in some thread */
     uint64_t messy;   /* on bits that differ between lanes in no known way */
-    uint64_t differs; /* between lanes */
+    uint64_t differs; /* between the lanes of a warp */
+    uint64_t apart;   /* between warps */
     uint64_t spread;  /* on more than one bit of the lane */
 } LogicBits;
 
-static void gather_lanes(const Logic *logic, unsigned chosen, LogicBits *bits) {
-    uint64_t words[FORM_LANES], single = 0;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        words[lane] = lane_word(logic, lane, chosen);
-        bits->differs |= words[lane] ^ words[0];
-        bits->depends |= words[lane] ^ lane_word(logic, lane, 0);
-        for (unsigned i = 0; i < logic->count; i++)
-            if (logic->views[i].mess)
-                bits->messy |= (words[lane] ^ lane_word(logic, lane, chosen ^ 1u << i)) & logic->views[i].mess;
-    }
+/* Bits that are told by one bit of the lane. */
+static uint64_t told_by_one(const uint64_t words[FORM_LANES]) {
+    uint64_t told = 0;
     for (unsigned bit = 1; bit < FORM_LANES; bit *= 2) {
         uint64_t wrong = 0;
         for (unsigned lane = 0; lane < FORM_LANES; lane++)
             wrong |= words[lane] ^ words[lane & bit];
-        single |= ~wrong;
+        told |= ~wrong;
     }
-    bits->spread |= ~single;
+    return told;
+}
+
+static void gather_warp(const Logic *logic, unsigned first, unsigned chosen, LogicBits *bits) {
+    uint64_t words[FORM_LANES];
+    unsigned lanes = logic->threads > 1 ? FORM_LANES : 1;
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        unsigned thread = first + lane;
+        words[lane] = thread_word(logic, thread, chosen);
+        bits->differs |= words[lane] ^ words[0];
+        bits->depends |= words[lane] ^ thread_word(logic, thread, 0);
+        for (unsigned i = 0; i < logic->count; i++)
+            if (logic->views[i].mess)
+                bits->messy |= (words[lane] ^ thread_word(logic, thread, chosen ^ 1u << i)) & logic->views[i].mess;
+    }
+    bits->apart |= words[0] ^ thread_word(logic, 0, chosen);
+    if (lanes > 1)
+        bits->spread |= ~told_by_one(words);
 }
 
 static LogicBits gather(const Logic *logic) {
-    LogicBits bits = {0, 0, 0, 0};
+    LogicBits bits = {0, 0, 0, 0, 0};
     for (unsigned chosen = 0; chosen < 1u << logic->count; chosen++)
-        gather_lanes(logic, chosen, &bits);
+        for (unsigned first = 0; first < logic->threads; first += FORM_LANES)
+            gather_warp(logic, first, chosen, &bits);
     return bits;
 }
 
 /* Lanes whose bits are each one bit of the lane, turned around or not by a bit that is the same for all: that is a sum
  * of so much a bit of the lane. */
-static bool sums_of_bits(const Logic *logic, const LogicBits *bits, const FormView *result) {
+static bool sums_of_bits(const FormTables *tables, const Logic *logic, const LogicBits *bits, const FormView *result) {
     uint64_t turned = bits->depends & bits->differs;
-    return !bits->messy && !(turned & bits->spread) && offsets_shape(result->fixed, logic->width) <= SHAPE_BITS;
+    return !bits->messy && !(turned & bits->spread) &&
+           (result->count == 1 || offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS);
+}
+
+static Form logic_result(FormTables *tables, const Logic *logic, FormSpan span, unsigned assumes) {
+    LogicBits bits = gather(logic);
+    FormView result;
+    /* A bit that depends on what is not known is the same in all lanes if none of those bits are a mess, and lanes make
+     * no difference to it; if warps do, each warp has its own. */
+    result.mess = bits.messy | (bits.depends & bits.differs);
+    result.vary = bits.depends & ~result.mess;
+    result.count = logic->threads;
+    for (unsigned i = 0; i < result.count; i++)
+        result.fixed[i] = thread_word(logic, i, 0) & ~(result.vary | result.mess);
+    if (bits.depends & bits.apart)
+        span = SPAN_WARP;
+    Form form = form_of_view(tables, logic->width, span, assumes, &result);
+    if (form.kind == FORM_ANY && sums_of_bits(tables, logic, &bits, &result)) {
+        form.kind = FORM_BITS;
+        form.span = (uint8_t)(logic->threads > 1 ? SPAN_WARP : span);
+    }
+    return form;
 }
 
 Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsigned table) {
-    Logic logic = {.table = table, .count = count, .width = arguments[0].width};
+    Logic logic;
+    logic.table = table;
+    logic.count = count;
+    logic.width = arguments[0].width;
+    logic.threads = 1;
     FormSpan span = SPAN_GRID;
     unsigned assumes = 0;
     for (unsigned i = 0; i < count; i++) {
         form_view(tables, &arguments[i], &logic.views[i]);
+        logic.threads = logic.views[i].count > logic.threads ? logic.views[i].count : logic.threads;
         span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
         assumes |= arguments[i].assumes;
     }
-    LogicBits bits = gather(&logic);
-    FormView result;
-    /* A bit that depends on what is not known is the same in all lanes if none of those bits are a mess, and lanes make
-     * no difference to it. */
-    result.mess = bits.messy | (bits.depends & bits.differs);
-    result.vary = bits.depends & ~result.mess;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        result.fixed[lane] = lane_word(&logic, lane, 0) & ~(result.vary | result.mess);
-    Form form = form_of_view(tables, logic.width, span, assumes, &result);
-    if (form.kind == FORM_ANY && sums_of_bits(&logic, &bits, &result)) {
-        form.kind = FORM_BITS;
-        form.span = (uint8_t)span;
-    }
-    return form;
+    return logic_result(tables, &logic, span, assumes);
 }
 
 /* ---- Side by side ------------------------------------------------------------------------------------------ */
@@ -99,14 +125,29 @@ static void shift_view(FormView *view, unsigned left, unsigned right, unsigned w
     uint64_t mask = form_mask(width);
     view->vary = view->vary << left >> right & mask;
     view->mess = view->mess << left >> right & mask;
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        view->fixed[lane] = view->fixed[lane] << left >> right & mask;
+    for (unsigned i = 0; i < view->count; i++)
+        view->fixed[i] = view->fixed[i] << left >> right & mask;
+}
+
+/* What the bits of both are. */
+static void merge_view(FormView *whole, const FormView *view, unsigned threads) {
+    whole->vary |= view->vary;
+    whole->mess |= view->mess;
+    if (view->count > whole->count) {
+        for (unsigned i = 1; i < threads; i++)
+            whole->fixed[i] = whole->fixed[0];
+        whole->count = threads;
+    }
+    for (unsigned i = 0; i < whole->count; i++)
+        whole->fixed[i] |= view_fixed(view, i);
 }
 
 Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned width) {
     if (width > 64)
-        return form_pure(parts, count, width);
-    FormView whole = {0}, view;
+        return form_pure(tables, parts, count, width);
+    FormView whole, view;
+    whole.vary = whole.mess = whole.fixed[0] = 0;
+    whole.count = 1;
     FormSpan span = SPAN_GRID;
     unsigned assumes = 0, at = 0;
     for (unsigned i = 0; i < count && at < width; at += parts[i++].width) {
@@ -114,10 +155,7 @@ Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned w
             return (Form){.kind = FORM_NEVER, .width = (uint8_t)width};
         form_view(tables, &parts[i], &view);
         shift_view(&view, at, 0, width);
-        whole.vary |= view.vary;
-        whole.mess |= view.mess;
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            whole.fixed[lane] |= view.fixed[lane];
+        merge_view(&whole, &view, form_threads(tables));
         span = parts[i].span > span ? (FormSpan)parts[i].span : span;
         assumes |= parts[i].assumes;
     }
@@ -126,7 +164,7 @@ Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned w
 
 Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned width) {
     if (whole->width > 64 || shift >= 64)
-        return form_pure(whole, 1, width);
+        return form_pure(tables, whole, 1, width);
     bool assumed = false;
     if (!shift || whole->kind == FORM_NEVER)
         return form_extend(tables, whole, width, false, &assumed);
@@ -141,14 +179,10 @@ Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned w
 /* A predicate that is one bit of the lane, or its opposite. */
 static bool is_lane_bit(const FormTables *tables, const Form *predicate) {
     const uint64_t *offsets = form_offsets(tables, predicate->table);
-    for (unsigned bit = 1; bit < FORM_LANES; bit *= 2) {
-        bool only = true;
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            only = only && offsets[lane] == offsets[lane & bit];
-        if (only)
-            return true;
-    }
-    return false;
+    for (unsigned first = 0; first < form_threads(tables); first += FORM_LANES)
+        if (!(told_by_one(offsets + first) & 1))
+            return false;
+    return true;
 }
 
 Form form_select(FormTables *tables, const Form *chooser, const Form *a, const Form *b) {
@@ -157,13 +191,12 @@ Form form_select(FormTables *tables, const Form *chooser, const Form *a, const F
         return (Form){.kind = FORM_NEVER, .width = a->width};
     if (form_constant(chooser, &value))
         return value ? *a : *b;
-    bool uniform = form_is_uniform(chooser);
-    Form result = form_join(tables, a, b, uniform ? (FormSpan)chooser->span : SPAN_NONE);
+    bool uniform = form_is_uniform(tables, chooser);
+    Form result = form_join(tables, a, b, uniform ? form_span(chooser) : SPAN_NONE);
     bool bit = chooser->kind == FORM_TABLE && is_lane_bit(tables, chooser);
-    if (!uniform && result.kind == FORM_ANY && bit && form_is_uniform(a) && form_is_uniform(b)) {
+    if (!uniform && result.kind == FORM_ANY && bit && form_is_uniform(tables, a) && form_is_uniform(tables, b)) {
         result.kind = FORM_BITS; /* b + bit * (a - b) */
-        result.span = a->span > b->span ? a->span : b->span;
-        result.span = chooser->span > result.span ? chooser->span : result.span;
+        result.span = SPAN_WARP;
     }
     result.assumes |= chooser->assumes;
     return result;

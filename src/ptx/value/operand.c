@@ -111,13 +111,18 @@ Form ptx_address_form(const PtxValues *values, uint32_t statement, uint32_t oper
     return address_form(values, &module->operands[operand], block_of_operand(values->flow, operand));
 }
 
-uint64_t form_offset(const PtxValues *values, const Form *form, unsigned lane) {
-    return form->kind == FORM_TABLE ? form_offsets(values->tables, form->table)[lane] : 0;
+uint64_t form_offset(const PtxValues *values, const Form *form, unsigned thread) {
+    return form->kind == FORM_TABLE ? form_offsets(values->tables, form->table)[thread % form_threads(values->tables)]
+                                    : 0;
 }
 
 bool form_stride(const PtxValues *values, const Form *form, uint64_t *stride) {
     if (form->kind != FORM_TABLE || form_shape(values->tables, form) > SHAPE_AFFINE)
         return false;
-    *stride = form_offset(values, form, 1);
+    const uint64_t *offsets = form_offsets(values->tables, form->table);
+    *stride = offsets[1];
+    for (unsigned i = 0; i < form_threads(values->tables); i += FORM_LANES)
+        if (((offsets[i + 1] - offsets[i] - *stride) & form_mask(form->width)) != 0)
+            return false;
     return true;
 }

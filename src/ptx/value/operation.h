@@ -54,6 +54,6 @@ Form form_select(FormTables *tables, const Form *chooser, const Form *a, const F
 /* Bit by bit, as a table of eight says. */
 Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsigned logic);
 /* What a function gives of which nothing is known but that equal operands make equal results. */
-Form form_pure(const Form *arguments, unsigned count, unsigned width);
+Form form_pure(const FormTables *tables, const Form *arguments, unsigned count, unsigned width);
 
 #endif

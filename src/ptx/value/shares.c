@@ -5,7 +5,7 @@ PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const P
     switch (form_shape(values->tables, form)) {
     case SHAPE_UNIFORM: {
         bool placed = origin->variable != PTX_NONE && origin->space != SPACE_GLOBAL;
-        bool known = form_based_on_constant(form) || (placed && form->span == SPAN_GRID);
+        bool known = (form_based_on_constant(form) && !form->table) || (placed && form_span(form) == SPAN_GRID);
         return known ? ACCESS_CONSTANT : ACCESS_UNIFORM;
     }
     case SHAPE_AFFINE:

@@ -22,6 +22,11 @@ PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {
     return shape;
 }
 
+unsigned shape_threads(const PtxBlockShape *shape) {
+    uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
+    return threads > FORM_MOST_THREADS ? 0 : (unsigned)threads;
+}
+
 /* The part of a thread's place, by its number in the CTA. */
 static uint32_t place_of(const PtxBlockShape *shape, unsigned axis, uint32_t thread) {
     if (axis == 0)
@@ -29,58 +34,21 @@ static uint32_t place_of(const PtxBlockShape *shape, unsigned axis, uint32_t thr
     return axis == 1 ? thread / shape->x % shape->y : thread / shape->x / shape->y;
 }
 
-typedef struct Places {
-    bool any, same;
-    FormShape shape;
-    uint64_t base_zeros, base_ones, zeros, ones; /* of 32 bits */
-    uint64_t offsets[FORM_LANES];
-} Places;
-
-static void note_warp(Places *places, const PtxBlockShape *shape, unsigned axis, uint32_t first, uint32_t threads) {
-    uint32_t base = place_of(shape, axis, first);
-    uint64_t offsets[FORM_LANES];
-    places->base_zeros &= ~base;
-    places->base_ones &= base;
-    for (uint32_t lane = 0; lane < FORM_LANES; lane++) {
-        if (places->any && first + lane >= threads) { /* there is no such thread */
-            offsets[lane] = places->offsets[lane];
-            continue;
-        }
-        uint32_t place = place_of(shape, axis, first + lane);
-        places->zeros &= ~place;
-        places->ones &= place;
-        offsets[lane] = (place - base) & UINT32_MAX;
-    }
-    if (!places->any)
-        memcpy(places->offsets, offsets, sizeof offsets);
-    places->same = places->same && memcmp(places->offsets, offsets, sizeof offsets) == 0;
-    places->any = true;
-    FormShape own = offsets_shape(offsets, 32);
-    places->shape = own > places->shape ? own : places->shape;
-}
-
-/* All warps have to have the same table; else what is left is the shape that all have. */
+/* Where each thread lies is known; of threads that are not there anything may be said. */
 static Form place_form(const PtxValues *values, unsigned axis) {
-    const PtxBlockShape *shape = &values->shape;
-    uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
-    Places places = {
-        .same = true, .base_zeros = UINT32_MAX, .base_ones = UINT32_MAX, .zeros = UINT32_MAX, .ones = UINT32_MAX};
-    if (threads > 1024)
-        return form_any(32);
-    for (uint32_t first = 0; first < threads; first += FORM_LANES)
-        note_warp(&places, shape, axis, first, (uint32_t)threads);
-    if (!places.same)
-        return form_shaped(32, places.shape, SPAN_WARP, places.zeros, places.ones);
-    Form base = form_uniform(32, SPAN_WARP, places.base_zeros, places.base_ones);
-    return form_based(values->tables, &base, places.offsets);
+    uint64_t places[FORM_MOST_THREADS];
+    for (uint32_t i = 0; i < form_threads(values->tables); i++)
+        places[i] = place_of(&values->shape, axis, i);
+    Form zero = form_number(32, 0);
+    return form_based(values->tables, &zero, places);
 }
 
 /* A warp is a part of one row, which is a multiple of 32 threads long. */
 static Form row_form(const PtxValues *values, unsigned axis) {
-    uint64_t lanes[FORM_LANES], above = UINT32_MAX & ~UINT64_C(1023);
+    uint64_t lanes[FORM_MOST_THREADS], above = UINT32_MAX & ~UINT64_C(1023);
     Form base = form_uniform(32, SPAN_WARP, axis ? above : above | 31, 0);
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        lanes[lane] = axis ? 0 : lane;
+    for (unsigned i = 0; i < form_threads(values->tables); i++)
+        lanes[i] = axis ? 0 : i % FORM_LANES;
     return form_based(values->tables, &base, lanes);
 }
 
@@ -88,7 +56,7 @@ static Form thread_form(const PtxValues *values, unsigned axis) {
     const PtxBlockShape *shape = &values->shape;
     if (axis > 2)
         return form_number(32, 0);
-    if (shape->x && shape->y && shape->z)
+    if (shape_threads(shape))
         return place_form(values, axis);
     if (shape->x % FORM_LANES)
         return form_any(32);
@@ -104,8 +72,9 @@ static Form shape_form(const PtxValues *values, unsigned axis) {
 }
 
 static Form lanes_form(const PtxValues *values, Str which) {
-    uint64_t masks[FORM_LANES];
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
+    uint64_t masks[FORM_MOST_THREADS];
+    for (unsigned i = 0; i < form_threads(values->tables); i++) {
+        unsigned lane = i % FORM_LANES;
         uint64_t own = UINT64_C(1) << lane, lower = own - 1, mask = lane;
         if (str_is(which, "lanes-eq"))
             mask = own;
@@ -117,7 +86,7 @@ static Form lanes_form(const PtxValues *values, Str which) {
             mask = UINT32_MAX & ~lower;
         else if (str_is(which, "lanes-gt"))
             mask = UINT32_MAX & ~(lower | own);
-        masks[lane] = mask;
+        masks[i] = mask;
     }
     Form zero = form_number(32, 0);
     return form_based(values->tables, &zero, masks);

@@ -76,7 +76,7 @@ static Form pure_of_reads(Look *look) {
         if (operand->kind > PTX_VARIABLE || writes(look, operand)) /* labels, words, and trees without their leaves */
             continue;
         Form both[2] = {result, operand_form(look->s->values, operand, 64, look->block)};
-        result = form_pure(both, 2, 128);
+        result = form_pure(look->s->tables, both, 2, 128);
     }
     return result;
 }
@@ -164,9 +164,9 @@ static void evaluate_window(Look *look) {
         results[0] = arguments[0];
     } else if (count && meaning->space == SPACE_GLOBAL && !mapped) {
         results[0] = arguments[0];
-    } else if (count && (!mapped || (count > 1 && form_is_uniform(&arguments[1])))) {
+    } else if (count && (!mapped || (count > 1 && form_is_uniform(look->s->tables, &arguments[1])))) {
         unsigned width = arguments[0].width;
-        FormSpan span = mapped && arguments[1].span > SPAN_CTA ? (FormSpan)arguments[1].span : SPAN_CTA;
+        FormSpan span = mapped && form_span(&arguments[1]) > SPAN_CTA ? form_span(&arguments[1]) : SPAN_CTA;
         Form window = form_uniform(width, span, form_mask(width) & 0xffff, 0);
         results[0] = form_sum(look->s->tables, &arguments[0], &window);
         results[0].assumes |= mapped ? arguments[1].assumes : 0;
@@ -179,9 +179,9 @@ static bool loads_same(const Look *look, const PtxOperand *address, const Form *
     const Load *load = &look->meaning->load;
     PtxOrigin origin = address_origin(look->s->values, look->meaning, address);
     bool parameter = is_kernel_parameter(look->s->flow, origin.variable);
-    *span = (FormSpan)at->span;
+    *span = form_span(at);
     *assumes = at->assumes;
-    if (!form_is_uniform(at))
+    if (!form_is_uniform(look->s->tables, at))
         return false;
     if (load->space == SPACE_PARAM)
         return parameter;
@@ -250,8 +250,8 @@ static void evaluate(Look *look) {
 /* ---- Where it goes on ---------------------------------------------------------------------------------------------
  */
 
-static FormSpan span_of(const Form *form) {
-    return form->kind == FORM_NEVER ? SPAN_GRID : form_is_uniform(form) ? (FormSpan)form->span : SPAN_NONE;
+static FormSpan span_of(const FormTables *tables, const Form *form) {
+    return form->kind == FORM_NEVER ? SPAN_GRID : form_is_uniform(tables, form) ? form_span(form) : SPAN_NONE;
 }
 
 /* .uni promises that threads that are together stay together. */
@@ -262,11 +262,11 @@ static void note_end(Look *look) {
         return;
     if (look->statement->flags & PTX_GUARDED) {
         Form guard = guard_form(look);
-        span = span_of(&guard);
+        span = span_of(look->s->tables, &guard);
     }
     if (block->ends == FLOW_TABLE) {
         Form index = pure_of_reads(look);
-        FormSpan own = look->meaning ? span_of(&index) : SPAN_NONE;
+        FormSpan own = look->meaning ? span_of(look->s->tables, &index) : SPAN_NONE;
         span = own > span ? own : span;
     }
     if (look->meaning && look->meaning->uniform && span == SPAN_NONE)

@@ -157,7 +157,9 @@ static void start(Solver *s, const PtxBlockShape *shape) {
     Arena *arena = &values->arena;
     size_t waiting = flow->instruction_count + (size_t)flow->value_count;
     values->shape = block_shape(flow, shape);
-    values->tables = s->tables = form_tables(arena);
+    unsigned threads = shape_threads(&values->shape);
+    threads = threads ? (threads + FORM_LANES - 1) / FORM_LANES * FORM_LANES : FORM_LANES;
+    values->tables = s->tables = form_tables(arena, threads);
     values->forms = ARENA_ARRAY(arena, Form, flow->value_count);
     values->origins = ARENA_ARRAY(arena, PtxOrigin, flow->value_count);
     values->assumed = ARENA_ARRAY(arena, bool, flow->instruction_count);

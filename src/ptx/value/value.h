@@ -61,8 +61,9 @@ Form ptx_operand_form(const PtxValues *values, uint32_t operand);
 /* The address of an access ([a + 4]), and the space that it is in: the form's own (ld.shared), or where the value comes
  * from. `origin` may be NULL. */
 Form ptx_address_form(const PtxValues *values, uint32_t statement, uint32_t operand, PtxOrigin *origin);
-/* The offset of a lane, and the stride where there is one (FORM_TABLE with a single one). */
-uint64_t form_offset(const PtxValues *values, const Form *form, unsigned lane);
+/* The offset of a thread, by its number in the CTA, and the stride of lanes where there is a single one for all warps
+ * (FORM_TABLE). */
+uint64_t form_offset(const PtxValues *values, const Form *form, unsigned thread);
 bool form_stride(const PtxValues *values, const Form *form, uint64_t *stride);
 
 /* ---- How much is known ---- */
