@@ -63,7 +63,7 @@ bool known_different(const Known *known, uint32_t operand) {
 
 bool known_uniform(const Known *known, uint32_t operand) {
     Form form = ptx_operand_form(&known->values, operand);
-    return form_is_uniform(&form);
+    return form_is_uniform(known->values.tables, &form);
 }
 
 bool known_whole(const Known *known, uint32_t block) {
