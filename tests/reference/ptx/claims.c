@@ -508,7 +508,7 @@ static void check_block(Claims *claims, Told *told, const Step *step, uint32_t b
               UINT64_C(1) << 33 | (block->phis + i), v, lanes, false);
     }
     count_check(claims, CLAIM_BLOCK);
-    if (!told->values.divergent[b] && step->lanes != step->entered)
+    if (!told->values.divergent[b] && step->lanes != step->entered && !step->apart)
         complain(claims, told, step, CLAIM_BLOCK, PTX_NONE - 1 - b, NULL, "a block that all lanes run is run by some",
                  NULL, 0);
 }
