@@ -39,7 +39,9 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
 PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOperand *address) {
     PtxOrigin origin =
         address->kind == PTX_ADDRESS && address->a ? operand_origin(values, address + 1) : unknown_origin();
-    if (space != PTX_SPACE_UNKNOWN && !(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
+    /* A tensor map, which stands before its coordinates, is named by a generic address. */
+    bool map = address->kind == PTX_ADDRESS && address->a > ptx_extent(address + 1);
+    if (!map && space != PTX_SPACE_UNKNOWN && !(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
         origin.space = space;
     return origin;
 }
