@@ -52,12 +52,13 @@ engine_benches := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/gsan_be
 thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global_threads_bench
 freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan consan_tables gsan_cell shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
+ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-mutants fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -163,6 +164,12 @@ $(thread_benches): $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
+$(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lm
+
+$(BUILD)/tests/reference/ptx/interpreter_test: $(filter-out %/values.o %/launches.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
@@ -172,7 +179,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -228,6 +235,11 @@ python-venv: ## pip install . into new environments with Triton from TRITON_WHEE
 ptx: ## hold the PTX reader and printer against ptxas; PTX=DIR has more files, TRITON_WHEELS=DIR unpacked wheels
 	@$(MAKE) --no-print-directory -s all
 	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/ptx --build $(BUILD) $(PTX)
+
+ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it makes is kept in CACHE=DIR
+	@test -n "$(PTX)" || { echo "make ptx-sweep needs PTX=DIR, a folder of PTX files" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ptx-sweep --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(PTX)
 
 ptx-mutants: ## change PTX in 29 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
@@ -339,6 +351,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

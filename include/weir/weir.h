@@ -89,6 +89,8 @@ typedef struct weir_image {
     unsigned capability; /* 90 of sm_90; 0: not said */
     size_t stored, size; /* bytes in the file, and unpacked */
     size_t module;       /* which module of the file it is, counted from 1; 0: none, it is not read */
+    weir_string member;  /* of an archive: the object that it is in; empty: the file is none */
+    int kept;            /* 1: PTX that ptxas kept in a cubin; `stored` is that cubin's if it is compressed */
     const char *problem; /* empty: none known before it is read */
 } weir_image;
 WEIR_API size_t weir_image_count(const weir_file *file);
@@ -186,13 +188,16 @@ typedef enum weir_form {
     WEIR_AS_WRITTEN, /* token for token */
     WEIR_GENERIC,    /* MLIR's generic form; of PTX: from what was understood, a statement a line */
     /* What Weir makes of it (docs/running.md). */
-    WEIR_EFFECTS, /* of each op: what it does to memory and to time; the last that PTX has */
-    WEIR_FLOW,    /* of each function: pieces of straight-line code, and what leads from one to the other */
+    WEIR_EFFECTS, /* of each op: what it does to memory and to time */
+    /* Of each function: pieces of straight-line code, and what leads from one to the other; of PTX with the SSA values
+     * of its registers (docs/ptx.md). */
+    WEIR_FLOW,
     WEIR_SLICE,   /* of each kernel: the values that a run depends on */
     WEIR_PROGRAM, /* of each kernel: what is run, in registers and jumps */
 } weir_form;
 
-/* 0, or -1 if `write` stopped or there was no memory. The module must be ok. */
+/* 0, or -1 if `write` stopped or there was no memory. The module must be ok. Of PTX there are no effects, slices and
+ * programs: -1. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);
 
 /* ---- PTX --------------------------------------------------------------------------------------- */
@@ -226,6 +231,15 @@ typedef struct weir_ptx_form {
     int known;        /* nonzero: the table has a row for it */
 } weir_ptx_form;
 WEIR_API weir_ptx_form weir_ptx_form_at(const weir_module *module, size_t index);
+
+/* What the flow of all functions of a PTX module has: blocks, SSA values of registers and those of them that are phis,
+ * loops and those of them that are irreducible. */
+typedef struct weir_ptx_flow {
+    size_t blocks, values, phis, loops, irreducible;
+    size_t memory; /* bytes that the largest of them takes */
+} weir_ptx_flow;
+/* 0; -1 if the module is no PTX, or if a function would take too much memory. */
+WEIR_API int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *flow);
 
 /* ---- What ops do ----------------------------------------------------------------------------- */
 

@@ -3,12 +3,18 @@ allocated and never filled, and what PyTorch computed from either. No data is to
 
 import re
 
-# Ops that write global memory, and what they write behind: elements of a pointer or of a descriptor.
-WRITES = re.compile(r"\b(tt\.store|tt\.atomic\w*|tt\.descriptor_(?:store|reduce|scatter)\w*|"
-                    r"ttng\.async_tma_(?:copy_local_to_global|reduce|scatter|store)\w*|tt\.experimental_descriptor_\w+|"
-                    r"amdg\.(?:buffer_store|buffer_atomic|async_tdm\w*)\w*|amdgpu\.buffer_\w+|\w*\.?elementwise_inline_asm|"
-                    r"tt\.call|tt\.extern_elementwise)\b")
+# Ops that have pointers or descriptors and write nothing behind them. Whatever else mentions one may write: an op that
+# is new must not make old data look as if it were still there.
+READS = re.compile(r"(?<![\w.])(?:tt\.(?:func|return|load|addptr|splat|broadcast|expand_dims|bitcast|reshape|trans|"
+                   r"make_tensor_descriptor|descriptor_(?:load|gather)|ptr_to_int|int_to_ptr|get_program_id)|"
+                   r"ub\.poison|ttg\.(?:convert_layout|global_scratch_alloc|async_copy_global_to_local|warp_specialize|"
+                   r"warp_yield|warp_return)|"
+                   r"ttng\.(?:reinterpret_tensor_descriptor|tensormap_fenceproxy_acquire|"
+                   r"async_tma_copy_global_to_local|async_tma_gather|async_tma_prefetch)|"
+                   r"amdg\.(?:buffer_load|buffer_load_to_local|async_tdm_copy_global_to_local)|"
+                   r"arith\.select|scf\.(?:for|if|while|yield|condition)|cf\.(?:br|cond_br))(?![\w.])")
 ELEMENT = re.compile(r"!tt\.ptr<(\w+)|tensordesc<(?:tensor<)?(?:\d+x)*(\w+)")
+PARTITION = re.compile(r"\s*(?:\^\w+\(|partition\d+\(|default\b|\}|-> )")
 EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
 FILLED = {"zero_", "fill_", "random_", "normal_", "uniform_", "copy_", "set_"}
 
@@ -39,7 +45,9 @@ def written_elements(ttgir):
     """Types of elements that the kernel writes to global memory: one of them behind a pointer may be written."""
     elements = set()
     for line in ttgir.splitlines():
-        if WRITES.search(line):
+        if "!tt.ptr<" in line or "tensordesc<" in line:
+            if READS.search(line.split(" : ")[0]) or line.startswith("#") or PARTITION.match(line):
+                continue
             elements.update(pointer or tile for pointer, tile in ELEMENT.findall(line))
     return elements
 

@@ -16,6 +16,8 @@ typedef struct Ask {
     void *made; /* of them, for the pipeline */
 } Ask;
 
+static void read_run(void *context);
+
 /* NULL if there is no memory; `read` makes of the options what the pipeline takes. */
 static weir_result *begin(weir_module *module, Task *read, const void *options, void *made) {
     weir_result *result = calloc(1, sizeof *result);
@@ -24,10 +26,11 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     Ask ask = {&result->result, module, options, made};
     result->module = module;
     result_init(&result->result, &module->module);
+    result->result.ptx = module->ptx;
     if (!module->ok) {
         result->result.problem = "it has errors";
-    } else if (module->ptx) {
-        result->result.problem = "PTX is read and printed, but not checked yet: nothing was looked at";
+    } else if (module->ptx && read != read_run) {
+        result->result.problem = "PTX is read, printed and linted, but not run yet: nothing was checked";
     } else if (!result_attempt(&result->result, read, &ask)) {
         result->result.problem = "there is not enough memory";
         result->result.count = 0;

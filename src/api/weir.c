@@ -8,6 +8,7 @@
 #include "model/flow/partition.h"
 #include "ptx/edit.h"
 #include "ptx/effects.h"
+#include "ptx/flow/flow.h"
 #include "ptx/log.h"
 #include "ptx/pick.h"
 #include "ptx/print.h"
@@ -187,7 +188,6 @@ size_t weir_image_count(const weir_file *file) {
 
 weir_image weir_image_at(const weir_file *file, size_t index) {
     static const weir_packing packings[] = {[PACKED_NOT] = WEIR_PACKED_NOT,
-                                            [PACKED_LINES] = WEIR_PACKED_NOT,
                                             [PACKED_LZ4] = WEIR_PACKED_LZ4,
                                             [PACKED_ZSTD] = WEIR_PACKED_ZSTD,
                                             [PACKED_OTHER] = WEIR_PACKED_OTHER};
@@ -199,10 +199,19 @@ weir_image weir_image_at(const weir_file *file, size_t index) {
                         .capability = image->capability,
                         .stored = image->size,
                         .size = image->unpacked,
+                        .member = public(image->member),
+                        .kept = image->kept,
                         .problem = image->problem ? image->problem : ""};
-    for (uint32_t i = 0; i < file->units.count; i++)
-        if (file->texts[i] == index)
-            given.module = i + 1;
+    size_t first = 0, last = file->units.count;
+    while (first < last) { /* `texts` goes up */
+        size_t middle = first + (last - first) / 2;
+        if (file->texts[middle] < index)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    if (first < file->units.count && file->texts[first] == index)
+        given.module = first + 1;
     return given;
 }
 
@@ -475,12 +484,34 @@ static void print_ptx(const weir_module *module, weir_form form, Text *out) {
     }
 }
 
+/* Of each function that has a body; false if one of them takes too much memory, which stands in its place. */
+static bool print_flows(const weir_module *of, Text *out) {
+    const PtxModule *module = of->ptx;
+    bool enough = true;
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        PtxFlow flow;
+        const char *problem;
+        if (!module->functions[i].body || (of->kept && !of->kept[module->functions[i].begin]))
+            continue;
+        if (ptx_flow(&flow, module, i, ptx_flow_budget(module), &problem)) {
+            ptx_flow_print(&flow, out);
+        } else {
+            text_plainf(out, "// %.*s: %s\n", STR_ARG(ptx_name(module, module->functions[i].name)), problem);
+            enough = false;
+        }
+        ptx_flow_free(&flow);
+    }
+    return enough;
+}
+
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    if (module->ptx && form > WEIR_EFFECTS)
+    if (module->ptx && form > WEIR_FLOW)
         return -1;
-    if (module->ptx)
+    if (module->ptx && form == WEIR_FLOW)
+        enough = print_flows(module, &out);
+    else if (module->ptx)
         print_ptx(module, form, &out);
     else if (form >= WEIR_EFFECTS)
         enough = stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
@@ -501,6 +532,30 @@ weir_ptx weir_ptx_of(const weir_module *module) {
                       .forms = ptx->forms_count,
                       .instructions = ptx->instructions,
                       .without_row = ptx->without_row};
+}
+
+int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *sum) {
+    const PtxModule *ptx = module->ptx;
+    *sum = (weir_ptx_flow){0};
+    for (uint32_t i = 0; ptx && i < ptx->functions_count; i++) {
+        PtxFlow flow;
+        const char *problem;
+        if (!ptx->functions[i].body)
+            continue;
+        if (!ptx_flow(&flow, ptx, i, ptx_flow_budget(ptx), &problem))
+            return -1;
+        sum->blocks += flow.block_count;
+        sum->values += flow.value_count;
+        sum->loops += flow.loop_count;
+        for (uint32_t k = 0; k < flow.block_count; k++)
+            sum->phis += flow.blocks[k].phi_count;
+        for (uint32_t k = 0; k < flow.loop_count; k++)
+            sum->irreducible += flow.loops[k].irreducible;
+        if (flow.arena.held > sum->memory)
+            sum->memory = flow.arena.held;
+        ptx_flow_free(&flow);
+    }
+    return ptx ? 0 : -1;
 }
 
 weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {

@@ -18,6 +18,10 @@ static void lint_module(void *context, const char *path, weir_module *module, co
 
 static void emit_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Session *session = context;
+    if (weir_ptx_of(module).functions) {
+        tell_failure(&session->teller, path, "fences are put into Triton GPU IR, not into PTX");
+        return;
+    }
     weir_result *result = weir_run(module, options);
     int status = result ? session_emit(session, result, 0) : 0;
     if (!result)

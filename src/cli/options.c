@@ -342,7 +342,8 @@ static void read_words(Options *options, Line *line) {
 /* All of a file that was named; of a folder, what the project file leaves in. */
 static void add_operand(Options *options, const char *path) {
     size_t first = options->inputs.count;
-    options->inputs.ptx = options->command == COMMAND_PARSE; /* nothing else does more with it than to say so */
+    options->inputs.ptx = /* others do no more with it than to say so */
+        options->command == COMMAND_PARSE || (options->command == COMMAND_LINT && !options->emit && !options->port);
     if (!paths_add(&options->inputs, &options->unread, path))
         exit(STATUS_ERROR);
     bool folder = options->inputs.count != first + 1 || strcmp(options->inputs.items[first], path) != 0;

@@ -14,6 +14,8 @@ typedef struct Stats {
     size_t files, modules, ops, unknown, bytes, memory;
     size_t ptx, ptx_rows; /* instructions of PTX, and those that the table has */
     double seconds;
+    weir_ptx_flow flow; /* of PTX */
+    double flow_seconds;
     Tally names; /* of ops */
 } Stats;
 
@@ -25,7 +27,29 @@ static void print_stats(Stats *stats, Output *output) {
     if (stats->ptx)
         output_printf(output, "PTX instructions with a row: %zu of %zu (%.2f %%)\n", stats->ptx_rows, stats->ptx,
                       100.0 * (double)stats->ptx_rows / (double)stats->ptx);
+    if (stats->flow.blocks)
+        output_printf(output,
+                      "flow: %zu blocks, %zu values, %zu phis, %zu loops (%zu irreducible)\n"
+                      "flow time: %.6f s\nflow memory: %zu bytes\n",
+                      stats->flow.blocks, stats->flow.values, stats->flow.phis, stats->flow.loops,
+                      stats->flow.irreducible, stats->flow_seconds, stats->flow.memory);
     tally_print(&stats->names, output);
+}
+
+static bool count_flow(const weir_module *module, Stats *stats) {
+    weir_ptx_flow flow;
+    double start = seconds_now();
+    if (weir_ptx_flow_of(module, &flow) != 0)
+        return false;
+    stats->flow_seconds += seconds_now() - start;
+    stats->flow.blocks += flow.blocks;
+    stats->flow.values += flow.values;
+    stats->flow.phis += flow.phis;
+    stats->flow.loops += flow.loops;
+    stats->flow.irreducible += flow.irreducible;
+    if (flow.memory > stats->flow.memory)
+        stats->flow.memory = flow.memory;
+    return true;
 }
 
 static void count_ptx(const weir_module *module, Stats *stats) {
@@ -89,18 +113,24 @@ static void list_image(Output *output, const weir_image *image) {
     if (image->capability)
         output_printf(output, " for sm_%u", image->capability);
     output_printf(output, ", %zu bytes", image->size);
-    if (image->packing)
+    if (image->kept)
+        output_printf(output, ", kept in the cubin");
+    else if (image->packing)
         output_printf(output, ", %zu%s", image->stored, packings[image->packing]);
     output_printf(output, "\n");
 }
 
-/* The images of a file, and below each that is PTX its functions. */
+/* The images of a file, and below each that is PTX its functions; of an archive, the objects' names above theirs. */
 static bool list_images(const Options *options, weir_file *file, Output *output) {
     bool good = true;
+    weir_string member = {0};
     for (size_t i = 0; i < weir_image_count(file); i++) {
         weir_image image = weir_image_at(file, i);
         if (options->module && (!image.module || !module_picked(file, image.module - 1, options->module)))
             continue;
+        if (image.member.size && (image.member.data != member.data || image.member.size != member.size))
+            output_printf(output, "%.*s:\n", (int)image.member.size, image.member.data);
+        member = image.member;
         list_image(output, &image);
         if (image.module)
             good &= list_ptx(options, file, image.module - 1, output);
@@ -152,6 +182,10 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         stats->memory = weir_module_memory(module);
     if (options->stats) {
         count_ptx(module, stats);
+        if (good && weir_file_is_ptx(file) && !count_flow(module, stats)) {
+            complain("%s: the blocks and values of a function take too much memory", weir_file_name(file));
+            good = false;
+        }
         for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
             if (!weir_op_implicit(op))
                 tally_add(&stats->names, weir_op_name(op), 1);
@@ -181,9 +215,9 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
     stats->bytes += weir_file_size(file);
     if (options->list && options->inputs.count > 1)
         output_printf(output, "%s\n", path);
-    if (weir_file_is_ptx(file) && options->form > WEIR_EFFECTS) {
-        complain("%s: PTX is printed as it was written, a statement a line (--generic), or as what its instructions do "
-                 "(--effects); nothing else of it yet",
+    if (weir_file_is_ptx(file) && options->form > WEIR_FLOW) {
+        complain("%s: PTX is printed as it was written, a statement a line (--generic), as what its instructions do "
+                 "(--effects), or as blocks and values (--print flow); nothing else of it yet",
                  path);
         weir_close(file);
         return false;

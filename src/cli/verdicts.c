@@ -228,8 +228,17 @@ static size_t last_with_kernel(weir_file *file, size_t first, size_t end, const 
     return end - 1;
 }
 
-static bool module_has(const weir_module *module, const char *name) {
+static bool ptx_has(weir_module *module, const char *name) {
     bool found = false;
+    for (size_t i = 0; i < weir_ptx_of(module).functions && !found; i++) {
+        weir_ptx_function function = weir_ptx_function_at(module, i);
+        found = function.name.size == strlen(name) && memcmp(function.name.data, name, function.name.size) == 0;
+    }
+    return found;
+}
+
+static bool module_has(weir_module *module, const char *name) {
+    bool found = module && ptx_has(module, name);
     for (const weir_op *op = module ? weir_first_op(module) : NULL; op && !found; op = weir_next_op(op)) {
         weir_string symbol = weir_op_attribute(op, "sym_name");
         if (symbol.size && (symbol.data[0] == '@' || symbol.data[0] == '"')) {
@@ -285,7 +294,7 @@ static void say_picked(Teller *teller, const char *path, weir_file *file, const 
 }
 
 /* Whether the one kernel that was asked for is not here, but may be in another input. */
-static bool is_passed_over(Teller *teller, const weir_module *module) {
+static bool is_passed_over(Teller *teller, weir_module *module) {
     const char *kernel = teller->options->run.kernel;
     if (!kernel || teller->options->inputs.count < 2 || !weir_module_ok(module))
         return false;

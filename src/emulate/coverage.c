@@ -398,7 +398,7 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
     }
     if (is_steering_choice(covered, op)) {
         *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_turned(covered->solver, op->operands[0])
+        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_counts_up(covered->solver, op->operands[0])
                    ? op->operands[0]
                    : NULL;
     }
@@ -462,7 +462,7 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
         unsigned flags = flags_of(covered, op);
         const Value *condition = choice ? op->operands[0] : condition_of(op);
         bool closed = condition && (solver_closed(covered->solver, condition) ||
-                                    (choice && solver_turned(covered->solver, condition)));
+                                    (choice && solver_counts_up(covered->solver, condition)));
         unsigned taken = ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
         /* One that is closed may be both all the same: at the end of a loop, or by rank. */
         verdict->coverage.branches += closed && taken < 2 ? 1 : 2;

@@ -71,5 +71,7 @@ bool solver_asked(Solver *solver, const Value *value);
 bool solver_counted(Solver *solver, const Value *value);
 /* ... and on nothing else that is not the same at every launch. */
 bool solver_turned(Solver *solver, const Value *value);
+/* ... and only compares counters with constants, as where a ring starts over, for which launches are sought. */
+bool solver_counts_up(Solver *solver, const Value *value);
 
 #endif

@@ -234,6 +234,43 @@ static bool same_difference(Solver *solver, const Value *a, const Value *b) {
     return !sum.full;
 }
 
+static bool is_plain(Solver *solver, const Value *value, unsigned depth);
+
+/* Whether each term is what a loop carries or gives, or one of two numbers by a condition that is plain itself: where a
+ * ring has started over, or not. */
+static bool counts_plainly(Solver *solver, const Op *compare, unsigned depth) {
+    Sum sum = {.left = MOST_STEPS};
+    if (number_width(solver->module, type_resolve(solver->module, compare->operands[0]->type)) < USUAL_WIDTH)
+        return false;
+    add_value(solver, &sum, compare->operands[0], 1);
+    add_value(solver, &sum, compare->operands[1], -1);
+    for (uint32_t i = 0; i < sum.count; i++) {
+        const Op *op = sum.terms[i].times ? value_op(sum.terms[i].value) : NULL;
+        if (op && !op_is_loop(op) && (op_evaluator(op) != EVALUATE_SELECT || !is_plain(solver, op->operands[0], depth)))
+            return false;
+    }
+    return !sum.full;
+}
+
+static bool is_plain(Solver *solver, const Value *value, unsigned depth) {
+    const Op *op = value_op(value);
+    switch (depth ? op_evaluator(op) : EVALUATE_NONE) {
+    case EVALUATE_COMPARE:
+        return counts_plainly(solver, op, depth - 1);
+    case EVALUATE_AND:
+    case EVALUATE_OR:
+    case EVALUATE_XOR:
+        return is_plain(solver, op->operands[0], depth - 1) && is_plain(solver, op->operands[1], depth - 1);
+    default:
+        return false;
+    }
+}
+
+bool solver_counts_up(Solver *solver, const Value *value) {
+    enum { DEEPEST = 8 };
+    return solver_turned(solver, value) && is_plain(solver, value, DEEPEST);
+}
+
 bool solver_same_trips(Solver *solver, const Op *loop) {
     Bounds bounds;
     return loop_bounds(loop, &bounds) && solver_closed(solver, bounds.step) &&
@@ -248,10 +285,13 @@ static const Value *always(const Value *value) {
 
 static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least);
 
-/* Of what is computed from others that have such a number. A launch whose numbers wrap is nobody's. */
+/* Of what is computed from others that have such a number. A launch whose 32-bit numbers wrap is nobody's; narrow ones
+ * wrap in any. */
 static bool least_of_result(const Program *program, const Op *op, unsigned depth, int64_t *least) {
     int64_t a, b;
-    if (!op || op->operand_count != 2 || !least_of(program, op->operands[0], depth, &a))
+    if (!op || op->operand_count != 2 ||
+        number_width(program->module, type_resolve(program->module, op->results[0].type)) < USUAL_WIDTH ||
+        !least_of(program, op->operands[0], depth, &a))
         return false;
     switch (op_evaluator(op)) {
     case EVALUATE_ADD:

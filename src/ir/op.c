@@ -28,6 +28,17 @@ bool value_constant(const Value *value, int64_t *number) {
     return true;
 }
 
+const Value *value_slot(const Value *view) {
+    enum { MOST_VIEWS = 16 };
+    for (int step = 0; value_op(view) && step < MOST_VIEWS; step++) {
+        const Op *op = view->owner;
+        if (op_is(op, CLASS_INDEX))
+            return op->operand_count > 1 ? op->operands[1] : NULL;
+        view = op->operand_count ? op->operands[0] : NULL;
+    }
+    return NULL;
+}
+
 void value_print(const Value *value, Text *to) {
     const Value *first = value;
     while (first->is_result && first->pack == 0 && first->index > 0)

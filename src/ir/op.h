@@ -51,6 +51,8 @@ const Op *value_holder(const Value *value);
 const Op *value_made(const Value *value, Evaluator how);
 /* Whether it is written as a number, and which. */
 bool value_constant(const Value *value, int64_t *number);
+/* The number of the slot of a ring that a view is of, as far as views of views show it; NULL if it is of none. */
+const Value *value_slot(const Value *view);
 /* As the text names it: %a, or %a#1 of several results. */
 void value_print(const Value *value, Text *to);
 

@@ -14,7 +14,7 @@ static const PtxRow rows[] = {
     {name, modifiers, operands, evaluate, effects, since, false},
 #define CONTROL(name, modifiers, operands, since, evaluate, effects) \
     {name, modifiers, operands, evaluate, effects, since, true},
-#define SPECIAL(name, parts, numbers)
+#define SPECIAL(name, parts, numbers, varies, bits)
 #define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
@@ -29,7 +29,7 @@ static const PtxRow rows[] = {
 static const PtxSpecial specials[] = {
 #define PTX(...)
 #define CONTROL(...)
-#define SPECIAL(name, parts, numbers) {name, parts, numbers},
+#define SPECIAL(name, parts, numbers, varies, bits) {name, parts, numbers, varies, bits},
 #define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
@@ -44,7 +44,7 @@ static const struct {
 } targets[] = {
 #define PTX(...)
 #define CONTROL(...)
-#define SPECIAL(name, parts, numbers)
+#define SPECIAL(name, parts, numbers, varies, bits)
 #define TARGET(name, version) {name, version},
 #include "ir/ops/ptx.def"
 #undef PTX

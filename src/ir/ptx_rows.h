@@ -95,6 +95,10 @@ typedef struct PtxSpecial {
     const char *name; /* "%tid", or "%envreg", which has numbers */
     uint8_t parts;    /* 4 of %tid.x to .w; 0: it has none */
     uint8_t numbers;  /* %envreg0 to %envreg31: 32; 0: it has none */
+    /* Over which threads it is the same: "grid", "cluster", "cta" or "warp"; "thread", "shape": of the CTA's threads;
+     * "lane", "lanes-eq", "lanes-le", ...; "": it changes while it is read. */
+    const char *varies;
+    uint8_t bits; /* that may be other than 0 */
 } PtxSpecial;
 
 /* The special register of a name with its '%', or NULL; `number` is which of several. */

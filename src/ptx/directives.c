@@ -71,6 +71,8 @@ bool read_numbers(Reader *r, uint32_t word) {
         } while (take_more(r, ','));
     }
     add_statement(r, PTX_DIRECTIVE, word, first)->flags = r->header ? PTX_HEADER : 0;
+    if (word == WORD_noreturn)
+        r->module->functions[r->function].noreturn = true;
     return true;
 }
 

@@ -128,6 +128,13 @@ static const PtxEdit *edit_of(const PtxEdits *edits, uint32_t index, uint32_t ne
     return next < edits->count && edits->items[next].statement == index ? &edits->items[next] : NULL;
 }
 
+/* What is new does not grow together with what stands before it: `.loc 1 7 48@%p bra L;` has no blank there. */
+static void print_apart(Str text, Text *to) {
+    if (to->size && text.size && is_class(to->data[to->size - 1], CLASS_IDENTIFIER))
+        text_str(to, STR("\n\t"));
+    text_str(to, text);
+}
+
 /* One statement, with the edits from *next on that are its own. */
 static void print_edited(const PtxEdits *edits, uint32_t index, uint32_t *next, uint32_t gap, Text *to) {
     const char *source = edits->module->source->data;
@@ -139,11 +146,11 @@ static void print_edited(const PtxEdits *edits, uint32_t index, uint32_t *next, 
             replacement = item; /* the last one holds */
             continue;
         }
-        text_str(to, item->text);
+        print_apart(item->text, to);
         text_str(to, STR("\n\t"));
     }
     if (replacement)
-        text_str(to, replacement->text);
+        print_apart(replacement->text, to);
     else
         text_add(to, source + statement->begin, statement->end - statement->begin);
     for (; (item = edit_of(edits, index, *next)); ++*next)

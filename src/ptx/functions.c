@@ -88,7 +88,9 @@ bool read_prototype(Reader *r, uint32_t word) {
     uint32_t operands = r->module->operands_count;
     while (next_char(r) == '.') { /* .noreturn, .abi_preserve 8 */
         Str directive = take_dotted(r);
-        add_operand(r, PTX_WORD, intern(r, directive), 0);
+        uint32_t word = intern(r, directive);
+        add_operand(r, PTX_WORD, word, 0);
+        prototype.noreturn |= word == WORD_noreturn;
         int64_t number;
         if (is_class(next_char(r), CLASS_DIGIT)) {
             if (!read_integer(r, &number))

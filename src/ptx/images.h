@@ -1,10 +1,10 @@
-/* PTX inside other files: fatbins, and the ELF files that hold them (objects, libraries, executables); and the PTX that
- * ptxas keeps in a cubin with line information.
+/* PTX inside other files: fatbins, the ELF files that hold them (objects, libraries, executables), archives of such
+ * files; and the PTX that ptxas keeps in a cubin with line information.
  *
  * A fatbin is a header and images, one behind the other; a section may have several of them. An image is PTX or a
- * cubin, as it is or compressed. Finding them reads headers only; a text is unpacked when it is asked for. Nothing in
- * such a file is believed: what does not fit into it, or would grow beyond IMAGES_LARGEST, becomes an image with a
- * problem. */
+ * cubin, as it is or compressed. Finding them reads headers, and unpacks compressed cubins, since PTX may be kept in
+ * them; a text is unpacked when it is asked for. Nothing in such a file is believed: what does not fit into it, or
+ * would grow beyond IMAGES_LARGEST, becomes an image with a problem. */
 #ifndef PTX_IMAGES_H
 #define PTX_IMAGES_H
 
@@ -20,7 +20,6 @@ typedef enum ImageKind {
 
 typedef enum ImagePacking {
     PACKED_NOT,
-    PACKED_LINES, /* zero bytes stand for the ends of lines, as in a cubin's .nv_debug_ptx_txt */
     PACKED_LZ4,
     PACKED_ZSTD,
     PACKED_OTHER,
@@ -32,6 +31,11 @@ typedef struct Image {
     unsigned capability; /* 90 of sm_90; 0: not said */
     size_t begin, size;  /* in the file */
     size_t unpacked;     /* bytes that it has when it is unpacked */
+    Str member;          /* of an archive: the file that it is in; a part of the source */
+    bool kept;           /* in a cubin, by ptxas: zero bytes stand for the ends of lines */
+    /* Kept in a compressed cubin, whose place and packing are given then: the cubin's bytes when it is unpacked, and
+     * where the text begins in them. */
+    size_t cubin, within;
     const char *problem; /* one sentence: why its text cannot be read; NULL: no reason known yet */
 } Image;
 
@@ -44,7 +48,7 @@ typedef struct Images {
     Arena arena;
 } Images;
 
-/* Whether a file is one of these: it starts as a fatbin or as an ELF file does. */
+/* Whether a file is one of these: it starts as a fatbin, an ELF file or an archive does. */
 bool images_in(const Source *source);
 /* The images of such a file, in its order. One without PTX has, as the last, an image that says so. False when memory
  * ran out. */

@@ -111,6 +111,15 @@ static bool has_row(const PtxModule *module, const PtxRow *row) {
     return row->version <= module->version && (target || !module->capability);
 }
 
+/* Which operands a row says are written. */
+static uint32_t written_operands(const PtxRow *row) {
+    uint32_t written = 0;
+    PtxOperandRow operand;
+    for (unsigned i = 0; i < 32 && ptx_row_operand(row, i, &operand); i++)
+        written |= (uint32_t)operand.written << i;
+    return written;
+}
+
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     bool known;
     Str text = form->text;
@@ -121,6 +130,8 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
         facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
         return;
     }
+    form->evaluator = ptx_evaluator(form->row);
+    form->writes = written_operands(form->row);
     facts->early = !has_row(r->module, form->row);
     facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     unsigned least, most;

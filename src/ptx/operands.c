@@ -235,8 +235,9 @@ bool read_operand(Reader *r) {
         break;
     case '[':
         return read_address(r);
-    case '{':
-        return read_grouped(r, PTX_VECTOR, '}', read_operand);
+    case '{': /* of tex, with a predicate behind it: {a, b, c, d}|p */
+        good = read_grouped(r, PTX_VECTOR, '}', read_operand);
+        break;
     case '(':
         return r->calls ? read_grouped(r, PTX_LIST, ')', read_operand) : read_number(r);
     case '!':

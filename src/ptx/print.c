@@ -40,13 +40,11 @@ static void print_offset(int64_t offset, Text *to) {
         text_addf(to, "+%" PRId64, offset);
 }
 
-static void print_operand(const PtxModule *module, const PtxOperand *operand, Text *to);
-
 static void print_members(const PtxModule *module, const PtxOperand *head, const char *between, Text *to) {
     for (const PtxOperand *at = head + 1, *end = at + head->a; at < end; at += ptx_extent(at)) {
         if (at > head + 1)
             text_str(to, str_of(between));
-        print_operand(module, at, to);
+        ptx_print_operand(module, at, to);
         if (head->kind == PTX_ADDRESS && at == head + 1 && head->written)
             text_addf(to, "+%" PRId64, head->value);
     }
@@ -94,7 +92,7 @@ static void print_tree(const PtxModule *module, const PtxOperand *operand, Text 
     }
 }
 
-static void print_operand(const PtxModule *module, const PtxOperand *operand, Text *to) {
+void ptx_print_operand(const PtxModule *module, const PtxOperand *operand, Text *to) {
     if (operand->negated)
         text_char(to, '!');
     switch ((PtxOperandKind)operand->kind) {
@@ -147,7 +145,7 @@ static void print_list(const PtxModule *module, const PtxOperand *operands, uint
     for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i])) {
         if (i)
             text_str(to, STR(", "));
-        print_operand(module, &operands[i], to);
+        ptx_print_operand(module, &operands[i], to);
     }
 }
 
@@ -168,7 +166,7 @@ static void print_attributes(const PtxModule *module, const PtxVariable *variabl
     for (uint32_t i = 0; i < variable->attribute_count; i += ptx_extent(&operands[i])) {
         if (i && operands[i].kind == PTX_WORD)
             text_str(to, STR(", "));
-        print_operand(module, &operands[i], to);
+        ptx_print_operand(module, &operands[i], to);
     }
     text_str(to, STR(") "));
 }
@@ -201,12 +199,12 @@ static void print_declarator(const PtxModule *module, const PtxVariable *variabl
         text_addf(to, "<%u>", variable->range);
     for (uint32_t i = 0; i < variable->dimension_count; i++) {
         text_char(to, '[');
-        print_operand(module, &module->operands[variable->dimensions + i], to);
+        ptx_print_operand(module, &module->operands[variable->dimensions + i], to);
         text_char(to, ']');
     }
     if (variable->initial_count) {
         text_str(to, STR(" = "));
-        print_operand(module, &module->operands[variable->initial], to);
+        ptx_print_operand(module, &module->operands[variable->initial], to);
     }
 }
 
@@ -251,7 +249,7 @@ static void print_prototype(const PtxModule *module, const PtxStatement *stateme
     print_function(module, &module->functions[statement->what], ".callprototype", to);
     for (uint32_t i = 0; i < statement->count; i++) {
         text_char(to, ' ');
-        print_operand(module, &module->operands[statement->first + i], to);
+        ptx_print_operand(module, &module->operands[statement->first + i], to);
     }
     text_char(to, ';');
 }
@@ -263,7 +261,7 @@ static void print_instruction(const PtxModule *module, const PtxStatement *state
     const PtxOperand *operands = ptx_operands(module, statement, &count);
     if (statement->flags & PTX_GUARDED) {
         text_str(to, statement->flags & PTX_NEGATED ? STR("@!") : STR("@"));
-        print_operand(module, operands - 1, to);
+        ptx_print_operand(module, operands - 1, to);
         text_char(to, ' ');
     }
     text_str(to, module->forms[statement->what].text);
@@ -278,7 +276,7 @@ static void print_loc(const PtxModule *module, const PtxStatement *statement, Te
     for (uint32_t i = 0; i < statement->count; i++) {
         const PtxOperand *operand = &module->operands[statement->first + i];
         text_str(to, operand->kind == PTX_WORD ? STR(", ") : STR(" "));
-        print_operand(module, operand, to);
+        ptx_print_operand(module, operand, to);
     }
 }
 
@@ -291,7 +289,7 @@ static void print_directive(const PtxModule *module, const PtxStatement *stateme
     if (count)
         text_char(to, ' ');
     if (statement->what == WORD_file) {
-        print_operand(module, operands, to);
+        ptx_print_operand(module, operands, to);
         text_char(to, ' ');
         first = 1;
     }
@@ -336,10 +334,6 @@ void ptx_print_statement(const PtxModule *module, const PtxStatement *statement,
     default:
         print_directive(module, statement, to);
     }
-}
-
-void ptx_print_operand(const PtxModule *module, const PtxOperand *operand, Text *to) {
-    print_operand(module, operand, to);
 }
 
 void ptx_print_kept(const PtxModule *module, const bool *kept, Text *to) {

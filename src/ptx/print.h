@@ -10,6 +10,7 @@ void ptx_print(const PtxModule *module, Text *to);
 void ptx_print_kept(const PtxModule *module, const bool *kept, Text *to);
 /* One statement so, without indentation and line end. */
 void ptx_print_statement(const PtxModule *module, const PtxStatement *statement, Text *to);
+/* One operand so, with all of its members. */
 void ptx_print_operand(const PtxModule *module, const PtxOperand *operand, Text *to);
 
 #endif

@@ -101,9 +101,11 @@ _Static_assert(sizeof(PtxOperand) == 16, "operands are small");
 
 /* An opcode with its modifiers, once a module: "ld.global.b32". */
 typedef struct PtxForm {
-    Str text;          /* without blanks */
-    const PtxRow *row; /* NULL: the table does not have it */
-    uint32_t used;     /* instructions */
+    Str text;               /* without blanks */
+    const PtxRow *row;      /* NULL: the table does not have it */
+    uint32_t used;          /* instructions */
+    uint32_t writes;        /* operands that the row says are written: bit i is operand i, the guard not counted */
+    PtxEvaluator evaluator; /* the row's */
 } PtxForm;
 
 typedef struct PtxVariable {
@@ -126,6 +128,7 @@ typedef struct PtxFunction {
     uint32_t name;                                               /* PTX_NONE of a prototype */
     uint32_t linkage;                                            /* as of a variable */
     bool entry, body, listed;                                    /* listed: it has parentheses, if only empty ones */
+    bool noreturn;                                               /* .noreturn */
     uint32_t returns, return_count, parameters, parameter_count; /* variables */
     uint32_t begin, end;                                         /* statements: its header, and behind its last one */
     uint32_t instructions;                                       /* in it */

@@ -42,6 +42,18 @@ class Unwritten(unittest.TestCase):
     def test_elements_that_a_kernel_writes(self):
         self.assertEqual(unwritten.written_elements(KERNEL), {"i32", "i8"})
 
+    def test_an_op_that_is_not_known_may_write(self):
+        unknown = "    tt.new_kind_of_store %q, %v : tensor<64x!tt.ptr<i16>, #blocked>"
+        self.assertEqual(unwritten.written_elements(KERNEL + unknown), {"i32", "i8", "i16"})
+        loaded = "    %w = tt.load_and_clear %q : tensor<64x!tt.ptr<i16>, #blocked>"
+        self.assertEqual(unwritten.written_elements(loaded), {"i16"})
+
+    def test_what_only_hands_a_pointer_on(self):
+        for line in ("%q = tt.addptr %p, %i : tensor<64x!tt.ptr<i16>, #blocked>, tensor<64xi32, #blocked>",
+                     "%r:2 = scf.for %i = %a to %b step %c iter_args(%p = %q) -> (tensor<64x!tt.ptr<i16>, #blocked>, i32) : i32 {",
+                     "partition0(%x: !tt.ptr<i16>, %n: i32) num_warps(4) {", "^bb1(%x: !tt.ptr<i16>):"):
+            self.assertEqual(unwritten.written_elements("      " + line), set(), line)
+
     def test_what_a_launch_would_have_written(self):
         params = [("x", "!tt.ptr<i32>"), ("n", "i32"), ("y", "!tt.ptr<f16>"), ("d", "!tt.tensordesc<64x64xi8,")]
         x, y, d = Tensor(16), Tensor(32), Tensor(48)

@@ -1,78 +1,5 @@
 /* The race engine, rule by rule: the names are the sentences of its rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "base/arena.h"
-#include "engine/consan.h"
-
-enum { SPANS = 160, BARRIERS = 8, TMA = CONSAN_TMA, TENSOR = CONSAN_TENSOR };
-
-typedef struct Fixture {
-    Arena arena;
-    Consan engine;
-} Fixture;
-
-static void *take(void *context, size_t size) {
-    return arena_zalloc(context, size);
-}
-
-static int set_up(void **state) {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    ConsanSize size = {.agents = CONSAN_SET, .spans = SPANS, .barriers = BARRIERS};
-    arena_init(&fixture->arena, (size_t)1 << 28);
-    assert_true(consan_create(&fixture->engine, &size, take, &fixture->arena));
-    for (uint32_t span = 0; span < 8; span++)
-        assert_int_equal(consan_span(&fixture->engine, 0), span);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *fixture = *state;
-    arena_free(&fixture->arena);
-    free(fixture);
-    return 0;
-}
-
-static Consan *engine_of(void **state) {
-    Fixture *fixture = *state;
-    return &fixture->engine;
-}
-
-/* ---- One span ------------------------------------------------------------------------------------- */
-
-static ConsanKind may_read(const Consan *engine, uint32_t actor, uint32_t span) {
-    return consan_verify_read(engine, actor, &span, 1).kind;
-}
-
-static ConsanKind may_write(const Consan *engine, uint32_t actor, uint32_t span) {
-    return consan_verify_write(engine, actor, &span, 1).kind;
-}
-
-static void reads(Consan *engine, uint32_t actor, uint32_t span) {
-    consan_set_read(engine, actor, &span, 1, 0);
-}
-
-static void writes(Consan *engine, uint32_t actor, uint32_t span) {
-    consan_set_write(engine, actor, &span, 1, 0);
-}
-
-static void stages(Consan *engine, ConsanGroup group, uint32_t base, uint32_t span) {
-    consan_stage(engine, group, base, &span, 1, 0);
-}
-
-/* One hands over to the other through a barrier of its own. */
-static void hands_over(Consan *engine, uint32_t from, uint32_t to, uint32_t barrier) {
-    consan_begin_phase(engine, barrier, 0);
-    consan_track_frontier(engine, from, barrier, 0);
-    consan_transfer(engine, to, barrier, 0);
-}
+#include "consan_steps.h"
 
 /* ---- Legality ------------------------------------------------------------------------------------- */
 
@@ -640,93 +567,6 @@ static void test_memory_that_runs_out_later_is_said(void **state) {
     stages(&engine, CONSAN_STORE, 1, 0);
 }
 
-/* ---- More than a set of agents ---------------------------------------------------------------------- */
-
-static void make_cluster(Fixture *fixture, Consan *engine) {
-    ConsanSize size = {.agents = 80, .homes = 16, .spans = SPANS, .barriers = BARRIERS};
-    assert_true(consan_create(engine, &size, take, &fixture->arena));
-    assert_int_equal(consan_sets(engine), 5);
-}
-
-static void test_every_agent_has_four_actors(void **state) {
-    (void)state;
-    static const uint32_t kinds[] = {CONSAN_BASE, CONSAN_TMA, CONSAN_TENSOR, CONSAN_CLC};
-    for (uint32_t agent = 0; agent < CONSAN_MOST_AGENTS; agent++)
-        for (uint32_t i = 0; i < 4; i++) {
-            uint32_t actor = consan_base(agent) + kinds[i];
-            assert_int_equal(consan_agent(actor), agent);
-            assert_int_equal(consan_kind(actor), kinds[i]);
-            assert_true(consan_peers(consan_base(agent)) >> actor % CONSAN_SET_ACTORS & 1);
-        }
-}
-
-static void test_spans_of_two_homes_share_no_word(void **state) {
-    Consan engine;
-    make_cluster(*state, &engine);
-    uint32_t first = consan_span(&engine, 3), other = consan_span(&engine, 15), next = consan_span(&engine, 3);
-    assert_int_equal(next, first + 1);
-    assert_int_not_equal(first / CONSAN_LANES, other / CONSAN_LANES);
-    assert_int_equal(consan_span(&engine, 16), UINT32_MAX); /* there is no such CTA */
-    assert_int_equal(consan_next_span(&engine, 3, 0), first);
-    assert_int_equal(consan_next_span(&engine, 3, first + 1), next);
-    assert_int_equal(consan_next_span(&engine, 3, next + 1), UINT32_MAX);
-    assert_int_equal(consan_next_span(&engine, UINT32_MAX, next + 1), other);
-    assert_int_equal(consan_split(&engine, other), other + 1);
-}
-
-/* Agents 16 apart have the same number in their sets. */
-static void test_agents_of_different_sets_are_different(void **state) {
-    Consan engine;
-    make_cluster(*state, &engine);
-    uint32_t span = consan_span(&engine, 0), writer = consan_base(79), other = consan_base(15);
-    writes(&engine, writer, span);
-    assert_int_equal(may_read(&engine, writer, span), CONSAN_CLEAN);
-    assert_int_equal(may_read(&engine, other, span), CONSAN_OUTSTANDING_WRITE);
-    assert_int_equal(consan_verify_read(&engine, other, &span, 1).actor, writer);
-    assert_int_equal(consan_write_visibility(&engine, span, 0), 0);
-    assert_int_equal(consan_write_visibility(&engine, span, 4), consan_peers(writer));
-    hands_over(&engine, writer, other, 0);
-    assert_int_equal(may_write(&engine, other, span), CONSAN_CLEAN);
-    reads(&engine, CONSAN_TENSOR + writer, span);
-    assert_int_equal(may_write(&engine, other, span), CONSAN_OUTSTANDING_READ);
-    assert_int_equal(consan_verify_write(&engine, other, &span, 1).actor, CONSAN_TENSOR + writer);
-    assert_int_equal(may_write(&engine, CONSAN_TENSOR + other, span), CONSAN_OUTSTANDING_READ);
-}
-
-static void test_groups_are_each_agents_own(void **state) {
-    Consan engine;
-    make_cluster(*state, &engine);
-    uint32_t span = consan_span(&engine, 7), one = consan_base(20), two = consan_base(36);
-    stages(&engine, CONSAN_STORE, two, span);
-    stages(&engine, CONSAN_STORE, one, span);
-    consan_commit(&engine, CONSAN_STORE, one);
-    assert_int_equal(consan_next_staged(&engine, CONSAN_STORE, two, 0), span);
-    assert_int_equal(consan_next_staged(&engine, CONSAN_STORE, two, span + 1), UINT32_MAX);
-    assert_int_equal(consan_verify_write(&engine, one, &span, 1).actor, one); /* the lowest */
-    consan_clear(&engine, CONSAN_STORE, one, 0);
-    assert_int_equal(consan_outstanding_commits(&engine, CONSAN_STORE, one, span), 0);
-    assert_int_equal(consan_outstanding_commits(&engine, CONSAN_STORE, two, span), -1);
-    assert_int_equal(consan_verify_write(&engine, one, &span, 1).actor, two);
-}
-
-/* What nobody can learn from is not kept: after the others have written anew, an actor is in no word of theirs. */
-static void test_words_in_which_nothing_is_seen_are_left(void **state) {
-    Consan engine;
-    make_cluster(*state, &engine);
-    uint32_t own = consan_span(&engine, 0), theirs = consan_span(&engine, 9), other = consan_base(45);
-    writes(&engine, other, theirs);
-    writes(&engine, 0, own);
-    hands_over(&engine, other, 0, 0);
-    assert_int_equal(engine.watched.counts[0], 2);
-    writes(&engine, other, theirs);
-    hands_over(&engine, 0, 3, 1);
-    assert_int_equal(engine.watched.counts[0], 1);
-    assert_int_equal(may_read(&engine, 3, own), CONSAN_CLEAN);
-    assert_int_equal(may_read(&engine, 3, theirs), CONSAN_OUTSTANDING_WRITE);
-}
-
-#define RULE(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
-
 /* What an arrival in flight reports is settled when it is issued, and comes to the phase that is open when it lands. */
 static void test_an_announced_arrival_publishes_what_was_seen_then(void **state) {
     Consan *engine = &((Fixture *)*state)->engine;
@@ -787,11 +627,6 @@ int main(void) {
         RULE(one_bit_per_reader_second_read_revokes),
         RULE(stage_marks_minus_one),
         RULE(memory_that_runs_out_later_is_said),
-        RULE(every_agent_has_four_actors),
-        RULE(spans_of_two_homes_share_no_word),
-        RULE(agents_of_different_sets_are_different),
-        RULE(groups_are_each_agents_own),
-        RULE(words_in_which_nothing_is_seen_are_left),
         RULE(commit_turns_staged_into_one_and_increments_others),
         RULE(a_pending_copy_forbids_every_access_by_anybody),
         RULE(a_pending_read_forbids_writes_by_anybody),

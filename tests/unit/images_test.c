@@ -9,6 +9,7 @@
 #include "ptx/images.h"
 #include "ptx/unpack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HEADER = 16, IMAGE = 64, SECTION = 64 };
@@ -249,7 +250,128 @@ static void in_elf(void **state) {
     done(&found);
     put(&bytes, 40, UINT64_MAX - 64, 8); /* the table of sections */
     found = find(&bytes);
-    expect_text(&found, 0, NULL, "no table of sections");
+    expect_text(&found, 0, NULL, "cut off, or damaged: its table of sections");
+    expect_text(&found, 1, ptx, NULL); /* the fatbins are found without it */
+    expect_text(&found, 2, ptx, NULL);
+    done(&found);
+}
+
+/* Programs may have lost their table of sections, on purpose. */
+static void stripped(void **state) {
+    (void)state;
+    Bytes bytes = {0};
+    enum { AT = 512 };
+    put_elf(&bytes, 62, ".nv_fatbin", AT, 64);
+    put_fatbin(&bytes, AT, 1, ptx, PTX_SIZE);
+    put(&bytes, 40, 0, 8);
+    put(&bytes, 60, 0, 4);
+    Found found = find(&bytes);
+    assert_int_equal(found.images.count, 1);
+    expect_text(&found, 0, ptx, NULL);
+    done(&found);
+    bytes.size = AT;
+    found = find(&bytes);
+    expect_text(&found, 0, NULL, "has no table of sections, and no fatbin was found");
+    done(&found);
+}
+
+/* With 65,280 sections or more their number, and that of their names, stand in the first row. */
+static void many_sections(void **state) {
+    (void)state;
+    Bytes bytes = {0};
+    enum { AT = 512, TABLE = 128 };
+    put_fatbin(&bytes, AT, 1, ptx, PTX_SIZE);
+    put_elf(&bytes, 62, ".nv_fatbin", AT, bytes.size - AT);
+    memcpy(bytes.data + TABLE + 2 * SECTION, bytes.data + TABLE, SECTION); /* the names are section 2 now */
+    put(&bytes, TABLE + 32, 3, 8);
+    put(&bytes, TABLE + 40, 2, 4);
+    put(&bytes, 60, 0, 2);
+    put(&bytes, 62, 0xffff, 2);
+    Found found = find(&bytes);
+    assert_int_equal(found.images.count, 1);
+    expect_text(&found, 0, ptx, NULL);
+    done(&found);
+    put(&bytes, TABLE + 32, (uint64_t)1 << 60, 8);
+    found = find(&bytes);
+    expect_text(&found, 0, NULL, "cut off, or damaged: its table of sections");
+    done(&found);
+}
+
+/* ---- Archives ---- */
+
+/* A member; returns where the next one goes. */
+static size_t put_member(Bytes *bytes, size_t at, const char *name, const void *data, size_t size) {
+    char header[61];
+    snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644, size);
+    put_text(bytes, at, header, 60);
+    put_text(bytes, at + 60, data, size);
+    if (size % 2)
+        put_text(bytes, at + 60 + size, "\n", 1);
+    return at + 60 + size + size % 2;
+}
+
+static void expect_member(const Found *found, uint32_t index, const char *name) {
+    Str member = found->images.items[index].member;
+    assert_int_equal(member.size, strlen(name));
+    assert_memory_equal(member.data, name, member.size);
+}
+
+/* An archive with names of every kind: short, in the table of long ones, and before the bytes; and where its last member
+ * starts. */
+static Bytes made_archive(size_t *last) {
+    enum { AT = 512 };
+    Bytes object = {0}, fatbin = {0}, named = {0}, bytes = {0};
+    put_fatbin(&object, AT, 1, ptx, PTX_SIZE);
+    put_elf(&object, 62, "__nv_relfatbin", AT, object.size - AT);
+    put_fatbin(&fatbin, 0, 1, ".version 7.0\n\0\0\0", 16);
+    put_text(&named, 0, "with blanks.o\0\0\0", 16);
+    put_fatbin(&named, 16, 1, ptx, PTX_SIZE);
+    put_text(&bytes, 0, "!<arch>\n", 8);
+    size_t at = put_member(&bytes, 8, "/", "\0\0\0", 3); /* symbols */
+    at = put_member(&bytes, at, "//", "first/\na_name_that_is_long.o/\n", 30);
+    at = put_member(&bytes, at, "readme.txt/", "nothing", 7);
+    at = put_member(&bytes, at, "short.o/", object.data, object.size);
+    at = put_member(&bytes, at, "/7", fatbin.data, fatbin.size);
+    *last = at;
+    put_member(&bytes, at, "#1/16", named.data, named.size);
+    return bytes;
+}
+
+static void in_archive(void **state) {
+    (void)state;
+    size_t last;
+    Bytes bytes = made_archive(&last);
+    Found found = find(&bytes);
+    assert_int_equal(found.images.count, 3);
+    expect_text(&found, 0, ptx, NULL);
+    expect_member(&found, 0, "short.o");
+    expect_text(&found, 1, ".version 7.0\n", NULL);
+    expect_member(&found, 1, "a_name_that_is_long.o");
+    expect_text(&found, 2, ptx, NULL);
+    expect_member(&found, 2, "with blanks.o");
+    done(&found);
+}
+
+static void archive_damaged(void **state) {
+    (void)state;
+    size_t last;
+    Bytes bytes = made_archive(&last);
+    size_t size = bytes.size;
+    for (bytes.size = last + 1; bytes.size < size - 1; bytes.size++) {
+        Found found = find(&bytes);
+        bool said = false;
+        for (uint32_t i = 0; i < found.images.count; i++)
+            said |= found.images.items[i].problem != NULL;
+        assert_true(said);
+        done(&found);
+    }
+    bytes.size = 8;
+    Found found = find(&bytes);
+    expect_text(&found, 0, NULL, "there is no PTX in it");
+    done(&found);
+    put_text(&bytes, 0, "!<thin>\n", 8);
+    found = find(&bytes);
+    expect_text(&found, 0, NULL, "a thin archive");
     done(&found);
 }
 
@@ -278,6 +400,39 @@ static void in_cubin(void **state) {
     done(&found);
 }
 
+/* As LZ4 that is all literals; returns its size. */
+static size_t pack(unsigned char *to, const Bytes *bytes) {
+    size_t size = 0, left = bytes->size - 15;
+    to[size++] = 0xf0;
+    for (; left >= 255; left -= 255)
+        to[size++] = 255;
+    to[size++] = (unsigned char)left;
+    memcpy(to + size, bytes->data, bytes->size);
+    return size + bytes->size;
+}
+
+static void in_packed_cubin(void **state) {
+    (void)state;
+    Bytes cubin = {0}, bytes = {0};
+    unsigned char packed[4096];
+    put_text(&cubin, 512, ".version 8.0\0.target sm_90\0\0", 28);
+    put_elf(&cubin, 190, ".nv_debug_ptx_txt", 512, 28);
+    size_t size = pack(packed, &cubin);
+    put_packed(&bytes, put_fatbin(&bytes, 0, 2, (const char *)packed, size), size, 0x2011, cubin.size);
+    Found found = find(&bytes);
+    assert_int_equal(found.images.count, 2);
+    assert_int_equal(found.images.items[0].kind, IMAGE_CUBIN);
+    assert_true(found.images.items[1].kept);
+    assert_int_equal(found.images.items[1].unpacked, 28);
+    expect_text(&found, 1, ".version 8.0\n.target sm_90\n", NULL);
+    done(&found);
+    bytes.data[HEADER + IMAGE] = 0; /* no literals: it cannot be unpacked */
+    found = find(&bytes);
+    assert_int_equal(found.images.count, 2);
+    expect_text(&found, 1, NULL, "could not be looked into");
+    done(&found);
+}
+
 static void other_files(void **state) {
     (void)state;
     static const char *const texts[] = {"", ".version 8.0\n", "\177ELF",
@@ -291,10 +446,12 @@ static void other_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_fatbin),     cmocka_unit_test(lz4_image), cmocka_unit_test(lz4_hostile),
-        cmocka_unit_test(zstd_image),       cmocka_unit_test(bombs),     cmocka_unit_test(packed_somehow),
-        cmocka_unit_test(no_ptx),           cmocka_unit_test(cut_off),   cmocka_unit_test(in_elf),
-        cmocka_unit_test(sections_overlap), cmocka_unit_test(in_cubin),  cmocka_unit_test(other_files),
+        cmocka_unit_test(plain_fatbin),     cmocka_unit_test(lz4_image),       cmocka_unit_test(lz4_hostile),
+        cmocka_unit_test(zstd_image),       cmocka_unit_test(bombs),           cmocka_unit_test(packed_somehow),
+        cmocka_unit_test(no_ptx),           cmocka_unit_test(cut_off),         cmocka_unit_test(in_elf),
+        cmocka_unit_test(sections_overlap), cmocka_unit_test(in_cubin),        cmocka_unit_test(other_files),
+        cmocka_unit_test(stripped),         cmocka_unit_test(many_sections),   cmocka_unit_test(in_archive),
+        cmocka_unit_test(archive_damaged),  cmocka_unit_test(in_packed_cubin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

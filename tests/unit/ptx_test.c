@@ -313,6 +313,30 @@ static void without_edits_the_text_is_the_same(void **state) {
     done(&read);
 }
 
+/* Nothing has to stand between the number that ends a .loc and a guard. */
+static void edits_stand_apart(void **state) {
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_90\n.file 1 \"a.c\"\n.entry k {\n.reg .pred %p<2>;\n"
+                               ".loc 1 7 48@%p0 ret;\n.loc 1 8 3@!%p0 ret;\n}\n";
+    Read read = read_text(text, sizeof text - 1);
+    assert_true(read.good);
+    PtxEdits edits;
+    ptx_edits_init(&edits, &read.module);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < read.module.statements_count; i++)
+        if (read.module.statements[i].kind == PTX_INSTRUCTION && seen++ == 0)
+            ptx_edit_before(&edits, i, STR("exit;"));
+        else if (read.module.statements[i].kind == PTX_INSTRUCTION)
+            ptx_edit_replace(&edits, i, STR("trap;"));
+    Text out = {0};
+    ptx_edit_print(&edits, &out);
+    text_char(&out, 0);
+    assert_non_null(strstr(out.data, ".loc 1 7 48\n\texit;\n\t@%p0 ret;\n.loc 1 8 3\n\ttrap;\n}\n"));
+    text_free(&out);
+    ptx_edits_free(&edits);
+    done(&read);
+}
+
 static void edits_leave_the_rest_alone(void **state) {
     (void)state;
     Read read = read_text(kernel, sizeof kernel - 1);
@@ -376,6 +400,7 @@ int main(void) {
         cmocka_unit_test(reading_goes_on_after_an_error),
         cmocka_unit_test(what_is_nested_deeply_is_refused),
         cmocka_unit_test(without_edits_the_text_is_the_same),
+        cmocka_unit_test(edits_stand_apart),
         cmocka_unit_test(edits_leave_the_rest_alone),
         cmocka_unit_test(what_is_printed_reads_the_same),
     };

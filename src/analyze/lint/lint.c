@@ -2,23 +2,10 @@
 #include "analyze/lint/internal.h"
 
 #include "analyze/telling/place.h"
+#include "finding/lint_rows.h"
 #include "model/effect/unknown.h"
 
 #include <stdarg.h>
-
-/* Why a rule is one, and what mends it: the columns of its row. */
-static const struct {
-    const char *why, *fix;
-} rows[RULE_COUNT] = {
-#define LINT(name, id, fact, grade, summary, illegal, needs, source, fix) [RULE_##name] = {illegal, fix},
-#include "finding/lint_amd.def"
-#include "finding/lint_barrier.def"
-#include "finding/lint_group.def"
-#include "finding/lint_limit.def"
-#include "finding/lint_proxy.def"
-#include "finding/lint_tma.def"
-#undef LINT
-};
 
 /* ---- Saying it ------------------------------------------------------------------------------------ */
 
@@ -48,8 +35,8 @@ Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ..
     finding->rule = rule;
     finding->space = "shared";
     finding->message = verdict_keep(lint->verdict, &text);
-    finding->why = rows[rule].why;
-    finding->fix = rows[rule].fix;
+    finding->why = lint_row(rule).why;
+    finding->fix = lint_row(rule).fix;
     finding->times = 1;
     FindingPlace *places = finding_places(lint->verdict, finding, 2);
     op_place_set(lint->module, op, &places[0], lint->verdict);

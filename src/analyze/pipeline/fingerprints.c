@@ -53,11 +53,31 @@ static void add_op(Module *module, const FindingPlace *place, Text *to) {
     text_addf(to, "%s %zu", place->op, number);
 }
 
+/* "mbarrier.init.shared::cta.b64 3": the same of PTX. */
+static void add_instruction(const PtxModule *ptx, const FindingPlace *place, Text *to) {
+    size_t number = 0;
+    for (uint32_t i = 0; i < ptx->statements_count; i++) {
+        const PtxStatement *statement = &ptx->statements[i];
+        Place at = {0};
+        if (statement->kind == PTX_FUNCTION)
+            number = 0;
+        if (statement->kind != PTX_INSTRUCTION || !str_is(ptx->forms[statement->what].text, place->op))
+            continue;
+        number++;
+        at = source_place(ptx->source, statement->begin);
+        if (at.line > place->ir_line || (at.line == place->ir_line && at.column >= place->ir_column))
+            break;
+    }
+    text_addf(to, "%s %zu", place->op, number);
+}
+
 static const char *anchor_of(Reader *reader, const Finding *finding, Arena *arena) {
     Text anchor = {0};
     if (finding->place_count) {
         add_line(reader, &finding->places[0], &anchor);
-        if (!anchor.size)
+        if (!anchor.size && reader->result->ptx)
+            add_instruction(reader->result->ptx, &finding->places[0], &anchor);
+        else if (!anchor.size)
             add_op(reader->result->module, &finding->places[0], &anchor);
     }
     return text_keep(&anchor, arena);

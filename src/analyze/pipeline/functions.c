@@ -133,6 +133,8 @@ static void emit_fences(void *context) {
 
 bool result_emit(Result *result, bool prune, Text *to) {
     Emission emission = {result, prune, true, to};
+    if (result->ptx)
+        return false; /* it is looked at, not changed */
     if (!result_attempt(result, result->membars ? emit_barriers : emit_fences, &emission))
         to->failed = true;
     return emission.settled;

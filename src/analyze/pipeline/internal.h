@@ -15,6 +15,8 @@ typedef struct Look {
 } Look;
 
 /* ---- question.c ---- */
+/* The name of a kernel. */
+Str result_name(const Result *result, size_t kernel);
 /* Leaves the functions of that name (with or without '@'); false: there is none, and all are left. */
 bool result_keep(Result *result, Str name);
 /* "@a, @b" */

@@ -12,6 +12,7 @@
 #include "finding/report.h"
 #include "model/target/release.h"
 #include "model/target/target.h"
+#include "ptx/ptx.h"
 #include "render/trace.h"
 
 /* What is asked of the kernels of a module. Texts outlive the result, but for the names of files. */
@@ -47,12 +48,14 @@ struct Row;
 /* What became of it. Where the verdict is an error, there are no functions. */
 typedef struct Result {
     Module *module;
+    PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
     Arena arena;
     VerdictKind kind;
     const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */
     Source *source;          /* the launch file or trail; NULL if none was read */
     Diagnostics diagnostics; /* about that */
     const Op **functions;    /* that were looked at; what follows has one for each, if it was asked for */
+    uint32_t *entries;       /* of PTX, in their place */
     size_t count;
     /* Kernels that were run. */
     Question question;

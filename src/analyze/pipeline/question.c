@@ -6,11 +6,16 @@
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 
+Str result_name(const Result *result, size_t kernel) {
+    const PtxModule *ptx = result->ptx;
+    return ptx ? ptx_name(ptx, ptx->functions[result->entries[kernel]].name) : op_symbol(result->functions[kernel]);
+}
+
 const char *result_names(Result *result) {
     Text text = {0};
     for (size_t i = 0; i < result->count; i++) {
         text_addf(&text, "%s@", i ? ", " : "");
-        text_add_plain(&text, op_symbol(result->functions[i]));
+        text_add_plain(&text, result_name(result, i));
     }
     return text_keep(&text, &result->arena);
 }
@@ -19,9 +24,14 @@ bool result_keep(Result *result, Str name) {
     size_t kept = 0;
     if (name.size && name.data[0] == '@')
         name = str_between(name.data + 1, name.data + name.size);
-    for (size_t i = 0; i < result->count; i++)
-        if (str_equal(op_symbol(result->functions[i]), name))
+    for (size_t i = 0; i < result->count; i++) {
+        if (!str_equal(result_name(result, i), name))
+            continue;
+        if (result->ptx)
+            result->entries[kept++] = result->entries[i];
+        else
             result->functions[kept++] = result->functions[i];
+    }
     result->count = kept ? kept : result->count;
     return kept > 0;
 }
@@ -42,6 +52,21 @@ static bool find_kernels(Result *result) {
                            MODULE_MOST);
     for (size_t i = 0; i < result->count; i++)
         membar_complete(result->module, result->functions[i]);
+    return !only || result_keep(result, str_of(only)) ||
+           result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
+}
+
+/* Functions of PTX that a launch can name; a library that has none is looked at function by function. */
+static bool find_entries(Result *result) {
+    const char *only = result->question.kernel;
+    const PtxModule *ptx = result->ptx;
+    result->entries = ARENA_ARRAY(&result->arena, uint32_t, ptx->functions_count + 1);
+    for (int entries = 1; entries >= 0 && !result->count; entries--)
+        for (uint32_t i = 0; i < ptx->functions_count; i++)
+            if (ptx->functions[i].body && ptx->functions[i].entry == entries)
+                result->entries[result->count++] = i;
+    if (!result->count)
+        return result_fail(result, "there is no kernel in it: no .entry with a body");
     return !only || result_keep(result, str_of(only)) ||
            result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
 }
@@ -234,17 +259,34 @@ static void prepare_reports(Result *result) {
     }
 }
 
+/* Rules read it as it stands: a launch beside it is for those who run it. */
+static bool ask_ptx(Result *result) {
+    const Question *question = &result->question;
+    if (!question->lint_only)
+        return result_fail(result, "PTX is read, printed and linted, but not run yet: nothing was checked");
+    if (question->argument_count || question->grid)
+        return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
+    return find_entries(result);
+}
+
+static bool ask(Result *result) {
+    const Question *question = &result->question;
+    if (result->ptx)
+        return ask_ptx(result);
+    if (question->report && question->trail)
+        return result_fail(result, "a barrier report is about launches, not about a trail");
+    return find_kernels(result) && (question->trail ? read_trail(result) : read_launch(result));
+}
+
 bool result_ask(Result *result, const Question *question) {
     result->question = *question;
-    bool fits = !question->report || !question->trail ||
-                result_fail(result, "a barrier report is about launches, not about a trail");
-    if (!fits || !find_kernels(result) || !(question->trail ? read_trail(result) : read_launch(result))) {
+    if (!ask(result)) {
         result->count = 0;
         return false;
     }
     result->verdicts = ARENA_ARRAY(&result->arena, Verdict, result->count + 1);
     for (size_t i = 0; i <= result->count; i++) { /* the last is for a report on nothing */
-        Str name = i < result->count ? op_symbol(result->functions[i]) : STR("");
+        Str name = i < result->count ? result_name(result, i) : STR("");
         result->verdicts[i] =
             (Verdict){.arena = &result->arena, .kernel = arena_copy(&result->arena, name.data, name.size)};
     }

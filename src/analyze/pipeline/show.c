@@ -127,6 +127,8 @@ static void show_run(void *context) {
 
 bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
     Show show = {.result = result, .what = what, .step = step, .out = to};
+    if (result->ptx)
+        return false; /* it has no runs */
     if (what == SHOW_STEPS && results_show_row(&result, 1, to))
         return true;
     bool enough = result_attempt(result, show_run, &show) && !show.tables.failed;

@@ -2,6 +2,7 @@
 #include "analyze/pipeline/internal.h"
 
 #include "analyze/lint/lint.h"
+#include "analyze/ptx/lint.h"
 #include "analyze/report/head.h"
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
@@ -19,6 +20,11 @@ static const Launch *lint_launch(Result *result, size_t kernel) {
 }
 
 void step_lint(Result *result, size_t kernel) {
+    if (result->ptx) {
+        ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target,
+                 &result->verdicts[kernel]);
+        return;
+    }
     LintOptions options = {.target = result->question.target,
                            .launch = lint_launch(result, kernel),
                            .releases = result->question.releases,
@@ -198,5 +204,6 @@ void step_head(void *context) {
 
 void step_lines(void *context) {
     const Look *look = context;
-    verdict_name_source(&look->result->verdicts[look->at], look->result->module);
+    if (!look->result->ptx) /* texts about PTX name lines of PTX alone: places have both */
+        verdict_name_source(&look->result->verdicts[look->at], look->result->module);
 }

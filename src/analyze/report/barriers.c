@@ -191,20 +191,6 @@ static const char *counter_of(Builder *builder, const Op *op) {
     return loop ? verdict_text(builder->verdict, "accumCnt(loop@%u)", op_line(builder->module, loop)) : "accumCnt";
 }
 
-/* The value that says which slot of a ring an effect means; NULL if none does. */
-static const Value *slot_value(const Effect *effect) {
-    if (effect->slot)
-        return effect->slot;
-    const Value *value = effect->on;
-    for (int step = 0; value_op(value) && step < 16; step++) {
-        const Op *op = value->owner;
-        if (op_is(op, CLASS_INDEX))
-            return op->operand_count > 1 ? op->operands[1] : NULL;
-        value = op->operand_count ? op->operands[0] : NULL;
-    }
-    return NULL;
-}
-
 const char *builder_written(Builder *builder, const Value *value, bool inverted) {
     Text text = {0};
     if (!value)
@@ -230,7 +216,8 @@ ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect) {
                         .index = "",
                         .phase = "",
                         .part = "",
-                        .index_as_written = builder_written(builder, slot_value(effect), false),
+                        .index_as_written =
+                            builder_written(builder, effect->slot ? effect->slot : value_slot(effect->on), false),
                         .phase_as_written = waits ? builder_written(builder, effect->amount, effect->inverted) : "",
                         .first_parity = -1,
                         .amount = effect_is_named(effect)       ? named_amount(effect)

@@ -1,6 +1,8 @@
 /* Which finding explains the others, and what is said of it first. */
 #include "analyze/report/head.h"
 
+#include "analyze/telling/source_lines.h"
+
 #include <inttypes.h>
 
 /* ---- Names ---------------------------------------------------------------------------------------- */
@@ -41,7 +43,8 @@ static Named named_at(const Report *report, const char *at) {
 }
 
 /* A text of a finding with the report's names in place of values. */
-static const char *with_names(const Report *report, Verdict *verdict, const char *text) {
+static const char *with_names(const void *context, Verdict *verdict, const char *text) {
+    const Report *report = context;
     if (!text || !strchr(text, '%'))
         return text ? text : "";
     Text to = {0};
@@ -229,23 +232,6 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-/* Who waits, with barriers called what the rest of the report calls them. */
-static const ReportBlocked *named_blocked(const Report *report, Verdict *verdict, const Finding *finding) {
-    ReportBlocked *blocked = ARENA_ARRAY(verdict->arena, ReportBlocked, finding->blocked_count + 1);
-    for (size_t i = 0; i < finding->blocked_count; i++) {
-        blocked[i] = finding->blocked[i];
-        blocked[i].waits_for = with_names(report, verdict, blocked[i].waits_for);
-        blocked[i].why = with_names(report, verdict, blocked[i].why);
-        ReportPlace *could = ARENA_ARRAY(verdict->arena, ReportPlace, blocked[i].could_count + 1);
-        for (size_t k = 0; k < blocked[i].could_count; k++) {
-            could[k] = blocked[i].could[k];
-            could[k].detail = with_names(report, verdict, could[k].detail);
-        }
-        blocked[i].could = could;
-    }
-    return blocked;
-}
-
 /* Deadlocks are findings, in the same order; their texts name the kernel's source by now. */
 static void tell_deadlocks(Report *report, Verdict *verdict) {
     ReportDeadlock *deadlocks = ARENA_ARRAY(verdict->arena, ReportDeadlock, report->deadlock_count + 1);
@@ -260,7 +246,7 @@ static void tell_deadlocks(Report *report, Verdict *verdict) {
         deadlock->why = with_names(report, verdict, finding->why);
         deadlock->fix = with_names(report, verdict, finding->fix);
         deadlock->schedule = finding->schedule;
-        deadlock->blocked = named_blocked(report, verdict, finding);
+        deadlock->blocked = blocked_retold(verdict, finding, with_names, report);
     }
     if (!count)
         return;

@@ -447,7 +447,8 @@ static const SpanSet *source_of(Races *races, const Event *event, const Word *wo
         const CompiledEffect *effect = &program->effects[instruction->aux + i];
         if (effect->effect.verb == EFFECT_READ && effect->effect.done == DONE_TX &&
             effect->effect.space == SPACE_SHARED && effect->on != NO_REGISTER)
-            return spans_at(races, event, words[effect->on], effect->type, NULL);
+            return spans_at(races, event, words[effect->on], effect->type,
+                            effect_part(races->machine, event->agent, effect, 0));
     }
     return NULL;
 }

@@ -230,20 +230,9 @@ static bool explain_crowded(const Machine *machine, const Race *race, Finding *f
     return false;
 }
 
-/* The value that picks a slot of a ring, through views of that; NULL if none does. */
-static const Value *slot_of(const Value *value) {
-    for (int step = 0; value_op(value) && step < 16; step++) {
-        const Op *op = value->owner;
-        if (op_is(op, CLASS_INDEX))
-            return op->operand_count > 1 ? op->operands[1] : NULL;
-        value = op->operand_count ? op->operands[0] : NULL;
-    }
-    return NULL;
-}
-
 /* How the IR computes the slot that a view is of; "" if it is of none. */
 static const char *slot_text(const Machine *machine, const Value *view, Verdict *verdict) {
-    const Value *slot = slot_of(view);
+    const Value *slot = value_slot(view);
     Text text = {0};
     if (slot)
         expression_print(machine->program->module, slot, &text);

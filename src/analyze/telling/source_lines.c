@@ -80,7 +80,8 @@ static bool mentions(const SourceLines *lines, const char *text, const char *end
     return false;
 }
 
-static const char *with_source(Verdict *verdict, const SourceLines *lines, const char *text) {
+static const char *with_source(const void *context, Verdict *verdict, const char *text) {
+    const SourceLines *lines = context;
     if (!text || !strstr(text, mark.data))
         return text;
     Text to = {0};
@@ -122,15 +123,16 @@ static const char *with_calls(Verdict *verdict, const char *text) {
 }
 
 /* The same of whoever waits forever. */
-static const ReportBlocked *blocked_with_source(Verdict *verdict, const SourceLines *lines, const Finding *finding) {
+const ReportBlocked *blocked_retold(Verdict *verdict, const Finding *finding, Retell *retell, const void *context) {
     ReportBlocked *blocked = ARENA_ARRAY(verdict->arena, ReportBlocked, finding->blocked_count + 1);
     for (size_t i = 0; i < finding->blocked_count; i++) {
         blocked[i] = finding->blocked[i];
-        blocked[i].why = with_source(verdict, lines, blocked[i].why);
+        blocked[i].waits_for = retell(context, verdict, blocked[i].waits_for);
+        blocked[i].why = retell(context, verdict, blocked[i].why);
         ReportPlace *could = ARENA_ARRAY(verdict->arena, ReportPlace, blocked[i].could_count + 1);
         for (size_t k = 0; k < blocked[i].could_count; k++) {
             could[k] = blocked[i].could[k];
-            could[k].detail = with_source(verdict, lines, could[k].detail);
+            could[k].detail = retell(context, verdict, could[k].detail);
         }
         blocked[i].could = could;
     }
@@ -144,12 +146,12 @@ void verdict_name_source(Verdict *verdict, Module *module) {
     bool python = is_python(&lines);
     for (size_t i = 0; i < verdict->finding_count && lines.count; i++) {
         Finding *finding = &verdict->findings[i];
-        finding->message = with_source(verdict, &lines, finding->message);
-        finding->why = with_source(verdict, &lines, finding->why);
-        finding->fix = with_source(verdict, &lines, finding->fix);
-        finding->schedule = with_source(verdict, &lines, finding->schedule);
+        finding->message = with_source(&lines, verdict, finding->message);
+        finding->why = with_source(&lines, verdict, finding->why);
+        finding->fix = with_source(&lines, verdict, finding->fix);
+        finding->schedule = with_source(&lines, verdict, finding->schedule);
         if (finding->blocked_count)
-            finding->blocked = blocked_with_source(verdict, &lines, finding);
+            finding->blocked = blocked_retold(verdict, finding, with_source, &lines);
         if (python)
             finding->fix = with_calls(verdict, finding->fix);
     }

@@ -43,24 +43,52 @@ typedef struct PtxValues {
     Form *forms;        /* of each value of the flow */
     PtxOrigin *origins; /* of each value of the flow */
     bool *assumed;      /* of each instruction: it extends an index, which is assumed not to wrap in a warp */
-    bool *parts;        /* of each block: its end may part the threads of a warp */
+    uint8_t *ends;      /* of each block, FormSpan: over which threads all go the same way at its end */
+    uint8_t *turns;     /* of each loop, FormSpan: over which threads all make the same number of turns */
+    bool *parts;        /* of each block: its end may part the threads of a warp (ends is SPAN_NONE) */
     bool *divergent;    /* of each block: it may be run by a part of a warp's threads */
     Arena arena;
 } PtxValues;
 
+/* `shape` may be NULL. False, with one sentence, if it would take more than `budget` bytes. */
 bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *shape, size_t budget,
                 const char **problem);
 void ptx_values_free(PtxValues *values);
 
-/* The form of any operand that has a value: a register, a constant, a special register, the address of a variable. */
+/* The form of any operand that has a value where it stands: a register, a constant, a special register, the address of
+ * a variable. That of a register may be less than that of its value, if lanes left a loop in different turns before. */
 Form ptx_operand_form(const PtxValues *values, uint32_t operand);
 /* The address of an access ([a + 4]), and the space that it is in: the form's own (ld.shared), or where the value comes
- * from. */
+ * from. `origin` may be NULL. */
 Form ptx_address_form(const PtxValues *values, uint32_t statement, uint32_t operand, PtxOrigin *origin);
-/* Whether it is one constant in all threads. */
-bool form_constant(const Form *form, uint64_t *value);
-/* The offset of a lane, and the stride where there is one (FORM_TABLE with a single one). */
-uint64_t form_offset(const PtxValues *values, const Form *form, unsigned lane);
+/* The offset of a thread, by its number in the CTA, and the stride of lanes where there is a single one for all warps
+ * (FORM_TABLE). */
+uint64_t form_offset(const PtxValues *values, const Form *form, unsigned thread);
 bool form_stride(const PtxValues *values, const Form *form, uint64_t *stride);
+
+/* ---- How much is known ---- */
+
+/* Accesses of memory by what is known of their addresses. */
+typedef enum PtxAccessKind {
+    ACCESS_CONSTANT, /* one address, which is known but for where variables lie */
+    ACCESS_UNIFORM,  /* the same in all lanes */
+    ACCESS_AFFINE,   /* so many bytes a lane; how many may not be known */
+    ACCESS_BITS,     /* a sum of so many bytes for each bit of the lane; they may not be known */
+    ACCESS_TABLE,    /* 32 known offsets */
+    ACCESS_ANY,
+    PTX_ACCESS_KINDS
+} PtxAccessKind;
+
+typedef struct PtxShares {
+    /* [..][1]: of those, how many hold only if what is assumed does. */
+    uint64_t count[PTX_SPACES][PTX_ACCESS_KINDS][2];
+    uint64_t values, value_kinds[PTX_ACCESS_KINDS]; /* values of registers */
+} PtxShares;
+/* Adds those of a function. Accesses of parameters do not count. */
+void ptx_count_shares(const PtxValues *values, PtxShares *shares);
+PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const PtxOrigin *origin);
+
+/* For people: each block, and each value with its form (`weir parse --print values K.ptx`). */
+void ptx_values_print(const PtxValues *values, Text *to);
 
 #endif

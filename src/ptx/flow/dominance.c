@@ -1,0 +1,107 @@
+/* Who dominates whom, and where ways meet again. */
+#include "ptx/flow/internal.h"
+
+void make_dominance(Maker *m) {
+    PtxFlow *flow = m->flow;
+    uint32_t *dominators = find_dominators(&m->scratch, &m->graph, &m->walk);
+    uint32_t *sizes = ARENA_ARRAY(&m->scratch, uint32_t, flow->block_count);
+    for (uint32_t i = 0; i < flow->block_count; i++)
+        flow->blocks[i].dominator = dominators[i];
+    for (uint32_t i = flow->order_count; i-- > 1;) { /* a dominator stands before what it dominates */
+        uint32_t block = flow->order[i];
+        sizes[dominators[block]] += ++sizes[block];
+    }
+    for (uint32_t i = 0; i < flow->order_count;
+         i++) { /* tree_end is where the next in it will be, up to its true end */
+        uint32_t block = flow->order[i], above = dominators[block];
+        FlowBlock *at = &flow->blocks[block];
+        if (above != PTX_NONE) {
+            at->tree_begin = flow->blocks[above].tree_end;
+            flow->blocks[above].tree_end += sizes[block];
+        }
+        at->tree_end = at->tree_begin + 1;
+    }
+}
+
+/* ---- Where ways meet again ---------------------------------------------------------------------------------- */
+
+/* Whether a thread may end with a block, and others go on: a trap does not count. */
+static bool may_end(Maker *m, uint32_t index) {
+    const FlowBlock *block = &m->flow->blocks[index];
+    if (block->end == block->begin)
+        return block->ends == FLOW_OVER;
+    const PtxStatement *statement = &m->module->statements[m->flow->instructions[block->end - 1]];
+    Going going = going_of(m->module, statement);
+    bool falls = going.next && index + 1 == m->flow->block_count; /* off the end of the function */
+    return falls || (going.over && !going.stops);
+}
+
+typedef struct Ending {
+    bool *ends;     /* of each block: an edge leads from it to the end of all */
+    bool *can;      /* ... and whether it can come there */
+    uint32_t *work; /* blocks to look behind */
+} Ending;
+
+static void reach_back(Maker *m, Ending *e, uint32_t block) {
+    uint32_t count = 0;
+    if (!e->can[block])
+        e->work[count++] = block;
+    e->can[block] = true;
+    while (count) {
+        uint32_t at = e->work[--count];
+        for (uint32_t k = m->graph.back_at[at]; k < m->graph.back_at[at + 1]; k++) {
+            uint32_t from = m->graph.back[k];
+            if (!e->can[from])
+                e->work[count++] = from;
+            e->can[from] = true;
+        }
+    }
+}
+
+/* Outermost loops from which the end cannot be reached are ended at their header; the last of them first, since those
+ * before may lead to it. */
+static Ending find_ends(Maker *m) {
+    PtxFlow *flow = m->flow;
+    Ending e = {ARENA_ARRAY(&m->scratch, bool, flow->block_count), ARENA_ARRAY(&m->scratch, bool, flow->block_count),
+                new_numbers(&m->scratch, flow->block_count)};
+    for (uint32_t i = 0; i < flow->order_count; i++)
+        if ((e.ends[flow->order[i]] = may_end(m, flow->order[i])))
+            reach_back(m, &e, flow->order[i]);
+    for (uint32_t i = flow->order_count; i-- > 0;) {
+        uint32_t block = flow->order[i], loop = flow->blocks[block].loop;
+        if (e.can[block] || loop == PTX_NONE || flow->loops[loop].header != block ||
+            flow->loops[loop].outer != PTX_NONE)
+            continue;
+        e.ends[block] = true;
+        reach_back(m, &e, block);
+    }
+    return e;
+}
+
+/* The graph with all edges turned, and a node behind the blocks that leads to all those that end. */
+static Graph turned_graph(Maker *m, const bool *ends) {
+    const Graph *graph = &m->graph;
+    uint32_t count = graph->count, edges = graph->back_at[count];
+    Graph turned = {.count = count + 1,
+                    .next_at = new_numbers(&m->scratch, count + 2),
+                    .next = new_numbers(&m->scratch, edges + count)};
+    memcpy(turned.next_at, graph->back_at, sizeof(uint32_t) * ((size_t)count + 1));
+    if (edges)
+        memcpy(turned.next, graph->back, sizeof(uint32_t) * (size_t)edges);
+    for (uint32_t i = 0; i < count; i++)
+        if (ends[i])
+            turned.next[edges++] = i;
+    turned.next_at[count + 1] = edges;
+    return turned;
+}
+
+void make_meetings(Maker *m) {
+    PtxFlow *flow = m->flow;
+    Ending e = find_ends(m);
+    Graph turned = turned_graph(m, e.ends);
+    Walk walk = walk_graph(&m->scratch, &turned, flow->block_count);
+    turn_graph(&m->scratch, &turned, &walk);
+    uint32_t *meets = find_dominators(&m->scratch, &turned, &walk);
+    for (uint32_t i = 0; i < flow->block_count; i++)
+        flow->blocks[i].meets = meets[i] == flow->block_count ? PTX_NONE : meets[i];
+}

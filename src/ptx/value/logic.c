@@ -1,0 +1,203 @@
+/* Forms bit by bit: logic, and bits that are moved. */
+#include "ptx/value/operation.h"
+
+typedef struct Logic {
+    unsigned table; /* of eight results, a being 4, b 2 and c 1 */
+    unsigned count; /* of operands */
+    unsigned width, threads;
+    FormView views[3];
+} Logic;
+
+static uint64_t logic_word(const Logic *logic, const uint64_t words[3]) {
+    uint64_t result = 0;
+    for (unsigned term = 0; term < 8; term++)
+        if (logic->table >> term & 1)
+            result |= (term & 4 ? words[0] : ~words[0]) & (term & 2 ? words[1] : ~words[1]) &
+                      (term & 1 ? words[2] : ~words[2]);
+    return result & form_mask(logic->width);
+}
+
+/* The result of a thread if bits that are not known are all 1 in the operands that `chosen` has, and 0 in the others.
+ */
+static uint64_t thread_word(const Logic *logic, unsigned thread, unsigned chosen) {
+    uint64_t words[3] = {0, 0, 0};
+    for (unsigned i = 0; i < logic->count; i++) {
+        const FormView *view = &logic->views[i];
+        words[i] = view_fixed(view, thread) | (chosen >> i & 1 ? view->vary | view->mess : 0);
+    }
+    return logic_word(logic, words);
+}
+
+/* What the threads' results have in common, bit by bit. */
+typedef struct LogicBits {
+    uint64_t depends; /* on bits that are not known, in some thread */
+    uint64_t messy;   /* on bits that differ between lanes in no known way */
+    uint64_t differs; /* between the lanes of a warp */
+    uint64_t apart;   /* between warps */
+    uint64_t spread;  /* on more than one bit of the lane */
+} LogicBits;
+
+/* Bits that are told by one bit of the lane. */
+static uint64_t told_by_one(const uint64_t words[FORM_LANES]) {
+    uint64_t told = 0;
+    for (unsigned bit = 1; bit < FORM_LANES; bit *= 2) {
+        uint64_t wrong = 0;
+        for (unsigned lane = 0; lane < FORM_LANES; lane++)
+            wrong |= words[lane] ^ words[lane & bit];
+        told |= ~wrong;
+    }
+    return told;
+}
+
+static void gather_warp(const Logic *logic, unsigned first, unsigned chosen, LogicBits *bits) {
+    uint64_t words[FORM_LANES];
+    unsigned lanes = logic->threads > 1 ? FORM_LANES : 1;
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        unsigned thread = first + lane;
+        words[lane] = thread_word(logic, thread, chosen);
+        bits->differs |= words[lane] ^ words[0];
+        bits->depends |= words[lane] ^ thread_word(logic, thread, 0);
+        for (unsigned i = 0; i < logic->count; i++)
+            if (logic->views[i].mess)
+                bits->messy |= (words[lane] ^ thread_word(logic, thread, chosen ^ 1u << i)) & logic->views[i].mess;
+    }
+    bits->apart |= words[0] ^ thread_word(logic, 0, chosen);
+    if (lanes > 1)
+        bits->spread |= ~told_by_one(words);
+}
+
+static LogicBits gather(const Logic *logic) {
+    LogicBits bits = {0, 0, 0, 0, 0};
+    for (unsigned chosen = 0; chosen < 1u << logic->count; chosen++)
+        for (unsigned first = 0; first < logic->threads; first += FORM_LANES)
+            gather_warp(logic, first, chosen, &bits);
+    return bits;
+}
+
+/* Lanes whose bits are each one bit of the lane, turned around or not by a bit that is the same for all: that is a sum
+ * of so much a bit of the lane. */
+static bool sums_of_bits(const FormTables *tables, const Logic *logic, const LogicBits *bits, const FormView *result) {
+    uint64_t turned = bits->depends & bits->differs;
+    return !bits->messy && !(turned & bits->spread) &&
+           (result->count == 1 || offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS);
+}
+
+static Form logic_result(FormTables *tables, const Logic *logic, FormSpan span, unsigned assumes) {
+    LogicBits bits = gather(logic);
+    FormView result;
+    /* A bit that depends on what is not known is the same in all lanes if none of those bits are a mess, and lanes make
+     * no difference to it; if warps do, each warp has its own. */
+    result.mess = bits.messy | (bits.depends & bits.differs);
+    result.vary = bits.depends & ~result.mess;
+    result.count = logic->threads;
+    for (unsigned i = 0; i < result.count; i++)
+        result.fixed[i] = thread_word(logic, i, 0) & ~(result.vary | result.mess);
+    if (bits.depends & bits.apart)
+        span = SPAN_WARP;
+    Form form = form_of_view(tables, logic->width, span, assumes, &result);
+    if (form.kind == FORM_ANY && sums_of_bits(tables, logic, &bits, &result)) {
+        form.kind = FORM_BITS;
+        form.span = (uint8_t)(logic->threads > 1 ? SPAN_WARP : span);
+    }
+    return form;
+}
+
+Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsigned table) {
+    Logic logic;
+    logic.table = table;
+    logic.count = count;
+    logic.width = arguments[0].width;
+    logic.threads = 1;
+    FormSpan span = SPAN_GRID;
+    unsigned assumes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        form_view(tables, &arguments[i], &logic.views[i]);
+        logic.threads = logic.views[i].count > logic.threads ? logic.views[i].count : logic.threads;
+        span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
+        assumes |= arguments[i].assumes;
+    }
+    return logic_result(tables, &logic, span, assumes);
+}
+
+/* ---- Side by side ------------------------------------------------------------------------------------------ */
+
+static void shift_view(FormView *view, unsigned left, unsigned right, unsigned width) {
+    uint64_t mask = form_mask(width);
+    view->vary = view->vary << left >> right & mask;
+    view->mess = view->mess << left >> right & mask;
+    for (unsigned i = 0; i < view->count; i++)
+        view->fixed[i] = view->fixed[i] << left >> right & mask;
+}
+
+/* What the bits of both are. */
+static void merge_view(FormView *whole, const FormView *view, unsigned threads) {
+    whole->vary |= view->vary;
+    whole->mess |= view->mess;
+    if (view->count > whole->count) {
+        for (unsigned i = 1; i < threads; i++)
+            whole->fixed[i] = whole->fixed[0];
+        whole->count = threads;
+    }
+    for (unsigned i = 0; i < whole->count; i++)
+        whole->fixed[i] |= view_fixed(view, i);
+}
+
+Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned width) {
+    if (width > 64)
+        return form_pure(tables, parts, count, width);
+    FormView whole, view;
+    whole.vary = whole.mess = whole.fixed[0] = 0;
+    whole.count = 1;
+    FormSpan span = SPAN_GRID;
+    unsigned assumes = 0, at = 0;
+    for (unsigned i = 0; i < count && at < width; at += parts[i++].width) {
+        if (parts[i].kind == FORM_NEVER)
+            return (Form){.kind = FORM_NEVER, .width = (uint8_t)width};
+        form_view(tables, &parts[i], &view);
+        shift_view(&view, at, 0, width);
+        merge_view(&whole, &view, form_threads(tables));
+        span = parts[i].span > span ? (FormSpan)parts[i].span : span;
+        assumes |= parts[i].assumes;
+    }
+    return form_of_view(tables, width, span, assumes, &whole);
+}
+
+Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned width) {
+    if (whole->width > 64 || shift >= 64)
+        return form_pure(tables, whole, 1, width);
+    bool assumed = false;
+    if (!shift || whole->kind == FORM_NEVER)
+        return form_extend(tables, whole, width, false, &assumed);
+    FormView view;
+    form_view(tables, whole, &view);
+    shift_view(&view, 0, shift, width);
+    return form_of_view(tables, width, (FormSpan)whole->span, whole->assumes, &view);
+}
+
+/* ---- Choices ------------------------------------------------------------------------------------------------- */
+
+/* A predicate that is one bit of the lane, or its opposite. */
+static bool is_lane_bit(const FormTables *tables, const Form *predicate) {
+    const uint64_t *offsets = form_offsets(tables, predicate->table);
+    for (unsigned first = 0; first < form_threads(tables); first += FORM_LANES)
+        if (!(told_by_one(offsets + first) & 1))
+            return false;
+    return true;
+}
+
+Form form_select(FormTables *tables, const Form *chooser, const Form *a, const Form *b) {
+    uint64_t value;
+    if (chooser->kind == FORM_NEVER || a->kind == FORM_NEVER || b->kind == FORM_NEVER)
+        return (Form){.kind = FORM_NEVER, .width = a->width};
+    if (form_constant(chooser, &value))
+        return value ? *a : *b;
+    bool uniform = form_is_uniform(tables, chooser);
+    Form result = form_join(tables, a, b, uniform ? form_span(chooser) : SPAN_NONE);
+    bool bit = chooser->kind == FORM_TABLE && is_lane_bit(tables, chooser);
+    if (!uniform && result.kind == FORM_ANY && bit && form_is_uniform(tables, a) && form_is_uniform(tables, b)) {
+        result.kind = FORM_BITS; /* b + bit * (a - b) */
+        result.span = SPAN_WARP;
+    }
+    result.assumes |= chooser->assumes;
+    return result;
+}
