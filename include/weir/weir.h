@@ -194,10 +194,12 @@ typedef enum weir_form {
     WEIR_FLOW,
     WEIR_SLICE,   /* of each kernel: the values that a run depends on */
     WEIR_PROGRAM, /* of each kernel: what is run, in registers and jumps */
+    /* Of each function of PTX: what is known of its values across the lanes of a warp (docs/ptx.md). */
+    WEIR_VALUES,
 } weir_form;
 
 /* 0, or -1 if `write` stopped or there was no memory. The module must be ok. Of PTX there are no effects, slices and
- * programs: -1. */
+ * programs, and of MLIR no values: -1. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);
 
 /* ---- PTX --------------------------------------------------------------------------------------- */
@@ -240,6 +242,22 @@ typedef struct weir_ptx_flow {
 } weir_ptx_flow;
 /* 0; -1 if the module is no PTX, or if a function would take too much memory. */
 WEIR_API int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *flow);
+
+/* Accesses of memory by a PTX module, in one state space, by what is known of their addresses: one address, the same in
+ * all lanes of a warp, so many bytes a lane, so many for each bit of the lane, 32 known offsets, or nothing. */
+typedef struct weir_ptx_accesses {
+    const char *space; /* "global" */
+    size_t constant, uniform, affine, bits, table, any;
+    size_t assumed; /* of all but `any`: those that hold if no index wraps and memory is steady (docs/ptx.md) */
+} weir_ptx_accesses;
+enum { WEIR_PTX_SPACES = 8 };
+typedef struct weir_ptx_values {
+    weir_ptx_accesses spaces[WEIR_PTX_SPACES];
+    size_t parting, blocks; /* blocks whose end may part the threads of a warp, of so many */
+    size_t memory;          /* bytes that the largest of them takes */
+} weir_ptx_values;
+/* 0; -1 if the module is no PTX, or if a function would take too much memory. */
+WEIR_API int weir_ptx_values_of(const weir_module *module, weir_ptx_values *values);
 
 /* ---- What ops do ----------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include "ptx/log.h"
 #include "ptx/pick.h"
 #include "ptx/print.h"
+#include "ptx/value/value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -484,22 +485,35 @@ static void print_ptx(const weir_module *module, weir_form form, Text *out) {
     }
 }
 
+/* The flow of a function, or with its values; false, with what is wrong, if it takes too much memory. */
+static bool print_function(const PtxModule *module, uint32_t function, weir_form form, Text *out,
+                           const char **problem) {
+    PtxFlow flow;
+    PtxValues values;
+    bool good = ptx_flow(&flow, module, function, ptx_flow_budget(module), problem);
+    if (good && form == WEIR_FLOW) {
+        ptx_flow_print(&flow, out);
+    } else if (good) {
+        good = ptx_values(&values, &flow, NULL, ptx_values_budget(module), problem);
+        if (good)
+            ptx_values_print(&values, out);
+        ptx_values_free(&values);
+    }
+    ptx_flow_free(&flow);
+    return good;
+}
+
 /* Of each function that has a body; false if one of them takes too much memory, which stands in its place. */
-static bool print_flows(const weir_module *of, Text *out) {
+static bool print_functions(const weir_module *of, weir_form form, Text *out) {
     const PtxModule *module = of->ptx;
     bool enough = true;
     for (uint32_t i = 0; i < module->functions_count; i++) {
-        PtxFlow flow;
         const char *problem;
-        if (!module->functions[i].body || (of->kept && !of->kept[module->functions[i].begin]))
+        bool left_out = of->kept && !of->kept[module->functions[i].begin];
+        if (!module->functions[i].body || left_out || print_function(module, i, form, out, &problem))
             continue;
-        if (ptx_flow(&flow, module, i, ptx_flow_budget(module), &problem)) {
-            ptx_flow_print(&flow, out);
-        } else {
-            text_plainf(out, "// %.*s: %s\n", STR_ARG(ptx_name(module, module->functions[i].name)), problem);
-            enough = false;
-        }
-        ptx_flow_free(&flow);
+        text_plainf(out, "// %.*s: %s\n", STR_ARG(ptx_name(module, module->functions[i].name)), problem);
+        enough = false;
     }
     return enough;
 }
@@ -507,10 +521,11 @@ static bool print_flows(const weir_module *of, Text *out) {
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    if (module->ptx && form > WEIR_FLOW)
+    bool functions = form == WEIR_FLOW || form == WEIR_VALUES;
+    if (module->ptx ? form > WEIR_EFFECTS && !functions : form == WEIR_VALUES)
         return -1;
-    if (module->ptx && form == WEIR_FLOW)
-        enough = print_flows(module, &out);
+    if (module->ptx && functions)
+        enough = print_functions(module, form, &out);
     else if (module->ptx)
         print_ptx(module, form, &out);
     else if (form >= WEIR_EFFECTS)
@@ -556,6 +571,46 @@ int weir_ptx_flow_of(const weir_module *module, weir_ptx_flow *sum) {
         ptx_flow_free(&flow);
     }
     return ptx ? 0 : -1;
+}
+
+static void add_accesses(const PtxShares *shares, PtxSpace space, weir_ptx_accesses *accesses) {
+    size_t *const counts[PTX_ACCESS_KINDS] = {&accesses->constant, &accesses->uniform, &accesses->affine,
+                                              &accesses->bits,     &accesses->table,   &accesses->any};
+    accesses->space = ptx_space_name(space);
+    for (unsigned kind = 0; kind < PTX_ACCESS_KINDS; kind++) {
+        *counts[kind] = shares->count[space][kind][0] + shares->count[space][kind][1];
+        accesses->assumed += shares->count[space][kind][1];
+    }
+}
+
+_Static_assert((int)WEIR_PTX_SPACES == (int)PTX_SPACES, "a row for each space");
+int weir_ptx_values_of(const weir_module *module, weir_ptx_values *sum) {
+    const PtxModule *ptx = module->ptx;
+    PtxShares shares = {0};
+    bool good = ptx != NULL;
+    *sum = (weir_ptx_values){0};
+    for (uint32_t i = 0; good && i < ptx->functions_count; i++) {
+        PtxFlow flow;
+        PtxValues values;
+        const char *problem;
+        if (!ptx->functions[i].body)
+            continue;
+        if (!ptx_flow(&flow, ptx, i, ptx_flow_budget(ptx), &problem))
+            return -1;
+        good = ptx_values(&values, &flow, NULL, ptx_values_budget(ptx), &problem);
+        if (good) {
+            ptx_count_shares(&values, &shares);
+            for (uint32_t k = 0; k < flow.block_count; k++)
+                sum->parting += values.parts[k];
+            sum->blocks += flow.block_count;
+            sum->memory = values.arena.held > sum->memory ? values.arena.held : sum->memory;
+        }
+        ptx_values_free(&values);
+        ptx_flow_free(&flow);
+    }
+    for (unsigned space = 0; space < PTX_SPACES; space++)
+        add_accesses(&shares, (PtxSpace)space, &sum->spaces[space]);
+    return good ? 0 : -1;
 }
 
 weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {

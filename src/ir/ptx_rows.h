@@ -45,6 +45,9 @@ const PtxRow *ptx_row_at(size_t index);
 /* The row that takes a form; NULL: none does. Then *known says whether all of its words are words of the table, so that
  * it is the way they are put together that is wrong, and not the table that is too old; NULL: nobody asks. */
 const PtxRow *ptx_row_of(Str form, bool *known);
+/* Whether some row has the word, as its opcode or as a modifier. */
+bool ptx_is_opcode(Str word);
+bool ptx_is_modifier(Str word);
 /* What the rows of an opcode have in common. */
 typedef enum PtxActs {
     PTX_NO_ROW,
@@ -63,6 +66,8 @@ bool ptx_form_has(Str form, Str modifier);
 bool ptx_row_names(const PtxRow *row, Str operand);
 /* What the row says of its results; PTX_EVALUATORS if its word is in no list, which is our own mistake. */
 PtxEvaluator ptx_evaluator(const PtxRow *row);
+/* How a function goes on that comes with the driver (ptx_callees.def); PTX_EVALUATE_NONE: it is none of them. */
+PtxEvaluator ptx_callee(Str name);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 
@@ -73,6 +78,7 @@ int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count);
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;
+    bool updated;        /* written, and read before */
     Str type;            /* a group, a type, "wide" or "label"; empty: nothing is said */
     bool vector;         /* it may be one */
     Str members;         /* the group that says of how many; empty: any number */

@@ -38,21 +38,26 @@ static int digit_value(char c) {
                                   : 99;
 }
 
-/* Digits of a base; how many there are. What does not fit is cut off, as ptxas does. */
-static size_t read_digits(Reader *r, int base, uint64_t *value) {
+/* Digits of a base; how many there are. What does not fit is cut off, and said in `over` where ptxas notices: when there is
+ * one more digit though the highest bit is set. */
+static size_t read_digits(Reader *r, int base, uint64_t *value, bool *over) {
     const char *start = r->p;
-    for (*value = 0; digit_value(*r->p) < base; r->p++)
+    *over = false;
+    for (*value = 0; digit_value(*r->p) < base; r->p++) {
+        *over |= *value >> 63;
         *value = *value * (uint64_t)base + (uint64_t)digit_value(*r->p);
+    }
     return (size_t)(r->p - start);
 }
 
 /* 0f3F800000: exactly eight digits; 0d: sixteen */
 static bool read_bits(Reader *r, size_t digits, Constant *to) {
     const char *start = r->p;
+    bool over;
     r->p += 2;
     to->kind = digits == 8 ? CONSTANT_SINGLE : CONSTANT_DOUBLE;
     to->exact = true;
-    if (read_digits(r, 16, &to->bits) == digits && !is_class(*r->p, CLASS_IDENTIFIER))
+    if (read_digits(r, 16, &to->bits, &over) == digits && !is_class(*r->p, CLASS_IDENTIFIER))
         return true;
     return ptx_fail(r, start, "a number that starts so has %zu hexadecimal digits", digits);
 }
@@ -97,14 +102,15 @@ static bool read_literal(Reader *r, Constant *to) {
     int base = *start != '0' ? 10 : letter == 'x' ? 16 : letter == 'b' ? 2 : 8;
     if (base == 16 || base == 2)
         r->p += 2;
-    size_t digits = read_digits(r, base, &to->bits);
+    bool over;
+    size_t digits = read_digits(r, base, &to->bits, &over);
     if (*r->p == 'U')
         to->not_signed = r->p++ != NULL;
     else
         to->not_signed = (int64_t)to->bits < 0;
     if (!digits || is_class(*r->p, CLASS_IDENTIFIER))
         return ptx_fail(r, start, "this is no number");
-    return true;
+    return !over || ptx_fail(r, start, "this number has more than 64 bits");
 }
 
 /* ---- Operators ----------------------------------------------------------------------------------------- */
@@ -363,18 +369,24 @@ bool read_integer(Reader *r, int64_t *value) {
     return constant.kind == PTX_INTEGER || ptx_fail(r, at, "this has to be a whole number");
 }
 
+bool read_whole(Reader *r, int64_t *value) {
+    next_char(r);
+    const char *at = r->p;
+    Constant constant;
+    if (!is_class(*at, CLASS_DIGIT)) /* ptxas takes no expressions here */
+        return fail_expected(r, "a number");
+    if (!read_literal(r, &constant))
+        return false;
+    *value = (int64_t)constant.bits;
+    return constant.kind == CONSTANT_INTEGER || ptx_fail(r, at, "this has to be a whole number");
+}
+
 bool read_count(Reader *r, uint32_t *value) {
     int64_t number;
     next_char(r);
     const char *at = r->p;
-    uint64_t digits;
-    if (!is_class(*at, CLASS_DIGIT)) /* ptxas takes no expressions here */
-        return fail_expected(r, "a number");
-    Constant constant;
-    if (!read_literal(r, &constant))
+    if (!read_whole(r, &number))
         return false;
-    digits = constant.bits;
-    number = (int64_t)digits;
     *value = (uint32_t)number;
-    return (constant.kind == CONSTANT_INTEGER && digits < UINT32_MAX) || ptx_fail(r, at, "this number is too large");
+    return (uint64_t)number < UINT32_MAX || ptx_fail(r, at, "this number is too large");
 }

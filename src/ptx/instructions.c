@@ -112,12 +112,12 @@ static bool has_row(const PtxModule *module, const PtxRow *row) {
 }
 
 /* Which operands a row says are written. */
-static uint32_t written_operands(const PtxRow *row) {
-    uint32_t written = 0;
+static void describe_writes(PtxForm *form) {
     PtxOperandRow operand;
-    for (unsigned i = 0; i < 32 && ptx_row_operand(row, i, &operand); i++)
-        written |= (uint32_t)operand.written << i;
-    return written;
+    for (unsigned i = 0; i < 32 && ptx_row_operand(form->row, i, &operand); i++) {
+        form->writes |= (uint32_t)operand.written << i;
+        form->updates |= (uint32_t)operand.updated << i;
+    }
 }
 
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
@@ -128,10 +128,11 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     *facts = (FormFacts){.most = UINT16_MAX, .calls = str_is(next_part(&text), "call")};
     if (!form->row) {
         facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
+        facts->unknown = !facts->wrong && r->module->version <= PTX_WORDS_OF && unknown_word(form->text).size;
         return;
     }
     form->evaluator = ptx_evaluator(form->row);
-    form->writes = written_operands(form->row);
+    describe_writes(form);
     facts->early = !has_row(r->module, form->row);
     facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     unsigned least, most;
@@ -353,6 +354,7 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
     const FormFacts facts = r->facts[form];
     unsigned count = 0;
+    uint32_t first = r->module->operands_count;
     r->calls = facts.calls;
     if (*r->p != ';' && next_char(r) != ';') {
         do {
@@ -367,7 +369,9 @@ static bool read_operands(Reader *r, uint32_t form, const char *start) {
             return fail_expected(r, "',' or ';'");
     }
     r->p++;
-    return (count >= facts.least && count <= facts.most) || fail_count(r, start, form, &facts, count);
+    if (count < facts.least || count > facts.most)
+        return fail_count(r, start, form, &facts, count);
+    return !facts.calls || check_call(r, first, start);
 }
 
 /* @%p, @!p */
@@ -414,6 +418,8 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
+    if (r->facts[form].unknown)
+        return ptx_fail(r, at, "PTX has no word '%.*s'", STR_ARG(unknown_word(found->text)));
     if (r->facts[form].early)
         return fail_early(r, at, found);
     found->used++;

@@ -28,7 +28,7 @@
     WORD(func, ".func", read_defined)                                 \
     WORD(version, ".version", read_version)                           \
     WORD(target, ".target", read_target)                              \
-    WORD(address_size, ".address_size", read_numbers)                 \
+    WORD(address_size, ".address_size", read_address_size)            \
     WORD(file, ".file", read_file)                                    \
     WORD(section, ".section", read_section)                           \
     WORD(pragma, ".pragma", read_pragma)                              \
@@ -56,7 +56,7 @@
     WORD(function_name, "function_name", NULL)                        \
     WORD(inlined_at, "inlined_at", NULL)
 
-/* Types of registers and variables: names, behind the words. */
+/* Types of registers and variables: names, behind the words. Those that only instructions have are none of them. */
 #define PTX_TYPES(TYPE)                                                                                                \
     TYPE(pred)                                                                                                         \
     TYPE(b8)                                                                                                           \
@@ -66,9 +66,8 @@
     TYPE(b128)                                                                                                         \
     TYPE(u8)                                                                                                           \
     TYPE(u16)                                                                                                          \
-    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) \
-        TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref)             \
-            TYPE(surfref)
+    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref)  \
+        TYPE(samplerref) TYPE(surfref)
 
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
@@ -77,7 +76,7 @@ typedef enum WordName {
         WORD_COUNT,
 } WordName;
 
-typedef enum BindingKind { BOUND_NOTHING, BOUND_VARIABLE, BOUND_FUNCTION } BindingKind;
+typedef enum BindingKind { BOUND_NOTHING, BOUND_VARIABLE, BOUND_FUNCTION, BOUND_FILE } BindingKind;
 
 /* How to take back a declaration when its scope ends. */
 typedef enum UndoKind { UNDO_BINDING, UNDO_RANGE, UNDO_SINGLE } UndoKind;
@@ -126,6 +125,7 @@ typedef struct FormFacts {
     OperandFacts operands[OPERANDS_LOOKED_AT];
     const char *space; /* the state space that it names: ".shared"; NULL: none */
     bool wrong;        /* no row takes these modifiers, though all are known */
+    bool unknown;      /* it has a word that PTX does not have */
     bool early;        /* the module's version or target does not have it yet */
     bool wide;         /* an address has 64 bits */
     bool calls;        /* parentheses are lists */
@@ -142,8 +142,12 @@ typedef struct Reader {
     uint32_t function;          /* PTX_NONE: outside of all */
     uint32_t declared;          /* what the name of that function stood for before; PTX_NONE: nothing */
     bool header;                /* between a function's parameters and its body */
+    bool samplers;              /* .target says texmode_independent: there are samplers */
+    uint32_t head;              /* word of the last directive */
+    uint32_t header_words;      /* the directives that stood there, a bit each */
     bool in_section, calls, strict;
     unsigned depth, brackets; /* of expressions, and of operands in each other */
+    size_t looked_in_vain;    /* bytes, for the brace that closes another */
     unsigned scopes_open;
     size_t budget;
     jmp_buf exhausted;
@@ -233,6 +237,8 @@ bool check_characters(Reader *r);
 uint32_t intern(Reader *r, Str text);
 void open_scope(Reader *r);
 void close_scope(Reader *r);
+/* Whether a name can be declared: no sink, no word of the language. False, with an error, if not. */
+bool check_name(Reader *r, Str name, const char *at);
 /* Binds the name of a variable or function in the scope at hand; false, with an error, if it is bound there. */
 bool declare_variable(Reader *r, uint32_t variable, const char *at);
 bool declare_function(Reader *r, uint32_t function, const char *at);
@@ -252,6 +258,8 @@ bool read_constant(Reader *r, PtxOperand *to);
 /* The same if it is a whole number. */
 bool read_integer(Reader *r, int64_t *value);
 bool read_count(Reader *r, uint32_t *value);
+/* A whole number alone, without a sign. */
+bool read_whole(Reader *r, int64_t *value);
 
 /* ---- operands.c ---- */
 bool read_operand(Reader *r);
@@ -260,6 +268,19 @@ bool read_register(Reader *r);
 /* Of an initializer. */
 bool read_initial(Reader *r);
 
+/* ---- calls.c ---- */
+/* Whether a call, whose operands are the last from `first` on, fits what it calls. */
+bool check_call(Reader *r, uint32_t first, const char *at);
+/* Bits of a variable's type, a vector's together; bytes of all of it. */
+unsigned variable_bits(const Reader *r, const PtxVariable *variable);
+uint64_t variable_size(const Reader *r, const PtxVariable *variable);
+
+/* ---- words.c ---- */
+/* The newest ISA of which all words are known. */
+enum { PTX_WORDS_OF = 90 };
+/* The first word of a form that is in no list; empty: all are. */
+Str unknown_word(Str form);
+
 /* ---- instructions.c ---- */
 /* An instruction, with its guard if there is one, or a label. */
 bool read_instruction(Reader *r);
@@ -267,11 +288,19 @@ bool read_instruction(Reader *r);
 /* ---- variables.c, functions.c, directives.c: what stands behind the word of a directive ---- */
 typedef bool ReadDirective(Reader *r, uint32_t word);
 ReadDirective read_loc, read_data, read_variables, read_linkage, read_defined, read_version, read_target, read_numbers,
-    read_file, read_section, read_pragma, read_alias, read_prototype, read_targets;
+    read_address_size, read_file, read_section, read_pragma, read_alias, read_prototype, read_targets;
+/* A function's header is over: whether what stood in it goes together. */
+bool end_header(Reader *r, const char *at);
+/* Whether a label stands right before a directive that needs one; false, with an error, if not. */
+bool is_labeled(Reader *r, uint32_t word);
 bool read_linked_function(Reader *r, uint32_t word, uint32_t linkage);
 bool read_linked_variables(Reader *r, uint32_t space, uint32_t linkage);
+/* Whether two functions have the same parameters and results; false, with an error, if not. */
+bool same_prototype(Reader *r, uint32_t one, uint32_t other, const char *at);
 /* A parameter of a function, as the next variable; nameless ones are "_". */
-bool read_parameter(Reader *r, bool named);
+bool read_parameter(Reader *r, bool named, bool entry, bool result);
+/* Functions that are neither defined nor said to be elsewhere. */
+void check_defined(Reader *r);
 /* The body of a function is over. */
 void end_function(Reader *r);
 

@@ -19,6 +19,16 @@ static void grow_slots(Reader *r) {
     r->name_slot_count = count;
 }
 
+static const PtxName *find_name(const Reader *r, Str text) {
+    uint32_t hash = map_hash(text), at = hash & (r->name_slot_count - 1);
+    for (; r->name_slots[at]; at = (at + 1) & (r->name_slot_count - 1)) {
+        const PtxName *name = &r->module->names[r->name_slots[at] - 1];
+        if (name->hash == hash && str_equal(name->text, text))
+            return name;
+    }
+    return NULL;
+}
+
 uint32_t intern(Reader *r, Str text) {
     if (2 * r->module->names_count >= r->name_slot_count)
         grow_slots(r);
@@ -66,6 +76,14 @@ void close_scope(Reader *r) {
     r->scopes_open--;
 }
 
+static LabelSlot *label_slot(const Reader *r, uint32_t name, uint32_t scope) {
+    uint32_t mask = r->label_slot_count - 1;
+    uint32_t at = (uint32_t)(map_mix(((uint64_t)name << 32 | scope) ^ map_seed, 0x9e3779b97f4a7c15u)) & mask;
+    while (r->label_slots[at].name && (r->label_slots[at].name != name + 1 || r->label_slots[at].scope != scope))
+        at = (at + 1) & mask;
+    return &r->label_slots[at];
+}
+
 /* ---- Declarations ------------------------------------------------------------------------------------ */
 
 /* "%r12" without its number; the number, or -1 if it has none that a range could have. */
@@ -86,6 +104,12 @@ static bool fail_twice(Reader *r, const char *at, Str name) {
     return ptx_fail(r, at, "'%.*s' is declared twice in this scope", STR_ARG(name));
 }
 
+bool check_name(Reader *r, Str name, const char *at) {
+    bool lone = name.size == 1 && (*name.data == '_' || *name.data == '$');
+    return (!lone && !str_is(name, "WARP_SZ")) ||
+           ptx_fail(r, at, "'%.*s' is a word of PTX, and no name", STR_ARG(name));
+}
+
 static void bind(Reader *r, uint32_t name, BindingKind kind, uint32_t bound) {
     PtxName *entry = &r->module->names[name];
     if (r->scope != PTX_NONE)
@@ -94,15 +118,54 @@ static void bind(Reader *r, uint32_t name, BindingKind kind, uint32_t bound) {
     entry->bound_kind = (uint8_t)kind;
 }
 
+/* Whether a name of the range is declared by itself in the same scope; of a long one the first names are looked at. */
+static bool has_single(Reader *r, const PtxVariable *range) {
+    Text text = {0};
+    bool found = false;
+    for (uint32_t i = 0; !found && i < range->range && i < 256; i++) {
+        text.size = 0;
+        text_str(&text, r->module->names[range->name].text);
+        text_number(&text, i);
+        const PtxName *name = find_name(r, (Str){text.data, text.size});
+        found = name && name->bound_kind == BOUND_VARIABLE && r->module->variables[name->bound].scope == r->scope;
+    }
+    text_free(&text);
+    return found;
+}
+
 static bool declare_range(Reader *r, uint32_t variable, const char *at) {
     const PtxVariable *declared = &r->module->variables[variable];
     PtxName *name = &r->module->names[declared->name];
     if (name->range && r->module->variables[name->range - 1].scope == r->scope)
         return fail_twice(r, at, name->text);
+    if (name->singles && has_single(r, declared))
+        return fail_twice(r, at, name->text);
     if (r->scope != PTX_NONE)
         push_undo(r, (Undo){declared->name, name->range, UNDO_RANGE, 0});
     name->range = variable + 1;
     return true;
+}
+
+/* A variable that its name stood for before, in the same scope: one of both has to be elsewhere. */
+static bool declare_again(Reader *r, uint32_t variable, uint32_t earlier, const char *at) {
+    const PtxVariable *now = &r->module->variables[variable], *before = &r->module->variables[earlier];
+    Str name = ptx_name(r->module, now->name);
+    bool elsewhere = now->linkage == WORD_extern;
+    if (!elsewhere && before->linkage != WORD_extern)
+        return fail_twice(r, at, name);
+    bool same = now->space == before->space && now->type == before->type && now->vector == before->vector &&
+                now->dimension_count == before->dimension_count;
+    uint64_t size = variable_size(r, now), other = variable_size(r, before);
+    if (!same || (size && other && size != other) || (!elsewhere && now->linkage == PTX_NONE))
+        return ptx_fail(r, at, "'%.*s' is declared above in another way", STR_ARG(name));
+    if (!elsewhere)
+        bind(r, now->name, BOUND_VARIABLE, variable);
+    return true;
+}
+
+static bool is_special(Str name) {
+    unsigned number;
+    return name.data[0] == '%' && ptx_special(name, &number);
 }
 
 bool declare_variable(Reader *r, uint32_t variable, const char *at) {
@@ -113,7 +176,11 @@ bool declare_variable(Reader *r, uint32_t variable, const char *at) {
         return declare_range(r, variable, at);
     const PtxName *name = &r->module->names[declared->name];
     const PtxVariable *before = name->bound_kind == BOUND_VARIABLE ? &r->module->variables[name->bound] : NULL;
-    if (before && before->scope == r->scope && before->linkage != WORD_extern && before->linkage != WORD_common)
+    if (before && before->scope == r->scope)
+        return declare_again(r, variable, name->bound, at);
+    if (r->scope == PTX_NONE && (name->bound_kind == BOUND_FUNCTION || is_special(name->text)))
+        return fail_twice(r, at, name->text);
+    if (r->scope != PTX_NONE && r->label_count && label_slot(r, declared->name, r->scope)->name)
         return fail_twice(r, at, name->text);
     int64_t number;
     Str prefix = prefix_of(name->text, &number);
@@ -142,21 +209,13 @@ bool declare_function(Reader *r, uint32_t function, const char *at) {
 
 bool define_function(Reader *r, const char *at) {
     PtxFunction *function = &r->module->functions[r->function];
-    if (r->declared != PTX_NONE && r->module->functions[r->declared].body)
-        return fail_twice(r, at, r->module->names[function->name].text);
+    if (function->linkage == WORD_extern)
+        return ptx_fail(r, at, "a function that is '.extern' has no body here");
     function->body = true;
     return true;
 }
 
 /* ---- Labels -------------------------------------------------------------------------------------------- */
-
-static LabelSlot *label_slot(const Reader *r, uint32_t name, uint32_t scope) {
-    uint32_t mask = r->label_slot_count - 1;
-    uint32_t at = (uint32_t)(map_mix(((uint64_t)name << 32 | scope) ^ map_seed, 0x9e3779b97f4a7c15u)) & mask;
-    while (r->label_slots[at].name && (r->label_slots[at].name != name + 1 || r->label_slots[at].scope != scope))
-        at = (at + 1) & mask;
-    return &r->label_slots[at];
-}
 
 static void grow_labels(Reader *r) {
     LabelSlot *old = r->label_slots;
@@ -172,7 +231,9 @@ bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at)
     if (2 * r->label_count >= r->label_slot_count)
         grow_labels(r);
     LabelSlot *slot = label_slot(r, name, r->scope);
-    if (slot->name)
+    const PtxName *entry = &r->module->names[name];
+    bool variable = entry->bound_kind == BOUND_VARIABLE && r->module->variables[entry->bound].scope == r->scope;
+    if (slot->name || variable)
         return fail_twice(r, at, r->module->names[name].text);
     *slot = (LabelSlot){name + 1, r->scope, statement};
     r->label_count++;

@@ -93,14 +93,12 @@ static bool read_number(Reader *r) {
     return true;
 }
 
-/* "+ 4", "- 4" behind a symbol; none is 0. */
+/* "+ 4" behind a symbol; none is 0. */
 static bool read_offset(Reader *r, int64_t *offset) {
     *offset = 0;
-    char c = next_char(r);
-    if (c != '+' && c != '-')
+    if (next_char(r) != '+')
         return true;
-    if (c == '+')
-        r->p++;
+    r->p++;
     return read_integer(r, offset);
 }
 
@@ -172,10 +170,13 @@ static PtxOperand *wrap_last(Reader *r, uint32_t head, PtxOperandKind kind) {
 }
 
 static bool read_pair(Reader *r, uint32_t head) {
+    if (++r->brackets > MOST_DEPTH)
+        return ptx_fail(r, r->p, "operands are nested too deeply");
     r->p++;
     wrap_last(r, head, PTX_PAIR);
     if (!read_operand(r))
         return false;
+    r->brackets--;
     r->module->operands[head].a = r->module->operands_count - head - 1;
     return true;
 }

@@ -105,6 +105,7 @@ typedef struct PtxForm {
     const PtxRow *row;      /* NULL: the table does not have it */
     uint32_t used;          /* instructions */
     uint32_t writes;        /* operands that the row says are written: bit i is operand i, the guard not counted */
+    uint32_t updates;       /* ... and those of them that are read before */
     PtxEvaluator evaluator; /* the row's */
 } PtxForm;
 
@@ -122,6 +123,7 @@ typedef struct PtxVariable {
     uint32_t attributes, attribute_count; /* operands of .attribute(...) */
     uint32_t scope;
     bool pointer, ranged;
+    enum { PTX_NOT_FORMAL, PTX_PARAMETER, PTX_RESULT } formal; /* of a function, or of a prototype */
 } PtxVariable;
 
 typedef struct PtxFunction {
@@ -129,6 +131,7 @@ typedef struct PtxFunction {
     uint32_t linkage;                                            /* as of a variable */
     bool entry, body, listed;                                    /* listed: it has parentheses, if only empty ones */
     bool noreturn;                                               /* .noreturn */
+    bool alias;                                                  /* .alias says which other function it is */
     uint32_t returns, return_count, parameters, parameter_count; /* variables */
     uint32_t begin, end;                                         /* statements: its header, and behind its last one */
     uint32_t instructions;                                       /* in it */

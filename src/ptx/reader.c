@@ -49,6 +49,20 @@ PtxStatement *add_statement(Reader *r, PtxKind kind, uint32_t what, uint32_t fir
 
 /* ---- Statements ------------------------------------------------------------------------------------------ */
 
+/* .version, .target and .address_size are the first three, in this order; .target may stand twice. */
+static bool check_head(Reader *r, uint32_t word, const char *at) {
+    uint32_t before = r->head;
+    r->head = word;
+    if (word == WORD_version)
+        return true;
+    if (before == WORD_version && word != WORD_target)
+        return ptx_fail(r, at, "'.target' stands behind '.version'");
+    bool good = word == WORD_target         ? before == WORD_version || before == WORD_target
+                : word == WORD_address_size ? before == WORD_target
+                                            : true;
+    return good || ptx_fail(r, at, "'%.*s' stands at the start of a module", STR_ARG(r->module->names[word].text));
+}
+
 static bool read_directive(Reader *r) {
     static ReadDirective *const readers[WORD_COUNT] = {
 #define WORD(id, text, read) [WORD_##id] = read,
@@ -62,6 +76,8 @@ static bool read_directive(Reader *r) {
         return ptx_fail(r, at, "there is no directive '%.*s'", STR_ARG(text));
     if (!r->module->version && word != WORD_version)
         return ptx_fail(r, at, "a module starts with .version");
+    if (!check_head(r, word, at))
+        return false;
     if (r->in_section && (word < WORD_b8 || word > WORD_b64))
         return ptx_fail(r, at, "'%.*s' does not stand in a section", STR_ARG(text));
     if (r->header && (word < WORD_reqntid || word > WORD_abi_preserve_control) && word != WORD_pragma)
@@ -77,7 +93,7 @@ static bool read_open(Reader *r) {
     if (r->header) {
         r->header = false;
         add_statement(r, PTX_OPEN, r->scope, operands);
-        return define_function(r, at);
+        return end_header(r, at) && define_function(r, at);
     }
     if (r->function == PTX_NONE) {
         if (!before || before->kind != PTX_SECTION || r->in_section)
@@ -113,9 +129,6 @@ static bool read_end(Reader *r) {
         return ptx_fail(r, r->p, "there is no empty statement in PTX");
     r->p++;
     add_statement(r, PTX_END, 0, r->module->operands_count);
-    PtxName *name = &r->module->names[r->module->functions[r->function].name];
-    if (r->declared != PTX_NONE && r->module->functions[r->declared].body)
-        name->bound = r->declared;
     end_function(r);
     return true;
 }
@@ -158,11 +171,13 @@ static void skip_string(Reader *r) {
     r->p = quote ? quote + 1 : r->p;
 }
 
-/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. */
+/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. Text may be
+ * looked through in vain some times, but not for each of a million braces that nothing closes. */
 static bool skip_braces(Reader *r, bool whole) {
+    enum { TIMES = 16 };
     const char *start = r->p;
     unsigned open = 0;
-    while (r->p < r->end) {
+    while (r->p < r->end && r->looked_in_vain / TIMES <= r->source->size) {
         char c = next_char(r);
         if (r->p >= r->end || (c == ';' && !whole))
             break;
@@ -173,6 +188,7 @@ static bool skip_braces(Reader *r, bool whole) {
         if (c == '"')
             skip_string(r);
     }
+    r->looked_in_vain += (size_t)(r->p - start);
     r->p = start;
     return false;
 }
@@ -224,6 +240,8 @@ static void read_all(Reader *r) {
     }
     if (!r->module->version)
         ptx_fail(r, r->end, "a module starts with .version");
+    else if (r->head == WORD_version)
+        ptx_fail(r, r->end, "'.target' stands behind '.version'");
     if (r->function != PTX_NONE || r->in_section) {
         ptx_fail(r, r->end, "the text ends within a %s", r->in_section ? "section" : "function");
         while (r->function != PTX_NONE && r->module->scopes[r->scope].parent != PTX_NONE)
@@ -231,6 +249,7 @@ static void read_all(Reader *r) {
         if (r->function != PTX_NONE)
             end_function(r);
     }
+    check_defined(r);
 }
 
 /* ---- A module --------------------------------------------------------------------------------------------- */

@@ -237,14 +237,16 @@ static const Tried tried[] = {
 
 /* ---- Forms and values that have them -------------------------------------------------------------------- */
 
+/* Two warps. */
+enum { THREADS = 2 * FORM_LANES };
 typedef struct Sample {
     Form form;
-    uint64_t values[FORM_LANES];
+    uint64_t values[THREADS];
 } Sample;
 
-static void random_offsets(uint64_t offsets[FORM_LANES], unsigned width) {
-    uint64_t strides[5], mask = form_mask(width);
-    unsigned kind = below(8), shift = below(width), few = below(5);
+static void random_lanes(uint64_t offsets[FORM_LANES], unsigned width) {
+    uint64_t strides[5];
+    unsigned kind = below(9), shift = below(width), few = below(5);
     for (unsigned b = 0; b < 5; b++)
         strides[b] = chance() >> below(64);
     for (unsigned lane = 0; lane < FORM_LANES; lane++) {
@@ -257,16 +259,26 @@ static void random_offsets(uint64_t offsets[FORM_LANES], unsigned width) {
                         : kind == 4 ? (uint64_t)(lane >> few) << shift
                         : kind == 5 ? (uint64_t)(lane & 7) << shift
                         : kind == 6 ? sum
+                        : kind == 7 ? (lane >> few & 1) * strides[0]
                                     : chance();
-        offsets[lane] &= mask;
     }
-    for (unsigned lane = FORM_LANES; lane-- > 0;)
-        offsets[lane] = (offsets[lane] - offsets[0]) & mask;
+}
+
+/* Of both warps: the same, or each its own. */
+static void random_offsets(uint64_t offsets[THREADS], unsigned width) {
+    uint64_t mask = form_mask(width), step = below(2) ? chance() >> below(64) : (uint64_t)32 << below(width);
+    bool same = below(3) != 0;
+    random_lanes(offsets, width);
+    random_lanes(offsets + FORM_LANES, width);
+    for (unsigned i = THREADS; i-- > 0;) {
+        uint64_t own = same ? offsets[i % FORM_LANES] : offsets[i];
+        offsets[i] = (own - offsets[0] + (i >= FORM_LANES ? step : 0)) & mask;
+    }
 }
 
 static Sample random_table(FormTables *tables, unsigned width) {
-    uint64_t mask = form_mask(width), offsets[FORM_LANES], base = chance() & mask;
-    unsigned how = below(6), cut = below(width + 1);
+    uint64_t mask = form_mask(width), offsets[THREADS], base = chance() & mask;
+    unsigned how = below(6), cut = below(width);
     if (how == 0)
         base &= chance() & chance();
     if (how == 1)
@@ -278,63 +290,81 @@ static Sample random_table(FormTables *tables, unsigned width) {
     }
     known &= mask;
     random_offsets(offsets, width);
-    Sample sample = {.form = form_uniform(width, SPAN_WARP, ~base & known, base & known)};
+    if (below(4) == 0)
+        memset(offsets, 0, sizeof offsets);
+    Sample sample = {.form = form_uniform(width, SPAN_CTA, ~base & known, base & known)};
     sample.form.table = form_table(tables, offsets);
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        sample.values[lane] = (base + offsets[lane]) & mask;
+    for (unsigned i = 0; i < THREADS; i++)
+        sample.values[i] = (base + offsets[i]) & mask;
     return sample;
 }
 
+static unsigned lanes_used(const uint64_t values[THREADS]) {
+    unsigned lanes = 0;
+    for (unsigned bit = 1; bit < FORM_LANES; bit *= 2)
+        for (unsigned i = 0; i < THREADS; i++)
+            lanes |= values[i] != values[i ^ bit] ? bit : 0;
+    return lanes;
+}
+
 /* Shapes without tables: of the bits that are the same in all lanes some are known. */
-static Sample random_shape(unsigned width) {
-    uint64_t mask = form_mask(width), offsets[FORM_LANES], zeros = mask, ones = mask, base = chance() & mask;
-    Sample sample = {0};
+static Sample random_shape(FormTables *tables, unsigned width) {
+    uint64_t mask = form_mask(width), offsets[THREADS], zeros = mask, ones = mask, base = chance() & mask;
+    Sample sample = {.form = {0}};
     do
         random_offsets(offsets, width);
-    while (below(4) && offsets_shape(offsets, width) == SHAPE_OTHER);
-    FormShape shape = offsets_shape(offsets, width);
+    while (below(4) && offsets_shape(tables, offsets, width) == SHAPE_OTHER);
+    FormShape shape = offsets_shape(tables, offsets, width);
     if (shape < SHAPE_OTHER && (shape == SHAPE_UNIFORM || below(4) == 0))
         shape++;
     if (below(2))
         base >>= below(width);
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
-        sample.values[lane] = (base + offsets[lane]) & mask;
-        ones &= sample.values[lane];
-        zeros &= ~sample.values[lane];
+    for (unsigned i = 0; i < THREADS; i++) {
+        sample.values[i] = (base + offsets[i]) & mask;
+        ones &= sample.values[i];
+        zeros &= ~sample.values[i];
     }
     uint64_t told = chance() | chance();
     sample.form = form_shaped(width, shape, SPAN_WARP, zeros & told, ones & told);
+    sample.form = form_depending(sample.form, lanes_used(sample.values) | (below(4) ? 0 : below(32)));
     return sample;
 }
 
 static Sample random_sample(FormTables *tables, unsigned width) {
     if (below(5) == 0)
-        return random_shape(width);
+        return random_shape(tables, width);
     if (below(4) == 0) {
         uint64_t value = below(2) ? below(80) : chance();
         Sample sample = {.form = form_number(width, value)};
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            sample.values[lane] = value & form_mask(width);
+        for (unsigned i = 0; i < THREADS; i++)
+            sample.values[i] = value & form_mask(width);
         return sample;
     }
     return random_table(tables, width);
 }
 
-static bool has_form(const FormTables *tables, const Form *form, const uint64_t values[FORM_LANES]) {
-    uint64_t mask = form_mask(form->width), offsets[FORM_LANES];
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        offsets[lane] = (values[lane] - values[0]) & mask;
-    if (form->kind == FORM_TABLE) {
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
-            if (offsets[lane] != (form_offsets(tables, form->table)[lane] & mask))
-                return false;
-        return !(values[0] & form->zeros) && !(~values[0] & form->ones);
+/* Whether threads have a base that is the same over the form's span, with its known bits. */
+static bool has_table(const FormTables *tables, const Form *form, const uint64_t values[THREADS]) {
+    uint64_t mask = form_mask(form->width);
+    const uint64_t *offsets = form_offsets(tables, form->table);
+    for (unsigned i = 0; i < THREADS; i++) {
+        unsigned first = form->span == SPAN_WARP ? i / FORM_LANES * FORM_LANES : 0;
+        uint64_t base = (values[first] - offsets[first]) & mask;
+        if (((values[i] - offsets[i]) & mask) != base || base & form->zeros || ~base & form->ones)
+            return false;
     }
-    for (unsigned lane = 0; lane < FORM_LANES; lane++)
-        if (values[lane] & form->zeros || ~values[lane] & form->ones)
+    return true;
+}
+
+static bool has_form(const FormTables *tables, const Form *form, const uint64_t values[THREADS]) {
+    if (form->kind == FORM_TABLE)
+        return has_table(tables, form, values);
+    for (unsigned i = 0; i < THREADS; i++)
+        if (values[i] & form->zeros || ~values[i] & form->ones ||
+            values[i] != values[i / FORM_LANES * FORM_LANES + (i & form->lanes)])
             return false;
     FormShape most = form->kind == FORM_AFFINE ? SHAPE_AFFINE : form->kind == FORM_BITS ? SHAPE_BITS : SHAPE_OTHER;
-    return form->kind != FORM_NEVER && offsets_shape(offsets, form->width) <= most;
+    return form->kind != FORM_NEVER && offsets_shape(tables, values, form->width) <= most;
 }
 
 /* ---- The trials -------------------------------------------------------------------------------------------- */
@@ -368,8 +398,8 @@ static void try_once(FormTables *tables, const Tried *t, unsigned width, bool is
         samples[i] = random_sample(tables, operation_argument_width(&op, i));
         forms[i] = samples[i].form;
     }
-    uint64_t results[FORM_LANES], arguments[MOST_ARGUMENTS];
-    for (unsigned lane = 0; lane < FORM_LANES; lane++) {
+    uint64_t results[THREADS], arguments[MOST_ARGUMENTS];
+    for (unsigned lane = 0; lane < THREADS; lane++) {
         for (unsigned i = 0; i < t->count; i++)
             arguments[i] = samples[i].values[lane];
         Wide second = t->count > 1 ? value_of(arguments[1], c) : 1;
@@ -402,17 +432,17 @@ static void test_operations(void **unused) {
     static const unsigned widths[] = {8, 16, 32, 64};
     for (unsigned k = 0; k < sizeof tried / sizeof *tried; k++) {
         Counts counts = {0};
-        for (unsigned n = 0; n < 12000; n++) {
+        for (unsigned n = 0; n < 5000; n++) {
             unsigned width = tried[k].flags & ONLY_32 ? 32 : widths[below(4)];
             if ((tried[k].flags & WIDE && width == 64) ||
                 (tried[k].flags & (TO_32 | TO_64) && !tried[k].direct && width > 32))
                 width = 32;
             Arena arena;
             arena_init(&arena, 1 << 20);
-            try_once(form_tables(&arena), &tried[k], width, below(2), &counts);
+            try_once(form_tables(&arena, THREADS), &tried[k], width, below(2), &counts);
             arena_free(&arena);
         }
-        assert_true(counts.tried > 4000);
+        assert_true(counts.tried > 2000);
         /* Only what is extended can wrap. */
         assert_true(tried[k].flags & WIDE || !tried[k].direct ? counts.assumed < counts.tried * 3 / 4
                                                               : !counts.assumed);
@@ -423,17 +453,17 @@ static void test_operations(void **unused) {
 /* Joins hold both; what is joined under control that differs between lanes holds every mixture. */
 static void test_joins(void **unused) {
     (void)unused;
-    for (unsigned n = 0; n < 40000; n++) {
+    for (unsigned n = 0; n < 12000; n++) {
         Arena arena;
         arena_init(&arena, 1 << 20);
-        FormTables *tables = form_tables(&arena);
+        FormTables *tables = form_tables(&arena, THREADS);
         unsigned width = below(2) ? 32 : 64;
         Sample a = random_sample(tables, width), b = below(8) ? random_sample(tables, width) : a;
         Form together = form_join(tables, &a.form, &b.form, SPAN_CTA),
              apart = form_join(tables, &a.form, &b.form, SPAN_NONE);
         assert_true(has_form(tables, &together, a.values) && has_form(tables, &together, b.values));
-        uint64_t mixed[FORM_LANES];
-        for (unsigned lane = 0; lane < FORM_LANES; lane++)
+        uint64_t mixed[THREADS];
+        for (unsigned lane = 0; lane < THREADS; lane++)
             mixed[lane] = below(2) ? a.values[lane] : b.values[lane];
         assert_true(has_form(tables, &apart, mixed));
         Form never = {.width = (uint8_t)width};
@@ -448,17 +478,17 @@ static void test_joins(void **unused) {
 /* Each lane's choice, packing, and parts. */
 static void test_parts(void **unused) {
     (void)unused;
-    for (unsigned n = 0; n < 40000; n++) {
+    for (unsigned n = 0; n < 12000; n++) {
         Arena arena;
         arena_init(&arena, 1 << 20);
-        FormTables *tables = form_tables(&arena);
+        FormTables *tables = form_tables(&arena, THREADS);
         Sample a = random_sample(tables, 32), b = random_sample(tables, 32), p = random_sample(tables, 1);
         Form chosen = form_select(tables, &p.form, &a.form, &b.form);
         Form packed = form_pack(tables, (const Form[]){a.form, b.form}, 2, 64);
-        uint64_t selected[FORM_LANES], both[FORM_LANES], high[FORM_LANES];
+        uint64_t selected[THREADS], both[THREADS], high[THREADS];
         Sample whole = random_sample(tables, 64);
         Form part = form_part(tables, &whole.form, 32, 32);
-        for (unsigned lane = 0; lane < FORM_LANES; lane++) {
+        for (unsigned lane = 0; lane < THREADS; lane++) {
             selected[lane] = p.values[lane] & 1 ? a.values[lane] : b.values[lane];
             both[lane] = a.values[lane] | b.values[lane] << 32;
             high[lane] = whole.values[lane] >> 32;
@@ -478,16 +508,14 @@ typedef struct Told {
     Form thread; /* %tid.x of a CTA of 128 */
 } Told;
 
-static Told start(void) {
-    Told told;
-    arena_init(&told.arena, 1 << 20);
-    told.tables = form_tables(&told.arena);
+static void start(Told *told) {
+    arena_init(&told->arena, 1 << 20);
+    told->tables = form_tables(&told->arena, FORM_LANES);
     uint64_t lanes[FORM_LANES];
     for (unsigned lane = 0; lane < FORM_LANES; lane++)
         lanes[lane] = lane;
     Form warp = form_uniform(32, SPAN_WARP, 0xffffff9f, 0);
-    told.thread = form_based(told.tables, &warp, lanes);
-    return told;
+    told->thread = form_based(told->tables, &warp, lanes);
 }
 
 static Form apply(Told *told, PtxEvaluator evaluator, Form a, Form b) {
@@ -504,7 +532,8 @@ static Form apply(Told *told, PtxEvaluator evaluator, Form a, Form b) {
 /* A swizzled offset, as Triton computes it: ((t & 7) << 4 ^ (t & 16)) | (t & 15) << 7, plus a base and a step. */
 static void test_swizzle(void **unused) {
     (void)unused;
-    Told told = start();
+    Told told;
+    start(&told);
     Form column = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 7));
     column = apply(&told, PTX_EVALUATE_SHL, column, form_number(32, 4));
     Form half = apply(&told, PTX_EVALUATE_AND, told.thread, form_number(32, 16));
@@ -527,12 +556,13 @@ static void test_swizzle(void **unused) {
 /* The warp's number is uniform; whether it is below 64 is uniform; what the warp turns around is affine in bits. */
 static void test_warps(void **unused) {
     (void)unused;
-    Told told = start();
+    Told told;
+    start(&told);
     Form warp = apply(&told, PTX_EVALUATE_SHR, told.thread, form_number(32, 5));
-    assert_true(form_is_uniform(&warp));
+    assert_true(form_is_uniform(told.tables, &warp));
     assert_int_equal(warp.zeros, 0xfffffffc);
     Form first = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 64));
-    assert_true(form_is_uniform(&first));
+    assert_true(form_is_uniform(told.tables, &first));
     Form middle = apply(&told, PTX_EVALUATE_SETP, told.thread, form_number(32, 40));
     assert_int_equal(middle.kind, FORM_ANY);
     Form turned = apply(&told, PTX_EVALUATE_XOR, told.thread, warp);
@@ -547,7 +577,8 @@ static void test_warps(void **unused) {
 /* A stride that is not known, and an index that is extended. */
 static void test_strides(void **unused) {
     (void)unused;
-    Told told = start();
+    Told told;
+    start(&told);
     Form stride = form_uniform(32, SPAN_GRID, 0, 0);
     Form rows = apply(&told, PTX_EVALUATE_MUL, told.thread, stride);
     assert_int_equal(rows.kind, FORM_AFFINE);

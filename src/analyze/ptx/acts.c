@@ -38,8 +38,18 @@ static bool next_word(const char **at, OperandWord *word) {
     return true;
 }
 
-/* One that may be missing is there if more operands are left than those that have to be, and it is an address just if
- * the row says so. */
+/* Whether an operand that may be missing is this one: an address just if the row says so; offsets are a vector; a policy
+ * is there if a modifier says that it is. */
+static bool may_be(const PtxModule *module, const PtxForm *form, const OperandWord *word, uint32_t operand) {
+    PtxOperandKind kind = (PtxOperandKind)module->operands[operand].kind;
+    if ((kind == PTX_ADDRESS) != word->address)
+        return false;
+    if (str_is(word->name, "policy"))
+        return ptx_form_modifier(form->row, form->text, STR("hint")).size > 0;
+    return (kind == PTX_VECTOR) == str_is(word->name, "offsets");
+}
+
+/* One that may be missing is there only if more operands are left than those that have to be. */
 uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, Str name) {
     const PtxRow *row = module->forms[statement->what].row;
     unsigned least, most, index = 0;
@@ -52,8 +62,7 @@ uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, S
         uint32_t operand = operand_at(module, statement, index);
         if (operand == PTX_NONE)
             return PTX_NONE;
-        bool address = module->operands[operand].kind == PTX_ADDRESS;
-        if (word.optional && (left <= least || address != word.address))
+        if (word.optional && (left <= least || !may_be(module, &module->forms[statement->what], &word, operand)))
             continue;
         if (str_equal(word.name, name))
             return operand;
@@ -141,6 +150,14 @@ static void note_unknown(Walk *walk, uint32_t statement, const char *reason) {
                        ptx_line(walk->lint, statement), "%s", reason);
 }
 
+/* A function may be declared before it is defined. */
+static uint32_t definition_of(const PtxModule *module, uint32_t declared) {
+    for (uint32_t i = 0; i < module->functions_count && !module->functions[declared].body; i++)
+        if (module->functions[i].body && module->functions[i].name == module->functions[declared].name)
+            return i;
+    return declared;
+}
+
 static void walk_call(Walk *walk, uint32_t statement) {
     const PtxModule *module = walk->lint->module;
     uint32_t count, callee = PTX_NONE;
@@ -152,6 +169,7 @@ static void walk_call(Walk *walk, uint32_t statement) {
         note_unknown(walk, statement, "which function it calls is not known");
         return;
     }
+    callee = definition_of(module, callee);
     const PtxFunction *function = &module->functions[callee];
     Str name = ptx_name(module, function->name);
     if (!function->body && !is_of_driver(name))

@@ -3,12 +3,16 @@
 
 /* ---- Memory of other CTAs ------------------------------------------------------------------------- */
 
-/* Whether an address is one that was mapped to a CTA of the cluster. */
+/* Whether an address is one that was mapped to a CTA of the cluster with a constant number: others may be the own. */
 static bool is_mapped(const Lint *lint, uint32_t operand) {
     Point point = point_of(lint, operand);
     uint32_t instruction = point.kind == POINT_VALUE ? value_instruction(lint, point.id) : PTX_NONE;
-    return instruction != PTX_NONE &&
-           ptx_form(lint, lint->flow.instructions[instruction])->evaluator == PTX_EVALUATE_MAPA;
+    int64_t rank;
+    if (instruction == PTX_NONE)
+        return false;
+    uint32_t statement = lint->flow.instructions[instruction];
+    return ptx_form(lint, statement)->evaluator == PTX_EVALUATE_MAPA &&
+           number_of(lint, operand_at(lint->module, &lint->module->statements[statement], 2), &rank);
 }
 
 static const Act *first_remote(const Lint *lint, bool barrier) {
@@ -24,7 +28,7 @@ static const Act *first_remote(const Lint *lint, bool barrier) {
 }
 
 static void look_at_start(Lint *lint) {
-    if (!never_does(lint, EFFECT_CLUSTER_WAIT))
+    if (lint->header.ctas < 2 || !never_does(lint, EFFECT_CLUSTER_WAIT))
         return;
     const Act *remote = first_remote(lint, false);
     if (remote)
@@ -35,7 +39,7 @@ static void look_at_start(Lint *lint) {
 }
 
 static void look_at_inits(Lint *lint) {
-    if (lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster || never_does(lint, EFFECT_CLUSTER_WAIT) ||
+    if (lint->header.ctas < 2 || lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster || never_does(lint, EFFECT_CLUSTER_WAIT) ||
         never_does(lint, EFFECT_INIT))
         return;
     const Act *remote = first_remote(lint, true);

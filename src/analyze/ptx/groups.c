@@ -14,7 +14,6 @@ static const Kind kinds[] = {
     {GROUP_CP_ASYNC, "the asynchronous copy", "`cp.async.commit_group`", "`cp.async.wait_group`", true},
     {GROUP_TMA_STORE, "the bulk copy", "`cp.async.bulk.commit_group`", "`cp.async.bulk.wait_group`", true},
     {GROUP_WGMMA, "the asynchronous MMA", "`wgmma.commit_group`", "`wgmma.wait_group`", false},
-    {GROUP_TENSOR_LOAD, "the load from tensor memory", NULL, "`tcgen05.wait::ld`", false},
     {GROUP_TENSOR_STORE, "the store to tensor memory", NULL, "`tcgen05.wait::st`", false},
 };
 
@@ -146,8 +145,28 @@ static uint8_t *pending_groups(const Lint *lint, GroupKind group) {
     return pending;
 }
 
+/* Waits that leave so many groups pending, and those of them that never wait. */
+typedef struct Waits {
+    const Act *idle;
+    unsigned pending; /* the most that can be there */
+    bool busy;        /* one of them may wait: then the others are steps of a pipeline that is not full yet */
+} Waits;
+
+static void look_at_wait(const Lint *lint, const Act *act, unsigned most, Waits waits[MANY]) {
+    int64_t left;
+    if (!number_of(lint, act->count, &left) || left < 0 || left >= MANY)
+        return;
+    if (most > left) {
+        waits[left].busy = true;
+    } else if (most && !waits[left].idle) {
+        waits[left].idle = act;
+        waits[left].pending = most;
+    }
+}
+
 static void look_at_counts(Lint *lint, const Kind *kind) {
     const PtxFlow *flow = &lint->flow;
+    Waits waits[MANY] = {0};
     if (!kind->counted || !first_work(lint, kind->group) || !(lint->reach.awaits >> kind->group & 1))
         return;
     const uint8_t *pending = pending_groups(lint, kind->group);
@@ -155,18 +174,19 @@ static void look_at_counts(Lint *lint, const Kind *kind) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
         unsigned most = pending[flow->order[n]];
         for (uint32_t i = lint->first_acts[block->begin]; i < lint->first_acts[block->end]; i++) {
-            const Act *act = &lint->acts[i];
-            int64_t left;
-            if (awaits(act, kind->group) && number_of(lint, act->count, &left) && most && left >= most)
-                ptx_say(ptx_find(lint, RULE_COPY_WAIT_NOTHING, act->statement,
-                                 "waits until at most %" PRId64 " groups are pending, and at most %u can be", left,
-                                 most),
-                        "A wait that leaves N groups pending returns at once where no more than N can have been "
-                        "committed: the copies it seems to wait for are still in flight.",
-                        "Make the number smaller: the groups that may still be in flight when the data is read.");
-            most = step(lint, act, kind->group, most);
+            if (awaits(&lint->acts[i], kind->group))
+                look_at_wait(lint, &lint->acts[i], most, waits);
+            most = step(lint, &lint->acts[i], kind->group, most);
         }
     }
+    for (unsigned left = 0; left < MANY; left++)
+        if (waits[left].idle && !waits[left].busy)
+            ptx_say(ptx_find(lint, RULE_COPY_WAIT_NOTHING, waits[left].idle->statement,
+                             "waits until at most %u group%s pending, and no more than %u can be", left,
+                             left == 1 ? " is" : "s are", waits[left].pending),
+                    "A wait that leaves N groups pending returns at once where no more than N can have been "
+                    "committed: the copies it seems to wait for are still in flight.",
+                    "Make the number smaller: the groups that may still be in flight when the data is read.");
 }
 
 void ptx_groups(Lint *lint) {

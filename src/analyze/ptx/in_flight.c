@@ -1,66 +1,64 @@
-/* Registers that an asynchronous MMA, or a load from tensor memory, still writes; and the fence before an MMA. */
+/* Registers that an asynchronous MMA still writes, and the fence before it.
+ *
+ * A load from tensor memory writes registers later, too, but whoever uses them waits for it by that: PTX asks for
+ * tcgen05.wait::ld only where others may then write the tensor memory. */
 #include "analyze/ptx/internal.h"
 
-/* What writes registers later: the effect gives them, and a wait for its group says that they are there. */
-static const Act *late_work(const Lint *lint, uint32_t instruction) {
+/* The effect of an MMA that gives its registers when a wait for its group says so. */
+static const Act *mma_at(const Lint *lint, uint32_t instruction) {
     for (uint32_t i = lint->first_acts[instruction]; i < lint->first_acts[instruction + 1]; i++) {
         const Effect *effect = &lint->acts[i].effect->effect;
-        bool late = effect->group == GROUP_WGMMA || effect->group == GROUP_TENSOR_LOAD;
-        if (effect->verb == EFFECT_READ && effect->done == DONE_GROUP && late && lint->acts[i].effect->gives.size)
+        if (effect->verb == EFFECT_READ && effect->done == DONE_GROUP && effect->group == GROUP_WGMMA &&
+            lint->acts[i].effect->gives.size)
             return &lint->acts[i];
     }
     return NULL;
 }
 
-static bool is_mma(const Act *work) {
-    return work && work->effect->effect.group == GROUP_WGMMA;
-}
-
 /* ---- Results -------------------------------------------------------------------------------------- */
 
-/* By value: the instruction that still writes it, + 1. `turn` tells what was waited for since. */
+/* By value: the instruction that still writes it, + 1, and the turn that it is of: each wait begins the next. */
 typedef struct Pending {
     uint32_t *writer, *turn;
-    uint32_t turns[GROUP_KINDS];
+    uint32_t turns;
+    bool *told; /* by instruction: the first use of what it writes was told */
 } Pending;
 
-static bool is_pending(const Lint *lint, const Pending *pending, uint32_t value, const Act **work) {
-    if (value == PTX_NONE || !pending->writer[value])
-        return false;
-    *work = late_work(lint, pending->writer[value] - 1);
-    return *work && pending->turns[(*work)->effect->effect.group] == pending->turn[value];
-}
-
-static void set_pending(Pending *pending, uint32_t value, uint32_t writer, GroupKind group) {
-    if (value == PTX_NONE)
-        return;
-    pending->writer[value] = writer + 1;
-    pending->turn[value] = pending->turns[group];
+static const Act *pending_at(const Lint *lint, const Pending *pending, uint32_t value) {
+    if (value == PTX_NONE || !pending->writer[value] || pending->turn[value] != pending->turns)
+        return NULL;
+    return mma_at(lint, pending->writer[value] - 1);
 }
 
 /* The registers that an operand is made of: itself, or its members. */
-static void set_operand(const Lint *lint, Pending *pending, uint32_t operand, uint32_t writer, GroupKind group) {
+static void set_pending(const Lint *lint, Pending *pending, uint32_t operand, uint32_t writer) {
     uint32_t end = operand + ptx_extent(&lint->module->operands[operand]);
-    for (uint32_t i = operand; i < end; i++)
-        set_pending(pending, flow_value(&lint->flow, i), writer, group);
+    for (uint32_t i = operand; i < end; i++) {
+        uint32_t value = flow_value(&lint->flow, i);
+        if (value == PTX_NONE)
+            continue;
+        pending->writer[value] = writer + 1;
+        pending->turn[value] = pending->turns;
+    }
 }
 
-static void tell_read(Lint *lint, uint32_t statement, const Act *work) {
-    bool mma = is_mma(work);
-    Finding *finding = ptx_find(lint, mma ? RULE_WGMMA_RESULT : RULE_TMEM_LOAD_IN_FLIGHT, statement,
-                                mma ? "a register that an asynchronous MMA still writes is used before a wait"
-                                    : "a register that a load from tensor memory still writes is used before a wait");
-    if (mma)
-        ptx_say(finding,
-                "wgmma.mma_async writes its registers at some later time. Until `wgmma.wait_group`, any access to them "
-                "other than as the accumulator of the next MMA is undefined behavior.",
-                "Put `wgmma.commit_group` and `wgmma.wait_group` before the use.");
-    ptx_other(lint, finding, "writes it", work->statement);
+static void tell_read(Lint *lint, uint32_t statement, const Act *mma) {
+    Finding *finding = ptx_find(lint, RULE_WGMMA_RESULT, statement,
+                                "a register that an asynchronous MMA still writes is used before a wait");
+    ptx_say(finding,
+            "wgmma.mma_async writes its registers at some later time. Until `wgmma.wait_group`, any access to them other "
+            "than as the accumulator of the next MMA is undefined behavior. ptxas 13.0 inserts a wait, and says so with "
+            "-v (C7517).",
+            "Put `wgmma.commit_group` and `wgmma.wait_group` before the use.");
+    ptx_other(lint, finding, "writes it", mma->statement);
+    if (finding) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
+    }
 }
 
 static bool moves(const Lint *lint, uint32_t statement) {
-    PtxEvaluator evaluator = ptx_form(lint, statement)->evaluator;
-    return evaluator == PTX_EVALUATE_MOV;
+    return ptx_form(lint, statement)->evaluator == PTX_EVALUATE_MOV;
 }
 
 /* What one instruction reads and writes, in a block of which all before it was gone through. */
@@ -68,39 +66,39 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[instruction];
     const PtxStatement *at = &module->statements[statement];
-    const Act *own = late_work(lint, instruction), *work = NULL;
+    const Act *own = mma_at(lint, instruction);
     for (uint32_t i = at->first; i < at->first + at->count; i++) {
         uint32_t value = flow_value(&lint->flow, i);
         bool written = value != PTX_NONE && lint->flow.values[value].kind == VALUE_RESULT &&
                        lint->flow.values[value].operand == i;
-        if (written || !is_pending(lint, pending, value, &work))
+        const Act *mma = written ? NULL : pending_at(lint, pending, value);
+        if (!mma)
             continue;
-        if (moves(lint, statement)) /* a name more, no access: what uses that is one */
-            set_operand(lint, pending, operand_at(module, at, 0), pending->writer[value] - 1,
-                        work->effect->effect.group);
-        else if (!is_mma(own) || !is_mma(work))
-            tell_read(lint, statement, work);
+        if (moves(lint, statement)) { /* a name more, no access: what uses that is one */
+            set_pending(lint, pending, operand_at(module, at, 0), mma->instruction);
+        } else if (!own && !pending->told[mma->instruction]) {
+            pending->told[mma->instruction] = true;
+            tell_read(lint, statement, mma);
+        }
     }
-    if (own) {
-        uint32_t operand = operand_named(module, at, own->effect->gives);
-        if (operand != PTX_NONE)
-            set_operand(lint, pending, operand, instruction, own->effect->effect.group);
-    }
+    uint32_t given = own ? operand_named(module, at, own->effect->gives) : PTX_NONE;
+    if (given != PTX_NONE)
+        set_pending(lint, pending, given, instruction);
     const Act *await = act_at(lint, instruction, EFFECT_AWAIT);
-    if (await) /* of what is left pending it is not told which it is */
-        pending->turns[await->effect->effect.group]++;
+    pending->turns += await && await->effect->effect.group == GROUP_WGMMA; /* which are left pending is not told */
 }
 
 static void look_at_results(Lint *lint) {
     const PtxFlow *flow = &lint->flow;
-    Pending pending = {.writer = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
-                       .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1)};
+    Pending pending = {.turns = 1,
+                       .writer = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
+                       .turn = ARENA_ARRAY(lint->arena, uint32_t, flow->value_count + 1),
+                       .told = ARENA_ARRAY(lint->arena, bool, flow->instruction_count + 1)};
     for (uint32_t n = 0; n < flow->order_count; n++) {
         const FlowBlock *block = &flow->blocks[flow->order[n]];
         for (uint32_t i = block->begin; i < block->end; i++)
             go_through(lint, &pending, i);
-        for (unsigned i = 0; i < GROUP_KINDS; i++)
-            pending.turns[i]++;
+        pending.turns++;
     }
 }
 
@@ -117,7 +115,7 @@ static void look_at_first(Lint *lint) {
         return;
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];
-        if (late_work(lint, act->instruction) != act || !is_mma(act))
+        if (mma_at(lint, act->instruction) != act)
             continue;
         if (!such_before(lint, act->instruction, is_fence, NULL))
             ptx_find(lint, RULE_WGMMA_FENCE, act->statement,
@@ -153,7 +151,7 @@ static void look_at_registers(Lint *lint, uint32_t mma, uint32_t fence) {
         if (operand == PTX_NONE || module->operands[operand].kind != PTX_VECTOR)
             continue;
         for (uint32_t i = fence + 1; i < mma; i++) {
-            if (moves(lint, lint->flow.instructions[i]) || late_work(lint, i) || !writes_member(lint, i, operand))
+            if (moves(lint, lint->flow.instructions[i]) || mma_at(lint, i) || !writes_member(lint, i, operand))
                 continue;
             Finding *finding =
                 ptx_find(lint, RULE_WGMMA_FENCE, statement,
@@ -172,7 +170,7 @@ static void look_at_fences(Lint *lint) {
         for (uint32_t i = block->begin; i < block->end; i++) {
             if (act_at(lint, i, EFFECT_FENCE_REGISTERS))
                 fence = i;
-            else if (fence != PTX_NONE && is_mma(late_work(lint, i)))
+            else if (fence != PTX_NONE && mma_at(lint, i))
                 look_at_registers(lint, i, fence);
         }
     }
@@ -181,7 +179,7 @@ static void look_at_fences(Lint *lint) {
 void ptx_in_flight(Lint *lint) {
     bool any = false;
     for (uint32_t i = 0; i < lint->act_count && !any; i++)
-        any = late_work(lint, lint->acts[i].instruction) != NULL;
+        any = mma_at(lint, lint->acts[i].instruction) != NULL;
     if (!any)
         return;
     look_at_results(lint);

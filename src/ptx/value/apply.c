@@ -5,16 +5,15 @@
 
 Form form_pure(const FormTables *tables, const Form *arguments, unsigned count, unsigned width) {
     FormSpan span = SPAN_GRID;
-    unsigned assumes = 0;
-    bool uniform = true;
+    unsigned assumes = 0, lanes = 0;
     for (unsigned i = 0; i < count; i++) {
         if (arguments[i].kind == FORM_NEVER)
             return (Form){.kind = FORM_NEVER, .width = (uint8_t)width};
-        uniform = uniform && form_is_uniform(tables, &arguments[i]);
+        lanes |= form_lanes(tables, &arguments[i]);
         span = form_span(&arguments[i]) > span ? form_span(&arguments[i]) : span;
         assumes |= arguments[i].assumes;
     }
-    Form form = uniform ? form_uniform(width, span, 0, 0) : form_any(width);
+    Form form = lanes ? form_depending(form_any(width), lanes) : form_uniform(width, span, 0, 0);
     form.assumes = (uint8_t)assumes;
     return form;
 }
@@ -133,7 +132,7 @@ Form operation_enumerate(FormTables *tables, const Operation *op, const Form *ar
         return pure;
     Form form = trial_form(&trial, op->result, span);
     form.assumes = pure.assumes;
-    return form;
+    return form_depending(form, form_lanes(tables, &pure));
 }
 
 /* ---- Rules -------------------------------------------------------------------------------------------------- */
@@ -144,7 +143,6 @@ static unsigned moved_operands(const Operation *op) {
     case PTX_EVALUATE_SHR:
     case PTX_EVALUATE_BFE:
     case PTX_EVALUATE_BREV:
-    case PTX_EVALUATE_MOV:
         return 1;
     case PTX_EVALUATE_BFI:
     case PTX_EVALUATE_SHF:
@@ -191,7 +189,10 @@ static Form move_bits(FormTables *tables, const Operation *op, const Form *argum
     to.count = from[0].count > from[1].count ? from[0].count : from[1].count;
     for (unsigned i = 0; i < to.count; i++)
         to.fixed[i] = moved_word(&moving, view_fixed(&from[0], i), view_fixed(&from[1], i)) & ~(to.vary | to.mess);
-    return form_of_view(tables, op->result, span, assumes, &to);
+    unsigned lanes = 0;
+    for (unsigned i = 0; i < moving.moved; i++)
+        lanes |= form_lanes(tables, &arguments[i]);
+    return form_depending(form_of_view(tables, op->result, span, assumes, &to), lanes);
 }
 
 static Form multiply(FormTables *tables, const Operation *op, const Form *arguments, bool *assumed) {
@@ -290,8 +291,11 @@ static Form apply_rule(FormTables *tables, const Operation *op, const Form *argu
     case PTX_EVALUATE_AND:
     case PTX_EVALUATE_OR:
     case PTX_EVALUATE_XOR:
-    case PTX_EVALUATE_NOT:
         return logic(tables, op, arguments);
+    case PTX_EVALUATE_NOT:
+        return form_not(tables, &arguments[0]);
+    case PTX_EVALUATE_MOV:
+        return arguments[0];
     case PTX_EVALUATE_LOP3:
         return look_up(tables, op, arguments);
     case PTX_EVALUATE_DIV:

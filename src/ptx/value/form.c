@@ -11,7 +11,7 @@ enum { WIDTHS = 5 }; /* 1, 8, 16, 32, 64 */
 
 typedef struct Table {
     const uint64_t *offsets;
-    bool uniform;           /* in each warp */
+    uint8_t lanes;          /* bits of the lane that it depends on */
     uint8_t shapes[WIDTHS]; /* FormShape + 1 of each width; 0: not looked at */
 } Table;
 
@@ -47,11 +47,12 @@ static void grow_slots(FormTables *tables) {
         *find_slot(tables, tables->tables[i].offsets) = i + 1;
 }
 
-static bool same_in_warps(const uint64_t *offsets, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        if (offsets[i] != offsets[i & ~(FORM_LANES - 1u)])
-            return false;
-    return true;
+static unsigned lanes_of(const uint64_t *offsets, unsigned count) {
+    unsigned lanes = 0;
+    for (unsigned bit = 1; bit < FORM_LANES; bit *= 2)
+        for (unsigned i = 0; i < count && !(lanes & bit); i++)
+            lanes |= offsets[i] != offsets[i ^ bit] ? bit : 0;
+    return lanes;
 }
 
 uint32_t form_table(FormTables *tables, const uint64_t *offsets) {
@@ -63,7 +64,7 @@ uint32_t form_table(FormTables *tables, const uint64_t *offsets) {
         uint64_t *kept = arena_alloc(tables->arena, size);
         memcpy(kept, offsets, size);
         Table *table = ARENA_PUSH(tables->arena, tables->tables, tables->count, tables->capacity);
-        *table = (Table){.offsets = kept, .uniform = same_in_warps(offsets, tables->threads)};
+        *table = (Table){.offsets = kept, .lanes = (uint8_t)lanes_of(offsets, tables->threads)};
         *slot = tables->count;
     }
     return *slot - 1;
@@ -87,7 +88,28 @@ const uint64_t *form_offsets(const FormTables *tables, uint32_t table) {
 }
 
 bool form_is_uniform(const FormTables *tables, const Form *form) {
-    return form->kind == FORM_TABLE && tables->tables[form->table].uniform;
+    return form->kind == FORM_TABLE && !tables->tables[form->table].lanes;
+}
+
+unsigned form_lanes(const FormTables *tables, const Form *form) {
+    return form->kind == FORM_TABLE ? tables->tables[form->table].lanes : form->kind == FORM_NEVER ? 0 : form->lanes;
+}
+
+Form form_depending(Form form, unsigned lanes) {
+    if (form.kind <= FORM_TABLE)
+        return form;
+    form.lanes &= lanes;
+    if (!form.lanes) {
+        Form uniform =
+            form_uniform(form.width, form.kind == FORM_ANY ? SPAN_WARP : (FormSpan)form.span, form.zeros, form.ones);
+        uniform.assumes = form.assumes;
+        return uniform;
+    }
+    if (form.kind == FORM_ANY && !(form.lanes & (form.lanes - 1))) {
+        form.kind = FORM_BITS;
+        form.span = SPAN_WARP;
+    }
+    return form;
 }
 
 FormShape lanes_shape(const uint64_t offsets[FORM_LANES], unsigned width) {
@@ -139,7 +161,7 @@ FormShape form_shape(const FormTables *tables, const Form *form) {
 /* ---- Making forms ----------------------------------------------------------------------------------- */
 
 Form form_any(unsigned width) {
-    return (Form){.kind = FORM_ANY, .span = SPAN_WARP, .width = (uint8_t)width};
+    return (Form){.kind = FORM_ANY, .span = SPAN_WARP, .width = (uint8_t)width, .lanes = FORM_LANE_BITS};
 }
 
 Form form_number(unsigned width, uint64_t constant) {
@@ -153,7 +175,7 @@ Form form_uniform(unsigned width, FormSpan span, uint64_t zeros, uint64_t ones) 
     /* What is one constant is the same everywhere. */
     bool constant = !wide && (zeros | ones) == mask;
     return (Form){.kind = FORM_TABLE,
-                  .span = (uint8_t)(constant ? SPAN_GRID : span),
+                  .span = (constant ? SPAN_GRID : span) & 15,
                   .width = (uint8_t)width,
                   .zeros = wide ? 0 : zeros,
                   .ones = wide ? 0 : ones};
@@ -180,7 +202,7 @@ Form form_shaped(unsigned width, FormShape shape, FormSpan span, uint64_t zeros,
     }
     if (shape != SHAPE_OTHER) {
         form.kind = shape == SHAPE_AFFINE ? FORM_AFFINE : FORM_BITS;
-        form.span = (uint8_t)span;
+        form.span = span & 15;
     }
     return form;
 }
@@ -321,6 +343,7 @@ Form form_join(const FormTables *tables, const Form *a, const Form *b, FormSpan 
     } else {
         FormShape shape = worse_shape(form_shape(tables, a), form_shape(tables, b));
         form = join_shapes(tables, a, b, shape, a->table || b->table ? SPAN_WARP : span);
+        form = form_depending(form, form_lanes(tables, a) | form_lanes(tables, b));
     }
     form.assumes = a->assumes | b->assumes;
     return form;
@@ -331,7 +354,7 @@ Form form_narrowed(const FormTables *tables, const Form *form, FormSpan span) {
     if (form->kind == FORM_NEVER || form->kind == FORM_ANY || form_based_on_constant(form) || span <= form->span)
         return narrowed;
     if (span != SPAN_NONE) {
-        narrowed.span = (uint8_t)span;
+        narrowed.span = span & 15;
         return narrowed;
     }
     Bits known;
@@ -391,7 +414,7 @@ static void print_offsets(const FormTables *tables, const Form *form, Text *to) 
         starts |= offsets[first] != 0;
         lanes |= ((offsets[i] - offsets[first] - offsets[i - first]) & form_mask(form->width)) != 0;
     }
-    if (!tables->tables[form->table].uniform || lanes) {
+    if (tables->tables[form->table].lanes || lanes) {
         text_addf(to, " + ");
         print_lanes(offsets, form->width, to);
     }

@@ -43,15 +43,16 @@ enum {
 };
 
 typedef struct Form {
-    uint8_t kind, span;
+    uint8_t kind : 4, span : 4;
     uint8_t width;   /* 1 (a predicate), 8, 16, 32, 64, 128 */
     uint8_t assumes; /* FORM_NO_WRAP | FORM_STEADY */
+    uint8_t lanes;   /* not of FORM_TABLE: lanes with the same of these bits of their number have the same value */
     uint32_t table;  /* FORM_TABLE; 0: all zeros; then base alone says over which threads it is the same */
     /* Bits that are known: FORM_TABLE: of base; all of them: it is a constant. Else: of the value in every lane. */
     uint64_t zeros, ones;
 } Form;
 
-enum { FORM_LANES = 32, FORM_MOST_THREADS = 1024 };
+enum { FORM_LANES = 32, FORM_MOST_THREADS = 1024, FORM_LANE_BITS = 31 };
 
 static inline uint64_t form_mask(unsigned width) {
     return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
@@ -92,6 +93,10 @@ bool form_is_uniform(const FormTables *tables, const Form *form);
 static inline FormSpan form_span(const Form *form) {
     return form->table ? SPAN_WARP : (FormSpan)form->span;
 }
+/* Bits of the lane's number that it depends on. */
+unsigned form_lanes(const FormTables *tables, const Form *form);
+/* What depends on no more than these bits: on none it is uniform, on one affine in bits. */
+Form form_depending(Form form, unsigned lanes);
 /* Whether it is one constant in all threads. */
 bool form_constant(const Form *form, uint64_t *value);
 /* Whether base is known, so that every thread's value is. */
@@ -100,7 +105,7 @@ static inline bool form_based_on_constant(const Form *form) {
 }
 static inline bool form_equal(const Form *a, const Form *b) {
     return a->kind == b->kind && a->span == b->span && a->width == b->width && a->assumes == b->assumes &&
-           a->table == b->table && a->zeros == b->zeros && a->ones == b->ones;
+           a->lanes == b->lanes && a->table == b->table && a->zeros == b->zeros && a->ones == b->ones;
 }
 
 /* ---- Bits of lanes ---- */

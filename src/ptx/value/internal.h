@@ -17,7 +17,7 @@ typedef struct Meaning {
     bool known; /* it was looked at */
     Operation operation;
     Load load;
-    PtxSpace space;     /* that the form names; SPACE_UNKNOWN: none */
+    PtxSpace space;     /* that the form names first; PTX_SPACE_UNKNOWN: none */
     uint8_t load_width; /* of each member */
     bool load_signed, all /* match.all */, uniform /* .uni */;
 } Meaning;
@@ -69,6 +69,9 @@ PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given);
 /* ---- meaning.c ---- */
 Meaning meaning_of(const PtxForm *form);
 PtxSpace space_named(Str modifier);
+/* The n-th space that a form names, of its n-th address; PTX_SPACE_UNKNOWN: it names none, or several, but not so many.
+ */
+PtxSpace space_of_address(Str form, unsigned index);
 
 /* ---- transfer.c ---- */
 /* Looks at an instruction; changed values are noted. */
@@ -79,7 +82,8 @@ void lanes_results(Solver *s, const Meaning *meaning, const Form *arguments, uns
 
 /* ---- origin.c ---- */
 PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand);
-PtxOrigin address_origin(const PtxValues *values, const Meaning *meaning, const PtxOperand *address);
+/* `space` is what the form says of it. */
+PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOperand *address);
 PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const PtxStatement *statement);
 PtxOrigin join_origins(PtxOrigin a, PtxOrigin b);
 PtxOrigin unknown_origin(void);

@@ -31,6 +31,7 @@ Form form_sum(FormTables *tables, const Form *a, const Form *b) {
         Bits known = bits_add(lanes_known(tables, a), lanes_known(tables, b), 0, mask);
         span = worse(form_span(a), form_span(b));
         sum = form_shaped(a->width, of_a > of_b ? of_a : of_b, span, known.zeros, known.ones);
+        sum = form_depending(sum, form_lanes(tables, a) | form_lanes(tables, b));
     }
     sum.assumes = a->assumes | b->assumes;
     return sum;
@@ -88,6 +89,7 @@ Form form_multiply(FormTables *tables, const Form *a, const Form *b) {
         Bits known = bits_multiply(lanes_known(tables, a), lanes_known(tables, b), form_mask(a->width));
         result = form_shaped(a->width, SHAPE_OTHER, SPAN_WARP, known.zeros, known.ones);
     }
+    result = form_depending(result, form_lanes(tables, a) | form_lanes(tables, b));
     result.assumes = a->assumes | b->assumes;
     return result;
 }
@@ -195,7 +197,12 @@ Form form_extend(FormTables *tables, const Form *a, unsigned width, bool is_sign
     } else {
         Bits known = extend_known((Bits){a->zeros, a->ones}, a->width, width, is_signed);
         result = form_shaped(width, form_shape(tables, a), (FormSpan)a->span, known.zeros, known.ones);
-        assumes = (a->kind == FORM_AFFINE || a->kind == FORM_BITS) && !is_small(a, is_signed);
+        result = form_depending(result, form_lanes(tables, a));
+        /* What depends on one bit of the lane alone is affine in it, whatever happens. */
+        bool one = result.kind != FORM_TABLE && !(result.lanes & (result.lanes - 1));
+        if (one && result.kind == FORM_AFFINE)
+            result.kind = FORM_BITS;
+        assumes = (a->kind == FORM_AFFINE || a->kind == FORM_BITS) && !one && !is_small(a, is_signed);
     }
     result.assumes = (uint8_t)(a->assumes | (assumes ? FORM_NO_WRAP : 0));
     *assumed |= assumes;

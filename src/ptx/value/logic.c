@@ -97,7 +97,7 @@ static Form logic_result(FormTables *tables, const Logic *logic, FormSpan span, 
     Form form = form_of_view(tables, logic->width, span, assumes, &result);
     if (form.kind == FORM_ANY && sums_of_bits(tables, logic, &bits, &result)) {
         form.kind = FORM_BITS;
-        form.span = (uint8_t)(logic->threads > 1 ? SPAN_WARP : span);
+        form.span = (logic->threads > 1 ? SPAN_WARP : span) & 15;
     }
     return form;
 }
@@ -116,7 +116,10 @@ Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsig
         span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
         assumes |= arguments[i].assumes;
     }
-    return logic_result(tables, &logic, span, assumes);
+    unsigned lanes = 0;
+    for (unsigned i = 0; i < count; i++)
+        lanes |= form_lanes(tables, &arguments[i]);
+    return form_depending(logic_result(tables, &logic, span, assumes), lanes);
 }
 
 /* ---- Side by side ------------------------------------------------------------------------------------------ */
@@ -149,7 +152,7 @@ Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned w
     whole.vary = whole.mess = whole.fixed[0] = 0;
     whole.count = 1;
     FormSpan span = SPAN_GRID;
-    unsigned assumes = 0, at = 0;
+    unsigned assumes = 0, at = 0, lanes = 0;
     for (unsigned i = 0; i < count && at < width; at += parts[i++].width) {
         if (parts[i].kind == FORM_NEVER)
             return (Form){.kind = FORM_NEVER, .width = (uint8_t)width};
@@ -158,8 +161,9 @@ Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned w
         merge_view(&whole, &view, form_threads(tables));
         span = parts[i].span > span ? (FormSpan)parts[i].span : span;
         assumes |= parts[i].assumes;
+        lanes |= form_lanes(tables, &parts[i]);
     }
-    return form_of_view(tables, width, span, assumes, &whole);
+    return form_depending(form_of_view(tables, width, span, assumes, &whole), lanes);
 }
 
 Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned width) {
@@ -171,19 +175,11 @@ Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned w
     FormView view;
     form_view(tables, whole, &view);
     shift_view(&view, 0, shift, width);
-    return form_of_view(tables, width, (FormSpan)whole->span, whole->assumes, &view);
+    Form part = form_of_view(tables, width, (FormSpan)whole->span, whole->assumes, &view);
+    return form_depending(part, form_lanes(tables, whole));
 }
 
 /* ---- Choices ------------------------------------------------------------------------------------------------- */
-
-/* A predicate that is one bit of the lane, or its opposite. */
-static bool is_lane_bit(const FormTables *tables, const Form *predicate) {
-    const uint64_t *offsets = form_offsets(tables, predicate->table);
-    for (unsigned first = 0; first < form_threads(tables); first += FORM_LANES)
-        if (!(told_by_one(offsets + first) & 1))
-            return false;
-    return true;
-}
 
 Form form_select(FormTables *tables, const Form *chooser, const Form *a, const Form *b) {
     uint64_t value;
@@ -193,11 +189,8 @@ Form form_select(FormTables *tables, const Form *chooser, const Form *a, const F
         return value ? *a : *b;
     bool uniform = form_is_uniform(tables, chooser);
     Form result = form_join(tables, a, b, uniform ? form_span(chooser) : SPAN_NONE);
-    bool bit = chooser->kind == FORM_TABLE && is_lane_bit(tables, chooser);
-    if (!uniform && result.kind == FORM_ANY && bit && form_is_uniform(tables, a) && form_is_uniform(tables, b)) {
-        result.kind = FORM_BITS; /* b + bit * (a - b) */
-        result.span = SPAN_WARP;
-    }
+    unsigned lanes = form_lanes(tables, chooser) | form_lanes(tables, a) | form_lanes(tables, b);
+    result = form_depending(result, lanes);
     result.assumes |= chooser->assumes;
     return result;
 }

@@ -5,24 +5,30 @@ PtxSpace space_named(Str name) {
     static const struct {
         const char *name;
         PtxSpace space;
-    } spaces[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
-                  {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_CLUSTER},
-                  {"local", SPACE_LOCAL},        {"const", SPACE_CONST},
-                  {"param", SPACE_PARAM},        {"param::entry", SPACE_PARAM},
-                  {"param::func", SPACE_PARAM}};
+    } spaces[] = {{"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
+                  {"shared::cta", PTX_SPACE_SHARED}, {"shared::cluster", PTX_SPACE_CLUSTER},
+                  {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
+                  {"param", PTX_SPACE_PARAM},        {"param::entry", PTX_SPACE_PARAM},
+                  {"param::func", PTX_SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (str_is(name, spaces[i].name))
             return spaces[i].space;
-    return SPACE_UNKNOWN;
+    return PTX_SPACE_UNKNOWN;
 }
 
-/* The first that the form names. */
-static PtxSpace space_of_form(Str form) {
-    PtxSpace space = SPACE_UNKNOWN;
+PtxSpace space_of_address(Str form, unsigned index) {
+    PtxSpace first = PTX_SPACE_UNKNOWN;
+    unsigned count = 0;
     next_part(&form);
-    while (form.size && space == SPACE_UNKNOWN)
-        space = space_named(next_part(&form));
-    return space;
+    while (form.size) {
+        PtxSpace space = space_named(next_part(&form));
+        if (space == PTX_SPACE_UNKNOWN)
+            continue;
+        if (count++ == index)
+            return space;
+        first = space;
+    }
+    return count == 1 ? first : PTX_SPACE_UNKNOWN;
 }
 
 static bool is_strong(Str form) {
@@ -43,7 +49,7 @@ static unsigned number_at_end(Str type) {
 
 Meaning meaning_of(const PtxForm *form) {
     Meaning meaning = {.known = true, .operation = operation_of(form->row, form->text)};
-    meaning.space = space_of_form(form->text);
+    meaning.space = space_of_address(form->text, 0);
     meaning.uniform = ptx_form_has(form->text, STR("uni"));
     meaning.all = ptx_form_has(form->text, STR("all"));
     if (meaning.operation.evaluator == PTX_EVALUATE_LOAD) {
@@ -52,7 +58,7 @@ Meaning meaning_of(const PtxForm *form) {
         meaning.load_signed = type.size && type.data[0] == 's';
         meaning.load.space = meaning.space;
         meaning.load.weak = !is_strong(form->text);
-        meaning.load.fixed = meaning.space == SPACE_CONST || ptx_form_has(form->text, STR("nc"));
+        meaning.load.fixed = meaning.space == PTX_SPACE_CONST || ptx_form_has(form->text, STR("nc"));
     }
     return meaning;
 }

@@ -103,10 +103,13 @@ Form ptx_operand_form(const PtxValues *values, uint32_t operand) {
 
 Form ptx_address_form(const PtxValues *values, uint32_t statement, uint32_t operand, PtxOrigin *origin) {
     const PtxModule *module = values->flow->module;
-    const PtxForm *form = &module->forms[module->statements[statement].what];
+    const PtxStatement *of = &module->statements[statement];
+    unsigned index = 0;
+    for (uint32_t i = of->first; i < operand; i++)
+        index += module->operands[i].kind == PTX_ADDRESS;
     if (origin) {
-        Meaning meaning = form->row ? meaning_of(form) : (Meaning){.space = SPACE_UNKNOWN};
-        *origin = address_origin(values, &meaning, &module->operands[operand]);
+        PtxSpace space = space_of_address(module->forms[of->what].text, index);
+        *origin = address_origin(values, space, &module->operands[operand]);
     }
     return address_form(values, &module->operands[operand], block_of_operand(values->flow, operand));
 }

@@ -2,15 +2,16 @@
 #include "ptx/value/internal.h"
 
 PtxOrigin unknown_origin(void) {
-    return (PtxOrigin){SPACE_UNKNOWN, PTX_NONE};
+    return (PtxOrigin){PTX_SPACE_UNKNOWN, PTX_NONE};
 }
 
 static bool is_known(PtxOrigin origin) {
-    return origin.space != SPACE_UNKNOWN || origin.variable != PTX_NONE;
+    return origin.space != PTX_SPACE_UNKNOWN || origin.variable != PTX_NONE;
 }
 
 PtxOrigin join_origins(PtxOrigin a, PtxOrigin b) {
-    PtxOrigin both = {a.space == b.space ? a.space : SPACE_UNKNOWN, a.variable == b.variable ? a.variable : PTX_NONE};
+    PtxOrigin both = {a.space == b.space ? a.space : PTX_SPACE_UNKNOWN,
+                      a.variable == b.variable ? a.variable : PTX_NONE};
     return both;
 }
 
@@ -35,11 +36,11 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
     return unknown_origin();
 }
 
-PtxOrigin address_origin(const PtxValues *values, const Meaning *meaning, const PtxOperand *address) {
+PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOperand *address) {
     PtxOrigin origin =
         address->kind == PTX_ADDRESS && address->a ? operand_origin(values, address + 1) : unknown_origin();
-    if (meaning->space != SPACE_UNKNOWN && !(meaning->space == SPACE_SHARED && origin.space == SPACE_CLUSTER))
-        origin.space = meaning->space;
+    if (space != PTX_SPACE_UNKNOWN && !(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
+        origin.space = space;
     return origin;
 }
 
@@ -89,7 +90,7 @@ PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const P
     case PTX_EVALUATE_CVTA_TO:
         return (PtxOrigin){meaning->space, of[0].variable};
     case PTX_EVALUATE_MAPA:
-        return (PtxOrigin){SPACE_CLUSTER, of[0].variable};
+        return (PtxOrigin){PTX_SPACE_CLUSTER, of[0].variable};
     case PTX_EVALUATE_LOAD:
         return read[0] ? loaded_origin(values, read[0]) : unknown_origin();
     default:

@@ -4,7 +4,7 @@
 PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const PtxOrigin *origin) {
     switch (form_shape(values->tables, form)) {
     case SHAPE_UNIFORM: {
-        bool placed = origin->variable != PTX_NONE && origin->space != SPACE_GLOBAL;
+        bool placed = origin->variable != PTX_NONE && origin->space != PTX_SPACE_GLOBAL;
         bool known = (form_based_on_constant(form) && !form->table) || (placed && form_span(form) == SPAN_GRID);
         return known ? ACCESS_CONSTANT : ACCESS_UNIFORM;
     }
@@ -20,7 +20,7 @@ PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const P
 static void count_access(const PtxValues *values, uint32_t statement, uint32_t operand, PtxShares *shares) {
     PtxOrigin origin;
     Form form = ptx_address_form(values, statement, operand, &origin);
-    if (origin.space == SPACE_PARAM)
+    if (origin.space == PTX_SPACE_PARAM)
         return;
     PtxAccessKind kind = ptx_access_kind(values, &form, &origin);
     shares->count[origin.space][kind][form.assumes && kind != ACCESS_ANY]++;

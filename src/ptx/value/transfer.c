@@ -162,7 +162,7 @@ static void evaluate_window(Look *look) {
     bool mapped = meaning->operation.evaluator == PTX_EVALUATE_MAPA;
     if (count && arguments[0].kind == FORM_NEVER) {
         results[0] = arguments[0];
-    } else if (count && meaning->space == SPACE_GLOBAL && !mapped) {
+    } else if (count && meaning->space == PTX_SPACE_GLOBAL && !mapped) {
         results[0] = arguments[0];
     } else if (count && (!mapped || (count > 1 && form_is_uniform(look->s->tables, &arguments[1])))) {
         unsigned width = arguments[0].width;
@@ -177,20 +177,20 @@ static void evaluate_window(Look *look) {
 /* Whether all lanes that load one address get one value; then over which threads. */
 static bool loads_same(const Look *look, const PtxOperand *address, const Form *at, FormSpan *span, unsigned *assumes) {
     const Load *load = &look->meaning->load;
-    PtxOrigin origin = address_origin(look->s->values, look->meaning, address);
+    PtxOrigin origin = address_origin(look->s->values, load->space, address);
     bool parameter = is_kernel_parameter(look->s->flow, origin.variable);
     *span = form_span(at);
     *assumes = at->assumes;
     if (!form_is_uniform(look->s->tables, at))
         return false;
-    if (load->space == SPACE_PARAM)
+    if (load->space == PTX_SPACE_PARAM)
         return parameter;
     if (load->fixed)
         return true;
     *span = SPAN_WARP;
     *assumes |= FORM_STEADY;
-    bool known = load->space == SPACE_UNKNOWN ? origin.space != SPACE_UNKNOWN || parameter : true;
-    return load->weak && known && origin.space != SPACE_LOCAL && origin.space != SPACE_PARAM;
+    bool known = load->space == PTX_SPACE_UNKNOWN ? origin.space != PTX_SPACE_UNKNOWN || parameter : true;
+    return load->weak && known && origin.space != PTX_SPACE_LOCAL && origin.space != PTX_SPACE_PARAM;
 }
 
 static void evaluate_load(Look *look) {

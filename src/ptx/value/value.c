@@ -175,6 +175,10 @@ static void start(Solver *s, const PtxBlockShape *shape) {
     control_start(s);
 }
 
+size_t ptx_values_budget(const PtxModule *module) {
+    return 4 * ptx_flow_budget(module) + (64 << 20);
+}
+
 bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *shape, size_t budget,
                 const char **problem) {
     *values = (PtxValues){.flow = flow};

@@ -19,14 +19,14 @@ typedef struct PtxBlockShape {
 
 /* State spaces of addresses. */
 typedef enum PtxSpace {
-    SPACE_UNKNOWN, /* a generic address from elsewhere */
-    SPACE_GLOBAL,
-    SPACE_SHARED,  /* of the own CTA */
-    SPACE_CLUSTER, /* shared memory of any CTA of the cluster */
-    SPACE_LOCAL,
-    SPACE_CONST,
-    SPACE_PARAM,
-    SPACE_TENSOR,
+    PTX_SPACE_UNKNOWN, /* a generic address from elsewhere */
+    PTX_SPACE_GLOBAL,
+    PTX_SPACE_SHARED,  /* of the own CTA */
+    PTX_SPACE_CLUSTER, /* shared memory of any CTA of the cluster */
+    PTX_SPACE_LOCAL,
+    PTX_SPACE_CONST,
+    PTX_SPACE_PARAM,
+    PTX_SPACE_TENSOR,
     PTX_SPACES
 } PtxSpace;
 
@@ -50,6 +50,8 @@ typedef struct PtxValues {
     Arena arena;
 } PtxValues;
 
+/* Enough for any function of a module. */
+size_t ptx_values_budget(const PtxModule *module);
 /* `shape` may be NULL. False, with one sentence, if it would take more than `budget` bytes. */
 bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *shape, size_t budget,
                 const char **problem);
@@ -88,6 +90,8 @@ typedef struct PtxShares {
 void ptx_count_shares(const PtxValues *values, PtxShares *shares);
 PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const PtxOrigin *origin);
 
+/* "shared". */
+const char *ptx_space_name(PtxSpace space);
 /* For people: each block, and each value with its form (`weir parse --print values K.ptx`). */
 void ptx_values_print(const PtxValues *values, Text *to);
 

@@ -56,7 +56,7 @@ void frame_release(Frame *frame) {
     free(frame);
 }
 
-Frame *frame_new(Machine *m, Function *f, uint32_t local) {
+Frame *frame_new(Machine *m, Function *f, uint32_t local, uint32_t lanes) {
     Frame *frame = calloc(1, sizeof *frame);
     frame->function = f;
     frame->users = 1;
@@ -65,6 +65,7 @@ Frame *frame_new(Machine *m, Function *f, uint32_t local) {
     frame->params = calloc(LANES, f->param_bytes - 0x10000 + 16);
     frame->local = (local + 15) / 16 * 16;
     frame->number = m->frames++;
+    frame->lanes = lanes;
     return frame;
 }
 
@@ -72,6 +73,8 @@ Frame *frame_new(Machine *m, Function *f, uint32_t local) {
 
 static void run_branch(Context *c) {
     uint32_t target = instruction_at(c->top->frame->function, c->args[0].what);
+    if (c->run != c->group->lanes && has(c->form, W_uni))
+        machine_stop(c->machine, STR("a bra.uni that parts lanes"), c->instruction->statement);
     leave_others(c);
     go_on(c, c->group, target);
 }
@@ -225,7 +228,7 @@ static void run_call(Context *c) {
     if (c->group->depth == CALLS_DEEP || f->too_deep)
         machine_stop(c->machine, STR("calls or loops that are nested too deep"), c->instruction->statement);
     Frame *own = c->top->frame;
-    Frame *frame = frame_new(c->machine, f, own->local + own->function->local_bytes);
+    Frame *frame = frame_new(c->machine, f, own->local + own->function->local_bytes + own->allocated, c->group->lanes);
     pass_list(c, frame, ptx->parameters, ptx->parameter_count, call_part(c, c->instruction, false), false);
     c->group->standing[c->group->depth++] = (Standing){.frame = frame};
 }

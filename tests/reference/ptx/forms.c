@@ -64,6 +64,9 @@ static const struct {
     {"isspacep", NULL, DOES_ISSPACEP},
     {"mapa", NULL, DOES_MAPA},
     {"getctarank", NULL, DOES_RANK},
+    {"alloca", NULL, DOES_ALLOCATE},
+    {"stacksave", NULL, DOES_MADE_UP},
+    {"stackrestore", NULL, DOES_NOTHING},
     {"ld", NULL, DOES_LOAD},
     {"ldu", NULL, DOES_LOAD},
     {"st", "async", DOES_NOTHING},
@@ -199,10 +202,13 @@ static void take_word(Verb *form, Str word) {
     for (size_t i = 1; i < sizeof compares_ / sizeof *compares_; i++)
         if (str_is(word, compares_[i]))
             form->compare = (Compare)i;
-    /* of two, the first is what an address on the left is in */
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces && form->space == GENERIC; i++)
-        if (str_is(word, spaces[i].name))
-            form->space = spaces[i].space;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (str_is(word, spaces[i].name)) {
+            if (form->space == GENERIC)
+                form->space = spaces[i].space;
+            else
+                form->second = spaces[i].space;
+        }
     Type type = type_of_name(word);
     if (type.class != NO_TYPE && form->type_count < 4)
         form->types[form->type_count++] = type;
@@ -225,6 +231,6 @@ void form_take_apart(Verb *form, Str text) {
     form->vector = has(form, W_v8) ? 8 : has(form, W_v4) ? 4 : has(form, W_v2) ? 2 : 1;
     if (form->does == DOES_cvt && form_says(text, "pack"))
         form->does = DOES_PURE;
-    if (form->does == DOES_NOTHING && str_is(opcode, "tcgen05"))
+    if (str_is(opcode, "tcgen05") && form->space == GENERIC && !form_says(text, "commit") && !form_says(text, "alloc"))
         form->space = IN_TENSOR;
 }

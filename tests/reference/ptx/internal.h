@@ -16,13 +16,15 @@ typedef struct Type {
 } Type;
 
 /* What an instruction does, as far as the interpreter tells it apart. */
-#define LANEWISE(OP)                                                                                                 \
-    OP(add)                                                                                                          \
-    OP(sub) OP(mul) OP(mad) OP(addc) OP(subc) OP(madc) OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg)   \
-        OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a)      \
-            OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set)      \
-                OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) \
-                    OP(cos) OP(lg2) OP(ex2)
+#define LANEWISE(OP)                                                                                               \
+    OP(add)                                                                                                        \
+    OP(sub)                                                                                                        \
+    OP(mul)                                                                                                        \
+    OP(mad) OP(addc) OP(subc) OP(madc) OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg) OP(min) OP(max) \
+        OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a) OP(dp2a) OP(and)   \
+            OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) OP(selp)   \
+                OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) OP(cos) OP(lg2) \
+                    OP(ex2)
 
 typedef enum Does {
 #define OP(name) DOES_##name,
@@ -37,6 +39,7 @@ typedef enum Does {
     DOES_ISSPACEP,
     DOES_MAPA,
     DOES_RANK,
+    DOES_ALLOCATE,
     DOES_LOAD,
     DOES_STORE,
     DOES_ATOM,
@@ -60,13 +63,15 @@ typedef enum Does {
 } Does;
 
 /* Modifiers that are looked at. */
-#define WORDS(W)                                                                                                     \
-    W(wide)                                                                                                          \
-    W(hi) W(lo) W(cc) W(sat) W(ftz) W(shiftamt) W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni)        \
-        W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) \
-            W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16)   \
-                W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber) W(normal)   \
-                    W(subnormal) W(arrive)
+#define WORDS(W)                                                                                                   \
+    W(wide)                                                                                                        \
+    W(hi)                                                                                                          \
+    W(lo)                                                                                                          \
+    W(cc) W(sat) W(ftz) W(shiftamt) W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up)  \
+        W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) \
+            W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16) W(NaN) W(abs) \
+                W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber) W(normal) W(subnormal)  \
+                    W(arrive)
 enum Word {
 #define W(word) W_##word,
     WORDS(W)
@@ -105,7 +110,8 @@ typedef struct Verb {
     unsigned type_count;
     uint64_t words;
     Compare compare;
-    Space space;
+    Space space;     /* of the first address */
+    Space second;    /* of the second, where there are two; GENERIC */
     unsigned vector; /* 2 of .v2; 1 */
 } Verb;
 
@@ -203,6 +209,8 @@ typedef struct Frame {
     uint32_t *defined; /* lanes, of each slot */
     uint8_t *params;   /* param_bytes for each lane */
     uint32_t local;    /* where its local variables begin */
+    uint32_t allocated; /* bytes behind them, by alloca */
+    uint32_t lanes;    /* that made the call */
     uint64_t number;   /* a different one for each */
 } Frame;
 
@@ -265,6 +273,7 @@ struct Machine {
     Placed *placed;
     uint32_t *owners; /* of each variable: the function, or PTX_NONE */
     uint32_t shared_bytes;
+    bool together; /* some branch says that lanes go the same way (bra.uni): then waits end for a warp at once */
     Memory memory;
     /* of the launch at hand */
     const Launch *launch;
@@ -350,12 +359,13 @@ void run_pure(Context *c);
 void run_made_up(Context *c);
 void run_move(Context *c);
 void run_addresses(Context *c);
+void run_allocate(Context *c);
 void run_warp_wide(Context *c);
 void run_access(Context *c);
 /* Where threads go on, or wait. True if the group does not simply go on behind the instruction. */
 bool run_control(Context *c);
 void go_on(Context *c, Group *group, uint32_t pc);
-Frame *frame_new(Machine *machine, Function *function, uint32_t local);
+Frame *frame_new(Machine *machine, Function *function, uint32_t local, uint32_t lanes);
 void frame_release(Frame *frame);
 /* Opens every barrier that somebody waits at. */
 void barriers_force(Machine *machine);

@@ -47,8 +47,9 @@ typedef struct Step {
     uint32_t function, statement; /* of the module */
     uint32_t lanes;               /* of the group */
     uint32_t run;                 /* ... those whose guard holds */
-    uint32_t launched;            /* all lanes that the warp has had */
+    uint32_t entered;             /* all lanes that made this run of the function together; of a kernel: that the warp has */
     uint32_t warp, cta, cluster;  /* numbers in the grid */
+    uint32_t first;               /* the number of lane 0 in the CTA */
     uint64_t instance;            /* a number for the turns of the loops around it, and for the calls that led here */
     uint64_t parent;              /* a number for the run of the function that it is in */
     void *state;                  /* of the interpreter */
@@ -86,6 +87,8 @@ uint64_t machine_global(Machine *machine, uint64_t address, unsigned bytes);
  * or of an access. Returns the lanes in which it has a value that PTX defines; 0 of anything else. Registers that
  * nothing was written to have none, nor what was computed from those. */
 uint32_t step_values(const Step *step, uint32_t operand, uint64_t values[LANES]);
+/* The same of a register, by its variable and number. */
+uint32_t step_register(const Step *step, uint32_t variable, uint32_t index, uint64_t values[LANES]);
 /* Where an access to such an address goes, by the state space of the statement's form, or else by the address. */
 Region step_region(const Step *step, uint32_t operand, unsigned lane, uint64_t address);
 /* The operands that the interpreter wrote; how many. Behind the step only. */

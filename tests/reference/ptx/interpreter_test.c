@@ -409,9 +409,9 @@ static void variables_have_their_values(void **state) {
 
 static void unknown_instructions_stop_the_launch(void **state) {
     (void)state;
-    Run run = run_text(HEAD KERNEL REGISTERS START "alloca.u64 %rd1, 16;\n" END, 1, 32, 1, NULL);
+    Run run = run_text(HEAD KERNEL REGISTERS START "mov.b128 %rq1, {%rd1, %rd2}; mov.b128 %rq2, %rq1; atom.global.exch.b128 %rq1, [%rd29], %rq2;\n" END, 1, 32, 1, NULL);
     assert_int_equal(run.end.kind, END_STOPPED);
-    assert_true(str_is(run.end.what, "alloca.u64"));
+    assert_true(str_is(run.end.what, "atom.global.exch.b128"));
     done(&run);
     run = run_text(HEAD KERNEL REGISTERS START "L: bra L;\n" END, 1, 32, 1, NULL);
     assert_int_equal(run.end.kind, END_STEPS);

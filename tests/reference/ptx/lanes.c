@@ -79,13 +79,14 @@ void run_pure(Context *c) {
     put_everywhere(c, &c->args[0], (uint64_t)c->form->does, bits, defined);
 }
 
-/* Each lane something else, every time; a wait on a barrier succeeds seven times of eight. */
+/* Each lane something else, every time; a wait on a barrier succeeds seven times of eight, for each lane by itself. */
 void run_made_up(Context *c) {
     uint64_t bits[LANES];
     if (!c->instruction->arg_count || c->args[0].kind == ARG_ADDRESS)
         return;
     for (unsigned lane = 0; lane < LANES; lane++) {
-        bits[lane] = mixed(c->machine->launch->seed, (c->machine->end.steps * 4096 + c->warp->number) * LANES + lane);
+        unsigned own = c->form->does == DOES_WAIT && c->machine->together ? 0 : lane;
+        bits[lane] = mixed(c->machine->launch->seed, (c->machine->end.steps * 4096 + c->warp->number) * LANES + own);
         if (c->form->does == DOES_WAIT)
             bits[lane] = (bits[lane] & 7) != 0;
     }
@@ -165,6 +166,21 @@ void run_addresses(Context *c) {
         defined &= fetch(c, &c->args[2], b);
     for (unsigned lane = 0; lane < LANES; lane++)
         out[lane] = address_result(c, lane, a[lane], b[lane]);
+    put(c, &c->args[0], out, defined, (Type){NO_TYPE, 0});
+}
+
+/* Local memory behind the frame's own; what stackrestore gives back is not used again. */
+void run_allocate(Context *c) {
+    Frame *frame = c->top->frame;
+    uint64_t sizes[LANES], out[LANES], most = 0;
+    uint32_t defined = fetch(c, &c->args[1], sizes);
+    for (uint32_t left = c->run; left; left &= left - 1)
+        most = sizes[__builtin_ctz(left)] > most ? sizes[__builtin_ctz(left)] : most;
+    for (unsigned lane = 0; lane < LANES; lane++)
+        out[lane] = (frame->local + frame->function->local_bytes + 15u) / 16 * 16 + frame->allocated;
+    if (most > 1 << 20)
+        machine_stop(c->machine, STR("an alloca of over 1 MiB"), c->instruction->statement);
+    frame->allocated += ((uint32_t)most + 31) / 32 * 32;
     put(c, &c->args[0], out, defined, (Type){NO_TYPE, 0});
 }
 

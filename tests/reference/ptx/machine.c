@@ -10,6 +10,12 @@ void machine_stop(Machine *m, Str what, uint32_t statement) {
     longjmp(m->stop, 1);
 }
 
+/* bra.uni with a guard: whoever wrote it says that the guard is the same in all lanes. */
+static bool promises(const Machine *m, const PtxStatement *s) {
+    return s->kind == PTX_INSTRUCTION && s->flags & PTX_GUARDED && m->forms[s->what].does == DOES_BRANCH &&
+           has(&m->forms[s->what], W_uni);
+}
+
 Machine *machine_new(const PtxModule *module) {
     Machine *m = calloc(1, sizeof *m);
     m->module = module;
@@ -21,6 +27,8 @@ Machine *machine_new(const PtxModule *module) {
     m->placed = ARENA_ARRAY(&m->arena, Placed, module->variables_count + 1);
     m->owners = ARENA_ARRAY(&m->arena, uint32_t, module->variables_count + 1);
     place_variables(m);
+    for (uint32_t i = 0; i < module->statements_count; i++)
+        m->together = m->together || promises(m, &module->statements[i]);
     return m;
 }
 
@@ -120,6 +128,8 @@ static void run_plain(Context *c) {
         run_move(c);
     else if (does >= DOES_CVTA && does <= DOES_RANK)
         run_addresses(c);
+    else if (does == DOES_ALLOCATE)
+        run_allocate(c);
     else if (does >= DOES_LOAD && does <= DOES_ATOM)
         run_access(c);
     else if (does >= DOES_SHUFFLE && does <= DOES_ELECT)
@@ -155,8 +165,9 @@ static Step step_of(Context *c) {
                  .statement = c->instruction->statement,
                  .lanes = c->group->lanes,
                  .run = c->run,
-                 .launched = w->launched,
+                 .entered = c->top->frame->lanes,
                  .warp = w->number,
+                 .first = w->first,
                  .cta = w->cta->number,
                  .cluster = w->cta->cluster,
                  .state = c};
@@ -220,7 +231,7 @@ static void start_warp(Machine *m, Warp *w, Cta *cta, uint32_t first, uint32_t t
     Group *group = calloc(1, sizeof *group);
     group->lanes = w->launched;
     group->depth = 1;
-    group->standing[0].frame = frame_new(m, function_ready(m, m->launch->function), 0);
+    group->standing[0].frame = frame_new(m, function_ready(m, m->launch->function), 0, w->launched);
     w->groups = group;
 }
 
@@ -328,10 +339,29 @@ uint32_t step_values(const Step *step, uint32_t operand, uint64_t values[LANES])
     return fetch(c, &plain, values);
 }
 
+uint32_t step_register(const Step *step, uint32_t variable, uint32_t index, uint64_t values[LANES]) {
+    Context *c = step->state;
+    const Placed *p = &step->machine->placed[variable];
+    Arg arg = {.kind = ARG_REGISTER, .bits = p->bits, .what = p->slot + index * p->vector * (p->bits == 128 ? 2 : 1)};
+    return fetch(c, &arg, values);
+}
+
 Region step_region(const Step *step, uint32_t operand, unsigned lane, uint64_t address) {
     Context *c = step->state;
-    (void)operand;
-    return spot_of(c, lane, c->form->space, address).region;
+    Space space = c->form->space;
+    unsigned before = 0;
+    for (uint32_t i = 0; i < c->instruction->arg_count && c->args[i].operand != operand; i++)
+        before += c->args[i].kind == ARG_ADDRESS;
+    /* of two, the second is where bytes come from; a tensor map is at a generic address; barriers are in shared memory
+     */
+    bool map = str_mentions(c->form->text, STR(".tensor")) && before == (c->form->space == IN_GLOBAL ? 0 : 1);
+    if (map || str_mentions(c->form->text, STR("prefetch.tensormap")))
+        space = GENERIC;
+    else if (before == 1 && c->form->second != GENERIC)
+        space = c->form->second;
+    else if (before >= 1)
+        space = IN_CLUSTER;
+    return spot_of(c, lane, space, address).region;
 }
 
 uint32_t step_written(const Step *step, const uint32_t **operands) {

@@ -1,0 +1,50 @@
+/* What the parts of the check of the value analysis share: launches made up for a kernel (launches.c), claims held
+ * against what the interpreter sees (claims.c), and the program (values.c). */
+#ifndef TESTS_REFERENCE_PTX_VALUES_H
+#define TESTS_REFERENCE_PTX_VALUES_H
+
+#include "interpreter.h"
+#include "ptx/value/value.h"
+
+/* ---- Launches ---- */
+
+typedef struct MadeUp {
+    Launch launch;
+    PtxBlockShape given; /* what the analysis is told of the shape; x is 0: nothing */
+    uint8_t *parameters;
+} MadeUp;
+
+/* Launch number `index` of a kernel; with `shaped` the analysis is told the shape of the CTAs, which then may be one
+ * whose rows are no multiples of 32 threads. False if the kernel says its shape itself, so that there is nothing to
+ * tell. */
+bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
+                    const PtxBlockShape *given, uint64_t seed, MadeUp *made);
+
+/* ---- Claims ---- */
+
+typedef struct Tally {
+    uint64_t kernels, launches, steps;
+    uint64_t checks;     /* claims held against the lanes of a group */
+    uint64_t lanes;      /* values in them */
+    uint64_t spans;      /* of the checks: those that compare a warp with another one */
+    uint64_t unclaimed;  /* operands of which nothing is said */
+    uint64_t undefined;  /* ... that have no value in any lane */
+    uint64_t broken;     /* times that an index wrapped which was assumed not to */
+    uint64_t excused;    /* claims behind such a one that were passed over, or did not hold */
+    uint64_t violations; /* claims that did not hold */
+    uint64_t ends[4];    /* launches, by EndKind */
+    uint64_t forced;
+} Tally;
+
+typedef struct Claims Claims;
+
+/* The claims about the functions of a module for CTAs of a shape, as they come up. */
+Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show);
+void claims_free(Claims *claims);
+/* A launch is over; what was seen in it is no longer compared. */
+void claims_next(Claims *claims);
+Watcher claims_watcher(Claims *claims);
+/* Instructions at which some claim did not hold. */
+uint32_t claims_wrong(const Claims *claims);
+
+#endif
