@@ -236,7 +236,8 @@ bool read_operand(Reader *r) {
     case '[':
         return read_address(r);
     case '{':
-        return read_grouped(r, PTX_VECTOR, '}', read_operand);
+        good = read_grouped(r, PTX_VECTOR, '}', read_operand);
+        break;
     case '(':
         return r->calls ? read_grouped(r, PTX_LIST, ')', read_operand) : read_number(r);
     case '!':
