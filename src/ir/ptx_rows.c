@@ -148,6 +148,7 @@ int word_place(Str word, const char *list) {
 typedef struct Group {
     Str name;  /* empty: it has none */
     Str words; /* "a|b" */
+    Str with;  /* there is one exactly if that group has one; empty: nothing is said */
     bool optional, ordered;
 } Group;
 
@@ -166,6 +167,11 @@ static bool next_group(const char **at, Group *group) {
     if (equals)
         group->name = str_between(start, equals);
     group->words = str_between(equals ? equals + 1 : start, end);
+    const char *with = memchr(group->words.data, '^', group->words.size);
+    if (with) {
+        group->with = str_between(with + 1, end);
+        group->words = str_between(group->words.data, with);
+    }
     return true;
 }
 
@@ -331,6 +337,14 @@ static bool take_word(Matching *matching, Str word) {
     return false;
 }
 
+/* The modifier that a group of a name has taken. */
+static Str taken_by(const Matching *matching, Str group) {
+    for (unsigned i = 0; group.size && i < matching->count; i++)
+        if (str_equal(matching->groups[i].name, group))
+            return matching->taken[i];
+    return (Str){"", 0};
+}
+
 /* What is behind the name of a row in a form; false if it does not start with it. */
 static bool skip_name(const PtxRow *row, Str form, Str *left) {
     size_t size = strlen(row->name);
@@ -359,9 +373,12 @@ static bool match(Matching *matching, const PtxRow *row, Str form) {
             !(may_repeat(word) && ptx_form_has(str_between(form.data, word.data - 1), word)))
             return false;
     }
-    for (unsigned i = 0; i < matching->count; i++)
-        if (!matching->groups[i].optional && !matching->taken[i].size)
+    for (unsigned i = 0; i < matching->count; i++) {
+        bool taken = matching->taken[i].size > 0;
+        Str with = matching->groups[i].with;
+        if ((!taken && !matching->groups[i].optional) || (with.size && taken != (taken_by(matching, with).size > 0)))
             return false;
+    }
     return true;
 }
 
@@ -410,11 +427,7 @@ PtxActs ptx_opcode_acts(Str opcode) {
 
 Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
     Matching matching;
-    if (match(&matching, row, form))
-        for (unsigned i = 0; i < matching.count; i++)
-            if (group.size && str_equal(matching.groups[i].name, group))
-                return matching.taken[i];
-    return (Str){"", 0};
+    return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
 }
 
 /* "=d", "[a]", "b:t?" without what is not their name. */

@@ -13,9 +13,9 @@ static char type_class(Str type) {
         return 'f';
     if (word_place(type, "b32 b64") >= 0)
         return type.data[1] == '3' ? 's' : 'd';
-    if (word_place(type, "f16 bf16 f16x2 bf16x2 f32x2 u16x2 s16x2 b128") >= 0)
+    if (word_place(type, "f16 bf16 f16x2 bf16x2 f32x2 u16x2 s16x2") >= 0)
         return 'n';
-    return word_place(type, "b8 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
+    return word_place(type, "b8 b128 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
 }
 
 /* "f16x2" has 32. */
@@ -61,6 +61,7 @@ static bool has_modifier(const PtxRow *row, Str form, Str name) {
 static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *said, OperandFacts *facts) {
     *facts = (OperandFacts){.typed = said->type.size > 0 && !said->address,
                             .written = said->written,
+                            .sink = said->written && (said->pair || !*row->evaluate || said->vector),
                             .optional = said->optional && !said->with.size,
                             .address = said->address,
                             .label = str_is(said->type, "label"),
@@ -163,12 +164,12 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
         facts->wrong = empty || r->module->version <= PTX_NEWEST;
         return;
     }
-    facts->early = needs_later(r->module, line, form->text);
     facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     facts->wide = r->module->capability >= 90 && has_wide_address(form->text);
     for (;;) {
         const FormFacts empty_facts = *facts;
         describe_operands(line, form->text, facts);
+        facts->early = needs_later(r->module, line, form->text);
         line = ptx_next_line(line, form->text);
         if (!line)
             return;
@@ -254,7 +255,7 @@ static bool value_fits(Str values, int64_t value) {
 }
 
 static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    if (facts->no_number || facts->type == 'n')
+    if (facts->no_number || (facts->type == 'n' && !facts->braces))
         return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
@@ -301,7 +302,10 @@ static bool fail_type(Reader *r, RegisterType type, Str form, const char *at) {
 
 static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     RegisterType type = register_type(r, operand);
-    if (operand->part || r->module->variables[operand->a].vector != PTX_NONE)
+    bool vector = r->module->variables[operand->a].vector != PTX_NONE;
+    if (operand->part && !vector && (operand->part <= PTX_W || *form.data != 'v'))
+        return ptx_fail(r, at, "this register has no such part");
+    if (operand->part || vector)
         return true;
     return type_fits(facts, type) || fail_type(r, type, form, at);
 }
@@ -339,6 +343,20 @@ static bool check_address(Reader *r, const FormFacts *facts, const PtxOperand *o
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
+/* Special registers have 32 bits, but for those that count, and one that is a predicate. */
+static bool check_special(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    Str name = str_of(ptx_special_at(operand->a)->name);
+    unsigned bits = 32;
+    if (str_ends(name, STR("64")) || word_place(name, "%gridid %globaltimer %current_graph_exec") >= 0)
+        bits = 64;
+    bool logical = str_is(name, "%is_explicit_cluster"), either = str_is(name, "%gridid");
+    bool fits = logical                ? facts->letter == 'p'
+                : facts->letter == 'p' ? false
+                                       : facts->bits == bits || (bits == 32 && facts->bits == 16) || either;
+    return (fits && !strchr("fh", facts->letter)) ||
+           ptx_fail(r, at, "'%.*s' does not read %.*s, which is of another type", STR_ARG(form), STR_ARG(name));
+}
+
 /* What is no vector, of the instruction's own type. */
 static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     if (operand->negated && facts->letter != 'p')
@@ -347,11 +365,12 @@ static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand 
         return ptx_fail(r, at, "'%.*s' takes a number here", STR_ARG(form));
     switch (operand->kind) {
     case PTX_SINK:
-        return facts->written || ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
+        return facts->sink || ptx_fail(r, at, "'%.*s' takes no '_' here", STR_ARG(form));
     case PTX_REGISTER:
         return check_register(r, facts, operand, form, at);
     case PTX_SPECIAL:
-        return facts->special || ptx_fail(r, at, "only mov reads special registers");
+        return facts->special ? check_special(r, facts, operand, form, at)
+                              : ptx_fail(r, at, "only mov reads special registers");
     case PTX_ADDRESS:
         return ptx_fail(r, at, "'%.*s' takes no address here", STR_ARG(form));
     case PTX_VARIABLE:
@@ -372,9 +391,11 @@ typedef struct VectorType {
     bool literals;
 } VectorType;
 
-static bool add_member(Reader *r, VectorType *all, const PtxOperand *member, const char *at) {
+static bool add_member(Reader *r, const OperandFacts *facts, VectorType *all, const PtxOperand *member,
+                       const char *at) {
     RegisterType own = register_type(r, member);
-    if (own.letter == 'p' || !own.letter || member->part)
+    bool any = facts->loose || facts->members == ANY_MEMBERS || facts->letter == 'p';
+    if ((own.letter == 'p' && any) || !own.letter || member->part)
         return true;
     if (!all->type.letter)
         all->type = own;
@@ -394,7 +415,8 @@ static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOper
     *count = 0;
     for (uint32_t i = 1; i <= vector->a; i += ptx_extent(vector + i), ++*count) {
         const PtxOperand *member = vector + i;
-        if (member->kind == PTX_REGISTER ? !add_member(r, type, member, at) : !check_single(r, facts, member, form, at))
+        if (member->kind == PTX_REGISTER ? !add_member(r, facts, type, member, at)
+                                         : !check_single(r, facts, member, form, at))
             return false;
         if (member->kind == PTX_REGISTER && !type->type.letter && facts->letter != 'p' && vector->a == *count + 1)
             return fail_type(r, register_type(r, member), form, at);
@@ -446,7 +468,7 @@ static bool is_place(const PtxOperand *operand) {
 
 /* d|p: the second is a predicate. */
 static bool check_pair(Reader *r, const OperandFacts *facts, const PtxOperand *pair, Str form, const char *at) {
-    static const OperandFacts predicate = {.typed = true, .written = true, .members = 1, .letter = 'p'};
+    static const OperandFacts predicate = {.typed = true, .written = true, .sink = true, .members = 1, .letter = 'p'};
     const PtxOperand *first = pair + 1, *second = first + ptx_extent(first);
     if (!facts->pair)
         return ptx_fail(r, at, "'%.*s' has one result, and no pair", STR_ARG(form));
@@ -495,6 +517,18 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
                     wanted);
 }
 
+static bool fail_early(Reader *r, const char *at, const PtxForm *form, const PtxRow *row) {
+    static const char *const letters[] = {
+        [PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter", [PTX_ONLY_THIS] = "a"};
+    if (row->version > r->module->version)
+        return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,
+                        row->version % 10);
+    if (row->below)
+        return ptx_fail(r, at, "'%.*s' needs a .target from sm_%u%s on, before sm_%u", STR_ARG(form->text),
+                        row->capability, row->targets == PTX_WITH_LETTER ? "a" : "", row->below);
+    return ptx_fail(r, at, "'%.*s' needs .target sm_%u%s", STR_ARG(form->text), row->capability, letters[row->targets]);
+}
+
 /* ---- Statements ------------------------------------------------------------------------------------------- */
 
 /* What the row says of the next operand: those that may be missing are there from the left, `extra` of them. NULL: it
@@ -531,6 +565,8 @@ static bool check_operands(Reader *r, uint32_t form, const char *start, const ui
         }
     if (count < facts->least || count > facts->most)
         return fail_count(r, start, form, facts, count);
+    if (facts->early)
+        return fail_early(r, start, &r->module->forms[form], facts->early);
     unsigned extra = count - facts->least, next = 0;
     for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
         const OperandFacts *known = next_known(facts, &next, &extra);
@@ -592,18 +628,6 @@ static bool read_label(Reader *r, Str name, const char *at) {
     return r->in_section || declare_label(r, label, statement, at);
 }
 
-static bool fail_early(Reader *r, const char *at, const PtxForm *form, const PtxRow *row) {
-    static const char *const letters[] = {
-        [PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter", [PTX_ONLY_THIS] = "a"};
-    if (row->version > r->module->version)
-        return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,
-                        row->version % 10);
-    if (row->below)
-        return ptx_fail(r, at, "'%.*s' needs a .target from sm_%u%s on, before sm_%u", STR_ARG(form->text),
-                        row->capability, row->targets == PTX_WITH_LETTER ? "a" : "", row->below);
-    return ptx_fail(r, at, "'%.*s' needs .target sm_%u%s", STR_ARG(form->text), row->capability, letters[row->targets]);
-}
-
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
@@ -614,7 +638,7 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
         return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
-    if (r->facts[form].early)
+    if (r->facts[form].early && !r->facts[form].other)
         return fail_early(r, at, found, r->facts[form].early);
     found->used++;
     r->module->instructions++;

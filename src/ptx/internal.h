@@ -106,6 +106,7 @@ typedef struct Prefix {
 typedef struct OperandFacts {
     bool typed;    /* the row says its type */
     bool written;  /* it is a destination */
+    bool sink;     /* and '_' will do */
     bool optional; /* it may be missing */
     bool address;
     bool label;
