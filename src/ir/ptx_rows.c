@@ -6,34 +6,79 @@
 #include <ctype.h>
 #include <pthread.h>
 
-#define SINCE(version, capability)    version, capability, PTX_AND_LATER
-#define SPECIFIC(version, capability) version, capability, PTX_WITH_LETTER
-#define ONLY(version, capability)     version, capability, PTX_ONLY_THIS
+#define SINCE(version, capability)          version, capability, PTX_AND_LATER, 0
+#define SPECIFIC(version, capability)       version, capability, PTX_WITH_LETTER, 0
+#define FAMILY(version, capability, below)  version, capability, PTX_WITH_LETTER, below
+#define BETWEEN(version, capability, below) version, capability, PTX_AND_LATER, below
+#define ONLY(version, capability)           version, capability, PTX_ONLY_THIS, 0
 static const PtxRow rows[] = {
 #define PTX(name, modifiers, operands, since, evaluate, effects) \
     {name, modifiers, operands, evaluate, effects, since, false},
 #define CONTROL(name, modifiers, operands, since, evaluate, effects) \
     {name, modifiers, operands, evaluate, effects, since, true},
+#define FORM(modifiers, operands, since)
+#define WORD(words, since)
 #define SPECIAL(name, parts, numbers, varies, bits)
 #define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
 #undef CONTROL
+#undef FORM
+#undef WORD
+#undef SPECIAL
+#undef TARGET
+};
+
+/* The FORM lines, behind a line without a name for each row; prepare() gives them the name of theirs. */
+static PtxRow lines[] = {
+#define PTX(...)                         {0},
+#define CONTROL(...)                     {0},
+#define FORM(modifiers, operands, since) {"", modifiers, operands, "", "", since, false},
+#define WORD(words, since)
+#define SPECIAL(name, parts, numbers, varies, bits)
+#define TARGET(name, version)
+#include "ir/ops/ptx.def"
+#undef PTX
+#undef CONTROL
+#undef FORM
+#undef WORD
+#undef SPECIAL
+#undef TARGET
+};
+
+static const PtxRow word_rows[] = {
+#define PTX(...)
+#define CONTROL(...)
+#define FORM(...)
+#define WORD(words, since) {words, "", "", "", "", since, false},
+#define SPECIAL(name, parts, numbers, varies, bits)
+#define TARGET(name, version)
+#include "ir/ops/ptx.def"
+#undef PTX
+#undef CONTROL
+#undef FORM
+#undef WORD
 #undef SPECIAL
 #undef TARGET
 };
 #undef SINCE
 #undef SPECIFIC
+#undef FAMILY
+#undef BETWEEN
 #undef ONLY
 
 static const PtxSpecial specials[] = {
 #define PTX(...)
 #define CONTROL(...)
+#define FORM(...)
+#define WORD(...)
 #define SPECIAL(name, parts, numbers, varies, bits) {name, parts, numbers, varies, bits},
 #define TARGET(name, version)
 #include "ir/ops/ptx.def"
 #undef PTX
 #undef CONTROL
+#undef FORM
+#undef WORD
 #undef SPECIAL
 #undef TARGET
 };
@@ -44,16 +89,25 @@ static const struct {
 } targets[] = {
 #define PTX(...)
 #define CONTROL(...)
+#define FORM(...)
+#define WORD(...)
 #define SPECIAL(name, parts, numbers, varies, bits)
 #define TARGET(name, version) {name, version},
 #include "ir/ops/ptx.def"
 #undef PTX
 #undef CONTROL
+#undef FORM
+#undef WORD
 #undef SPECIAL
 #undef TARGET
 };
 
-enum { ROWS = sizeof rows / sizeof *rows, SPECIALS = sizeof specials / sizeof *specials, MOST_GROUPS = 24 };
+enum {
+    ROWS = sizeof rows / sizeof *rows,
+    LINES = sizeof lines / sizeof *lines,
+    SPECIALS = sizeof specials / sizeof *specials,
+    MOST_GROUPS = 24
+};
 
 static const char *const evaluators[] = {
     [PTX_EVALUATE_NONE] = "",
@@ -83,7 +137,8 @@ PtxEvaluator ptx_callee(Str name) {
 }
 
 /* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */
-static Map opcodes, words, registers;
+static Map opcodes, words, registers, later_words;
+static const PtxRow *row_lines[sizeof rows / sizeof *rows]; /* the first FORM line of each; NULL: it has none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 Str next_part(Str *name) {
@@ -106,6 +161,7 @@ int word_place(Str word, const char *list) {
 typedef struct Group {
     Str name;  /* empty: it has none */
     Str words; /* "a|b" */
+    Str with;  /* there is one exactly if that group has one; empty: nothing is said */
     bool optional, ordered;
 } Group;
 
@@ -124,6 +180,11 @@ static bool next_group(const char **at, Group *group) {
     if (equals)
         group->name = str_between(start, equals);
     group->words = str_between(equals ? equals + 1 : start, end);
+    const char *with = memchr(group->words.data, '^', group->words.size);
+    if (with) {
+        group->with = str_between(with + 1, end);
+        group->words = str_between(group->words.data, with);
+    }
     return true;
 }
 
@@ -134,7 +195,15 @@ static Str next_word_of(Str *words) {
     return word;
 }
 
-/* A word of a group, in which '#' stands for a number. */
+/* The number at `*at`, which is moved behind it; 0 if there is none. */
+static unsigned take_number(Str word, size_t *at) {
+    unsigned number = 0;
+    for (; *at < word.size && isdigit((unsigned char)word.data[*at]); ++*at)
+        number = number < 100000 ? number * 10 + (unsigned)(word.data[*at] - '0') : number;
+    return number;
+}
+
+/* A word of a group, in which '#' stands for a number up to 256, and "#%8" for one that is a multiple of 8. */
 static bool fits(Str pattern, Str word) {
     size_t at = 0;
     for (size_t i = 0; i < pattern.size; i++) {
@@ -143,10 +212,13 @@ static bool fits(Str pattern, Str word) {
                 return false;
             continue;
         }
-        size_t start = at;
-        while (at < word.size && isdigit((unsigned char)word.data[at]))
-            at++;
-        if (at == start)
+        size_t start = at, of = i + 2;
+        unsigned number = take_number(word, &at), multiple = 1;
+        if (i + 1 < pattern.size && pattern.data[i + 1] == '%') {
+            multiple = take_number(pattern, &of);
+            i = of - 1;
+        }
+        if (at == start || number > 256 || number % multiple || (multiple > 1 && !number))
             return false;
     }
     return at == word.size;
@@ -180,7 +252,28 @@ static void add_words(const PtxRow *row) {
             put(&words, next_word_of(&group.words), row);
 }
 
+static void prepare_lines(void) {
+    const PtxRow *row = rows - 1;
+    for (size_t i = 0; i < LINES; i++) {
+        if (!lines[i].name) {
+            row++;
+            continue;
+        }
+        lines[i].name = row->name;
+        lines[i].control = row->control;
+        lines[i].effects = row->effects;
+        lines[i].evaluate = row->evaluate;
+        if (!row_lines[row - rows])
+            row_lines[row - rows] = &lines[i];
+        add_words(&lines[i]);
+    }
+    for (size_t i = 0; i < sizeof word_rows / sizeof *word_rows; i++)
+        for (Str left = str_of(word_rows[i].name); left.size;)
+            put(&later_words, next_word_of(&left), &word_rows[i]);
+}
+
 static void prepare(void) {
+    prepare_lines();
     for (size_t i = ROWS; i-- > 0;) {
         Str name = str_of(rows[i].name);
         put(&opcodes, next_part(&name), &rows[i]);
@@ -199,6 +292,11 @@ static const PtxRow *first_row(Str opcode) {
 static bool same_opcode(const PtxRow *row, Str opcode) {
     Str name = str_of(row->name);
     return str_equal(next_part(&name), opcode);
+}
+
+const PtxRow *ptx_word_since(Str modifier) {
+    pthread_once(&once, prepare);
+    return map_get(&later_words, modifier);
 }
 
 /* Whether a word is one of the table; those with numbers in them are looked for in their patterns. */
@@ -261,33 +359,66 @@ static bool take_word(Matching *matching, Str word) {
     return false;
 }
 
-/* Whether the word is one of the row's own name, which may stand anywhere. */
-static bool of_name(const PtxRow *row, Str word) {
-    return ptx_form_has(str_of(row->name), word);
+/* The modifier that a group of a name has taken. */
+static Str taken_by(const Matching *matching, Str group) {
+    for (unsigned i = 0; group.size && i < matching->count; i++)
+        if (str_equal(matching->groups[i].name, group))
+            return matching->taken[i];
+    return (Str){"", 0};
+}
+
+/* What is behind the name of a row in a form; false if it does not start with it. */
+static bool skip_name(const PtxRow *row, Str form, Str *left) {
+    size_t size = strlen(row->name);
+    if (form.size < size || memcmp(form.data, row->name, size) != 0 || (form.size > size && form.data[size] != '.'))
+        return false;
+    *left = form.size == size ? (Str){"", 0} : (Str){form.data + size + 1, form.size - size - 1};
+    return true;
+}
+
+/* ptxas takes these twice, and no others. */
+static bool may_repeat(Str word) {
+    return word_place(word, "sync uni cc sat approx satfinite") >= 0;
 }
 
 static bool match(Matching *matching, const PtxRow *row, Str form) {
     *matching = (Matching){.row = row, .last_ordered = -1};
-    Str name = str_of(row->name);
-    next_part(&name);
-    while (name.size)
-        if (!ptx_form_has(form, next_part(&name)))
-            return false;
+    Str left;
+    if (!skip_name(row, form, &left))
+        return false;
     for (const char *at = row->modifiers;
          matching->count < MOST_GROUPS && next_group(&at, &matching->groups[matching->count]);)
         matching->count++;
-    Str left = form;
-    next_part(&left);
     while (left.size) {
         Str word = next_part(&left);
-        bool first = !ptx_form_has(str_between(form.data, word.data), word);
-        if (!(first && of_name(row, word)) && !take_word(matching, word))
+        if (!take_word(matching, word) &&
+            !(may_repeat(word) && ptx_form_has(str_between(form.data, word.data - 1), word)))
             return false;
     }
-    for (unsigned i = 0; i < matching->count; i++)
-        if (!matching->groups[i].optional && !matching->taken[i].size)
+    for (unsigned i = 0; i < matching->count; i++) {
+        bool taken = matching->taken[i].size > 0;
+        Str with = matching->groups[i].with;
+        if ((!taken && !matching->groups[i].optional) || (with.size && taken != (taken_by(matching, with).size > 0)))
             return false;
+    }
     return true;
+}
+
+static const PtxRow *first_line_from(const PtxRow *line, Str form) {
+    Matching matching;
+    for (; line < lines + LINES && line->name; line++)
+        if (match(&matching, line, form))
+            return line;
+    return NULL;
+}
+
+const PtxRow *ptx_row_line(const PtxRow *row, Str form) {
+    const PtxRow *line = row_lines[row - rows];
+    return line ? first_line_from(line, form) : row;
+}
+
+const PtxRow *ptx_next_line(const PtxRow *line, Str form) {
+    return line >= lines && line < lines + LINES ? first_line_from(line + 1, form) : NULL;
 }
 
 const PtxRow *ptx_row_of(Str form, bool *known) {
@@ -329,11 +460,7 @@ PtxActs ptx_opcode_acts(Str opcode) {
 
 Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
     Matching matching;
-    if (match(&matching, row, form))
-        for (unsigned i = 0; i < matching.count; i++)
-            if (group.size && str_equal(matching.groups[i].name, group))
-                return matching.taken[i];
-    return (Str){"", 0};
+    return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
 }
 
 /* "=d", "[a]", "b:t?" without what is not their name. */
@@ -345,6 +472,54 @@ bool ptx_row_names(const PtxRow *row, Str operand) {
             return true;
     }
     return false;
+}
+
+/* What stands behind the type of an operand: "*4", "+", "%", "!", "&", "#0-15", "@", "|pred" and "/pred", "^group". */
+static void read_flags(const char *at, const char *end, PtxOperandRow *operand) {
+    while (at < end) {
+        const char *start = at + 1;
+        size_t size = strcspn(start, "*+%!&@#|/^? ");
+        if (*at == '*') {
+            if (start[size] == '/' && isdigit((unsigned char)start[size + 1])) /* "n/2" is a number of members */
+                size += 1 + strspn(start + size + 1, "0123456789");
+            operand->members = (Str){start, size};
+        }
+        operand->vector |= *at == '*';
+        operand->wider |= *at == '+';
+        operand->special |= *at == '%';
+        operand->no_number |= *at == '!';
+        operand->symbol |= *at == '&';
+        operand->predicate |= *at == '@';
+        operand->pair |= *at == '|' || *at == '/';
+        operand->lone |= *at == '/';
+        operand->number |= *at == '#';
+        if (*at == '#')
+            operand->values = (Str){start, size};
+        if (*at == '#' && size && start[size - 1] == '~') { /* a register will do, too */
+            operand->number = false;
+            operand->values.size--;
+        }
+        if (*at == '^')
+            operand->with = (Str){start, size};
+        at = start + size;
+    }
+}
+
+bool ptx_next_operand(const char **at, PtxOperandRow *operand) {
+    *at += strspn(*at, " ");
+    size_t size = strcspn(*at, " ");
+    if (!size)
+        return false;
+    const char *start = *at, *end = start + size, *type = memchr(start, ':', size);
+    *at = end;
+    size_t skipped = strspn(start, "=+");
+    *operand = (PtxOperandRow){
+        .written = skipped > 0, .updated = skipped > 1, .address = start[skipped] == '[', .optional = end[-1] == '?'};
+    if (!type)
+        return true;
+    operand->type = (Str){type + 1, strcspn(type + 1, "*+%!&@#|/^? ")};
+    read_flags(type + 1 + operand->type.size, end, operand);
+    return true;
 }
 
 /* Operands that stand there exactly with a modifier. */
@@ -404,41 +579,56 @@ int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count) 
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most) {
     *least = *most = 0;
     const char *at = row->operands;
-    for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
-        bool rest = size == 2 && at[0] == '.' && at[1] == '.';
-        *least += !rest && at[size - 1] != '?';
+    PtxOperandRow operand;
+    for (const char *start = at; ptx_next_operand(&at, &operand); start = at) {
+        bool rest = str_ends(str_between(start, at), STR(".."));
+        *least += !rest && !operand.optional;
         *most = rest ? UINT16_MAX : *most + 1;
     }
 }
 
 bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand) {
-    const char *at = row->operands;
     bool missing = false;
-    for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
-        bool optional = at[size - 1] == '?';
-        if (missing && !optional)
+    for (const char *at = row->operands; ptx_next_operand(&at, operand);) {
+        if (missing && !operand->optional)
             return false;
-        missing |= optional;
-        if (index--)
-            continue;
-        size_t skipped = strspn(at, "=+"), type = strcspn(at, ": "), plain;
-        *operand = (PtxOperandRow){.written = skipped > 0, .updated = skipped > 1, .address = at[skipped] == '['};
-        if (type >= size)
-            return at[0] != '.';
-        at += type + 1;
-        plain = strcspn(at, "*+%? ");
-        operand->type = (Str){at, plain};
-        at += plain;
-        if (*at == '*') {
-            operand->vector = true;
-            operand->members = (Str){at + 1, strcspn(at + 1, "+%? ")};
-            at += 1 + operand->members.size;
-        }
-        operand->wider = *at == '+';
-        operand->special = *at == '%';
-        return true;
+        missing |= operand->optional;
+        if (!index--)
+            return at[-1] != '.';
     }
     return false;
+}
+
+/* 16 of "m64n16k8", 4 of "v4" and "x4", 2 of "2d". */
+static unsigned number_in(Str word) {
+    size_t at = 0;
+    unsigned number = 0;
+    if (word.size && word.data[0] == 'm')
+        while (at < word.size && word.data[at] != 'n')
+            at++;
+    while (at < word.size && !isdigit((unsigned char)word.data[at]))
+        at++;
+    for (; at < word.size && isdigit((unsigned char)word.data[at]) && number < 1000; at++)
+        number = number * 10 + (unsigned)(word.data[at] - '0');
+    return number;
+}
+
+unsigned ptx_row_members(const PtxRow *row, Str form, Str members) {
+    size_t digits = 0;
+    unsigned times = 0;
+    for (; digits < members.size && isdigit((unsigned char)members.data[digits]); digits++)
+        times = times * 10 + (unsigned)(members.data[digits] - '0');
+    if (digits == members.size)
+        return times;
+    Str group = {members.data + digits, members.size - digits};
+    const char *slash = memchr(group.data, '/', group.size);
+    unsigned parts = slash ? number_in(str_between(slash, members.data + members.size)) : 1;
+    if (slash)
+        group = str_between(group.data, slash);
+    Str word = ptx_form_modifier(row, form, group);
+    if (!word.size)
+        return 1;
+    return (digits ? times : 1) * number_in(word) / (parts ? parts : 1);
 }
 
 unsigned ptx_target_version(Str target) {

@@ -33,7 +33,8 @@ typedef struct PtxRow {
     uint16_t version;     /* of the ISA that has it, 78 for 7.8 */
     uint16_t capability;  /* and the target, 90 for sm_90; 0: all */
     PtxTargets targets;
-    bool control; /* it decides where a thread goes on */
+    uint16_t below; /* targets before that one; 0: all later ones, too */
+    bool control;   /* it decides where a thread goes on */
 } PtxRow;
 
 /* The newest ISA that the table is about: what a later one has may be in no row. */
@@ -48,6 +49,14 @@ const PtxRow *ptx_row_of(Str form, bool *known);
 /* Whether some row has the word, as its opcode or as a modifier. */
 bool ptx_is_opcode(Str word);
 bool ptx_is_modifier(Str word);
+/* What says whether a form of the row is legal: the FORM line below the row that takes it, which has the row's name,
+ * or the row itself if it has no such lines; NULL: none of them takes it. */
+const PtxRow *ptx_row_line(const PtxRow *row, Str form);
+/* The next line that takes it, for instructions with other operands; NULL: there is none. */
+const PtxRow *ptx_next_line(const PtxRow *line, Str form);
+/* A modifier that needs more than its row does, as a row with no more than its version and target; NULL: it needs no
+ * more. */
+const PtxRow *ptx_word_since(Str modifier);
 /* What the rows of an opcode have in common. */
 typedef enum PtxActs {
     PTX_NO_ROW,
@@ -68,8 +77,6 @@ bool ptx_row_names(const PtxRow *row, Str operand);
 PtxEvaluator ptx_evaluator(const PtxRow *row);
 /* How a function goes on that comes with the driver (ptx_callees.def); PTX_EVALUATE_NONE: it is none of them. */
 PtxEvaluator ptx_callee(Str name);
-/* How many operands a row takes. */
-void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 
 /* Where the operand of that name is among the `count` of an instruction of that form; -1: it is missing. Of those that
  * may be missing, one that a modifier brings is there with it, and others from the left on, as far as they go. */
@@ -78,14 +85,29 @@ int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count);
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;
-    bool updated;        /* written, and read before */
-    Str type;            /* a group, a type, "wide" or "label"; empty: nothing is said */
-    bool vector;         /* it may be one */
-    Str members;         /* the group that says of how many; empty: any number */
+    bool updated;  /* written, and read before */
+    bool optional; /* it may be missing */
+    Str with; /* ... and is there exactly if the form has that modifier, or one of that group; empty: nothing is said */
+    Str type; /* a group, a type, "wide" or "label"; of an address, that of the vector in it; empty: nothing is said */
+    bool vector; /* it may be one */
+    Str members; /* "4", or the group that says of how many, "2x" being twice, "n/2" half of it; empty: any number */
     bool wider, special; /* a wider register will do; a special one, too */
+    bool number;         /* it has to be a number */
+    bool no_number;      /* it cannot be one */
+    bool symbol;         /* it can be the address of a variable or function */
+    bool predicate;      /* a predicate will do, too */
+    bool pair, lone;     /* it can be a pair, "d|p"; and need not be one */
+    Str values;          /* numbers that it can be: "0-15", "4,8,16", "16x" of multiples; empty: all */
 } PtxOperandRow;
-/* False if the row has no operand at that place, or if one before it may be missing. */
+/* The operands of a row in order, those behind `at`, which is the row's `operands` at first; false at the end. ".." has
+ * no name and no type. */
+bool ptx_next_operand(const char **at, PtxOperandRow *operand);
+/* The one at that place; false if the row has none there, or if one before it may be missing. */
 bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand);
+/* How many operands a row takes, whatever the form. */
+void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
+/* How many members a vector of a form has, by what the row says of it. */
+unsigned ptx_row_members(const PtxRow *row, Str form, Str members);
 
 /* The ISA that has a target first: 80 of sm_90a; 0: it is not in the table. */
 unsigned ptx_target_version(Str target);

@@ -2,6 +2,8 @@
  * them, and only a new one is taken apart. */
 #include "ptx/internal.h"
 
+#include <stdlib.h>
+
 /* ---- Forms --------------------------------------------------------------------------------------------- */
 
 /* Which literals a type takes: 'f' those with a point, or written as bits; 's' and 'd' whole ones, and the bits of an
@@ -11,9 +13,9 @@ static char type_class(Str type) {
         return 'f';
     if (word_place(type, "b32 b64") >= 0)
         return type.data[1] == '3' ? 's' : 'd';
-    if (word_place(type, "f16 bf16 f16x2 bf16x2 f32x2 u16x2 s16x2 b128") >= 0)
+    if (word_place(type, "f16 bf16 f16x2 bf16x2 f32x2 u16x2 s16x2") >= 0)
         return 'n';
-    return word_place(type, "b8 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
+    return word_place(type, "b8 b128 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
 }
 
 /* "f16x2" has 32. */
@@ -28,55 +30,65 @@ static unsigned type_bits(Str type) {
     return bits * times;
 }
 
-/* 'p' of predicates; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same type go with; 0: none of these. */
+/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
+ * type go with; 0: none of these. */
 static char type_letter(Str type) {
     char letter = type.size > 1 ? type.data[0] : 0;
     if (str_is(type, "pred"))
         return 'p';
+    if (str_is(type, "none"))
+        return '-';
     if (letter && (type.data[1] == 'f' || memchr(type.data, 'x', type.size)))
         return 'h';
     return letter && strchr("busf", letter) && is_class(type.data[1], CLASS_DIGIT) ? letter : 0;
 }
 
 /* The type of an operand, as its row gives it; `bits` of it. */
-static Str operand_type(const PtxForm *form, Str said, unsigned *bits) {
+static Str operand_type(const PtxRow *row, Str form, Str said, unsigned *bits) {
     bool wide = str_is(said, "wide");
-    Str type = ptx_form_modifier(form->row, form->text, wide ? STR("t") : said);
+    Str type = ptx_form_modifier(row, form, wide ? STR("t") : said);
     if (!type.size)
         type = said;
     *bits = type_bits(type) << wide;
     return type;
 }
 
-static void describe_operand(const PtxForm *form, unsigned index, OperandFacts *facts) {
-    PtxOperandRow row;
-    if (!ptx_row_operand(form->row, index, &row))
+/* Whether a form has a modifier, or one of the group of that name. */
+static bool has_modifier(const PtxRow *row, Str form, Str name) {
+    return ptx_form_has(form, name) || ptx_form_modifier(row, form, name).size > 0;
+}
+
+static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *said, OperandFacts *facts) {
+    *facts = (OperandFacts){.typed = said->type.size > 0 && !said->address,
+                            .written = said->written,
+                            .sink = said->written && (said->pair || !*row->evaluate || said->vector),
+                            .optional = said->optional && !said->with.size,
+                            .address = said->address,
+                            .label = str_is(said->type, "label"),
+                            .special = said->special,
+                            .symbol = said->symbol,
+                            .number = said->number,
+                            .no_number = said->no_number,
+                            .predicate = said->predicate,
+                            .pair = said->pair,
+                            .lone = said->lone,
+                            .values = said->values,
+                            .vector = said->vector};
+    if (!said->type.size || facts->label)
         return;
-    *facts = (OperandFacts){.known = true,
-                            .typed = row.type.size > 0,
-                            .written = row.written,
-                            .address = row.address,
-                            .label = str_is(row.type, "label"),
-                            .special = row.special,
-                            .vector = row.vector,
-                            .members = row.vector ? ANY_MEMBERS : 1};
-    if (!facts->typed || facts->label)
-        return;
-    if (row.members.size) {
-        Str count = ptx_form_modifier(form->row, form->text, row.members);
-        facts->members = 1;
-        if (count.size) /* "v4", "x4" */
-            facts->members = (uint8_t)type_bits(str_between(count.data + 1, count.data + count.size));
-    }
+    facts->members = said->address ? 0 : 1;
+    if (said->vector)
+        facts->members = said->members.size ? (uint16_t)ptx_row_members(row, form, said->members) : ANY_MEMBERS;
+    bool counted = said->members.size && said->members.data[0] <= '9';
+    facts->braces =
+        said->vector && said->members.size && (counted || has_modifier(row, form, said->members) || facts->members > 1);
     unsigned bits;
-    Str type = operand_type(form, row.type, &bits);
+    Str type = operand_type(row, form, said->type, &bits);
     facts->type = type_class(type);
-    if (facts->type || str_is(type, "pred")) {
-        facts->letter = type_letter(type);
-        facts->name = type;
-        facts->bits = (uint8_t)bits;
-        facts->loose = row.wider || form->row->operands[0] == '['; /* what is stored may be the lower part */
-    }
+    facts->letter = type_letter(type);
+    facts->name = type;
+    facts->bits = (uint8_t)bits;
+    facts->loose = said->wider;
 }
 
 /* Whether an address of the form needs 64 bits: those of shared memory and the like have 32, too. */
@@ -92,9 +104,9 @@ static bool has_wide_address(Str form) {
     return true;
 }
 
-/* Whether the module's version and target have the instruction. */
+/* Whether the module's version and target have what a row is about. */
 static bool has_row(const PtxModule *module, const PtxRow *row) {
-    bool target = row->capability <= module->capability;
+    bool target = row->capability <= module->capability && (!row->below || module->capability < row->below);
     if (row->targets != PTX_AND_LATER)
         target &= module->variant != 0;
     if (row->targets == PTX_ONLY_THIS)
@@ -111,32 +123,74 @@ static void describe_writes(PtxForm *form) {
     }
 }
 
+/* The row or the modifier of a form that needs another version or target; NULL: none does. */
+static const PtxRow *needs_later(const PtxModule *module, const PtxRow *row, Str form) {
+    if (!has_row(module, row))
+        return row;
+    next_part(&form);
+    while (form.size) {
+        const PtxRow *word = ptx_word_since(next_part(&form));
+        if (word && !has_row(module, word))
+            return word;
+    }
+    return NULL;
+}
+
+/* The operands that the form has, in the order of its row. */
+static void describe_operands(const PtxRow *row, Str form, FormFacts *facts) {
+    const char *at = row->operands;
+    PtxOperandRow said;
+    while (facts->count < OPERANDS_LOOKED_AT && ptx_next_operand(&at, &said)) {
+        if (at[-1] == '.') {
+            facts->most = UINT16_MAX;
+            return;
+        }
+        if (said.with.size && !has_modifier(row, form, said.with))
+            continue;
+        OperandFacts *operand = &facts->operands[facts->count++];
+        describe_operand(row, form, &said, operand);
+        facts->least += !operand->optional;
+    }
+    facts->most = facts->count;
+}
+
+/* Of a form that no line takes: whether that is the text's fault. An opcode of ptxas that the ISA does not tell of, and
+ * what a later ISA may have, are read all the same. */
+static bool is_wrong(const PtxModule *module, Str opcode, Str form) {
+    return module->version <= PTX_NEWEST && (ptx_opcode_acts(opcode) != PTX_NO_ROW || unknown_word(form).size);
+}
+
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
-    bool known;
     Str text = form->text;
     bool empty = str_mentions(text, STR("..")) || str_ends(text, STR(".")); /* a modifier without a name */
-    form->row = empty ? NULL : ptx_row_of(text, &known);
+    form->row = empty ? NULL : ptx_row_of(text, NULL);
     Str opcode = next_part(&text);
     *facts = (FormFacts){.most = UINT16_MAX,
                          .calls = str_is(opcode, "call"),
                          .tables = str_is(opcode, "brx"),
                          .addresses = address_facts(form->text),
                          .limits = limits_of(form->text)};
-    if (!form->row) {
-        facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
-        facts->unknown = !facts->wrong && r->module->version <= PTX_WORDS_OF && unknown_word(form->text).size;
+    const PtxRow *line = form->row ? ptx_row_line(form->row, form->text) : NULL;
+    if (form->row) {
+        form->evaluator = ptx_evaluator(form->row);
+        describe_writes(form);
+    }
+    if (!line) {
+        facts->wrong = empty || is_wrong(r->module, opcode, form->text);
         return;
     }
-    form->evaluator = ptx_evaluator(form->row);
-    describe_writes(form);
-    facts->early = !has_row(r->module, form->row);
-    unsigned least, most;
-    ptx_row_operands(form->row, &least, &most);
-    facts->least = (uint16_t)least;
-    facts->most = (uint16_t)most;
-    for (unsigned i = 0; i < OPERANDS_LOOKED_AT; i++)
-        describe_operand(form, i, &facts->operands[i]);
     facts->wide = r->module->capability >= 90 && has_wide_address(form->text);
+    for (;;) {
+        const FormFacts empty_facts = *facts;
+        describe_operands(line, form->text, facts);
+        facts->early = needs_later(r->module, line, form->text);
+        line = ptx_next_line(line, form->text);
+        if (!line)
+            return;
+        facts->other = ARENA_ARRAY(&r->stacks, FormFacts, 1);
+        *facts->other = empty_facts;
+        facts = facts->other;
+    }
 }
 
 static void grow_form_slots(Reader *r) {
@@ -193,16 +247,97 @@ static Str join_forms(Reader *r, Str first) {
 
 /* ---- Checks ---------------------------------------------------------------------------------------------- */
 
+static bool is_number(const PtxOperand *operand) {
+    return operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE;
+}
+
+/* "0-15", "4,8,16", "16x" of all multiples; a number of 32 bits may be written as a negative one. */
+static bool value_fits(Str values, int64_t value) {
+    const char *at = values.data, *end = at + values.size;
+    while (at < end) {
+        char *rest;
+        int64_t low = strtoll(at, &rest, 10), high = low;
+        if (*rest == 'x')
+            return (value & UINT32_MAX) % low == 0;
+        if (*rest == '-')
+            high = strtoll(rest + 1, &rest, 10);
+        if (value >= low && value <= high)
+            return true;
+        at = rest + 1;
+    }
+    return !values.size;
+}
+
 static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    if (facts->no_number || (facts->type == 'n' && !facts->braces))
+        return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
-    bool number = operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE;
-    if (number && facts->type == 'n')
-        return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
-    if ((operand->kind == PTX_SINGLE && facts->type != 'f' && facts->type != 's') ||
-        (operand->kind == PTX_DOUBLE && facts->type != 'f' && facts->type != 'd'))
+    bool other = facts->number && facts->type != 'f' && operand->kind != PTX_INTEGER;
+    if (other || (operand->kind == PTX_SINGLE && facts->type && facts->type != 'f' && facts->type != 's') ||
+        (operand->kind == PTX_DOUBLE && facts->type && facts->type != 'f' && facts->type != 'd'))
         return ptx_fail(r, at, "'%.*s' does not take this number: it is one of another type", STR_ARG(form));
+    if (operand->kind == PTX_INTEGER && !value_fits(facts->values, operand->value))
+        return ptx_fail(r, at, "'%.*s' takes no %lld here", STR_ARG(form), (long long)operand->value);
     return true;
+}
+
+/* A type that a register was declared with, without its dot. */
+typedef struct RegisterType {
+    Str name;
+    char letter;
+    unsigned bits;
+} RegisterType;
+
+static RegisterType register_type(const Reader *r, const PtxOperand *operand) {
+    Str type = ptx_name(r->module, r->module->variables[operand->a].type);
+    if (type.size)
+        type = (Str){type.data + 1, type.size - 1};
+    return (RegisterType){type, type_letter(type), type_bits(type)};
+}
+
+/* Whether it fits the type of the instruction: b fits all of its size, u and s each other. */
+static bool type_fits(const OperandFacts *facts, RegisterType type) {
+    char letter = type.letter;
+    if (!letter || !facts->letter)
+        return true;
+    if (letter == 'p' || facts->letter == 'p')
+        return letter == facts->letter || (letter == 'p' && facts->predicate);
+    bool size = type.bits == facts->bits ||
+                (facts->loose && type.bits > facts->bits && (facts->letter == 'b' || !strchr("fh", letter)));
+    bool kind = letter == 'b' || facts->letter == 'b' || str_equal(type.name, facts->name) ||
+                (strchr("us", letter) && strchr("us", facts->letter));
+    return size && kind;
+}
+
+static bool fail_type(Reader *r, RegisterType type, Str form, const char *at) {
+    return ptx_fail(r, at, "'%.*s' does not take a register of type .%.*s here", STR_ARG(form), STR_ARG(type.name));
+}
+
+static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    RegisterType type = register_type(r, operand);
+    bool vector = r->module->variables[operand->a].vector != PTX_NONE;
+    if (operand->part && !vector && (operand->part <= PTX_W || *form.data != 'v'))
+        return ptx_fail(r, at, "this register has no such part");
+    if (operand->part || vector)
+        return true;
+    return type_fits(facts, type) || fail_type(r, type, form, at);
+}
+
+/* The vector behind the base of an address, as of a texture or a tensor. */
+static bool check_coordinates(Reader *r, const OperandFacts *facts, const PtxOperand *address, Str form,
+                              const char *at) {
+    const PtxOperand *inner = address->a > 1 ? address + 1 + ptx_extent(address + 1) : NULL;
+    uint32_t count = 0;
+    if (!inner || inner->kind != PTX_VECTOR)
+        return (!facts->members && !inner) ||
+               ptx_fail(r, at, facts->members ? "'%.*s' takes coordinates here" : "'%.*s' takes no coordinates here",
+                        STR_ARG(form));
+    for (uint32_t i = 1; i <= inner->a; i += ptx_extent(inner + i), count++)
+        if (inner[i].kind == PTX_REGISTER && !check_register(r, facts, inner + i, form, at))
+            return false;
+    return count == facts->members ||
+           ptx_fail(r, at, "'%.*s' takes %u coordinates here, and these are %u", STR_ARG(form), facts->members, count);
 }
 
 static bool check_address(Reader *r, const FormFacts *facts, uint32_t head, unsigned place, Str form, const char *at) {
@@ -215,79 +350,111 @@ static bool check_address(Reader *r, const FormFacts *facts, uint32_t head, unsi
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
-/* The type that a register was declared with, without its dot. */
-static Str register_type(const Reader *r, const PtxOperand *operand) {
-    Str type = ptx_name(r->module, r->module->variables[operand->a].type);
-    return type.size ? (Str){type.data + 1, type.size - 1} : type;
-}
-
-/* A register against the type of the instruction: b fits all of its size, u and s each other. */
-static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    Str type = register_type(r, operand);
-    char letter = type_letter(type);
-    if (!letter || operand->part || r->module->variables[operand->a].vector != PTX_NONE)
-        return true;
-    unsigned bits = type_bits(type);
-    bool size =
-        bits == facts->bits || (facts->loose && bits > facts->bits && (facts->letter == 'b' || !strchr("fh", letter)));
-    bool kind = letter == 'b' || facts->letter == 'b' || str_equal(type, facts->name) ||
-                (strchr("us", letter) && strchr("us", facts->letter));
-    bool fits = letter == 'p' || facts->letter == 'p' ? letter == facts->letter : size && kind;
-    return fits || ptx_fail(r, at, "'%.*s' does not take a register of type .%.*s here", STR_ARG(form), STR_ARG(type));
+/* Special registers have 32 bits, but for those that count, and one that is a predicate. */
+static bool check_special(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    Str name = str_of(ptx_special_at(operand->a)->name);
+    unsigned bits = 32;
+    if (str_ends(name, STR("64")) || word_place(name, "%gridid %globaltimer %current_graph_exec") >= 0)
+        bits = 64;
+    bool logical = str_is(name, "%is_explicit_cluster"), either = str_is(name, "%gridid");
+    bool fits = logical                ? facts->letter == 'p'
+                : facts->letter == 'p' ? false
+                                       : facts->bits == bits || (bits == 32 && facts->bits == 16) || either;
+    return (fits && !strchr("fh", facts->letter)) ||
+           ptx_fail(r, at, "'%.*s' does not read %.*s, which is of another type", STR_ARG(form), STR_ARG(name));
 }
 
 /* What is no vector, of the instruction's own type. */
 static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     if (operand->negated && facts->letter != 'p')
         return ptx_fail(r, at, "only a predicate can be negated");
+    if (facts->number && !is_number(operand))
+        return ptx_fail(r, at, "'%.*s' takes a number here", STR_ARG(form));
     switch (operand->kind) {
     case PTX_SINK:
-        return facts->written || ptx_fail(r, at, "'%.*s' needs a value here", STR_ARG(form));
+        return facts->sink || ptx_fail(r, at, "'%.*s' takes no '_' here", STR_ARG(form));
     case PTX_REGISTER:
-        return !facts->letter || check_register(r, facts, operand, form, at);
+        return check_register(r, facts, operand, form, at);
     case PTX_SPECIAL:
-        return facts->special || ptx_fail(r, at, "only mov reads special registers");
+        return facts->special ? check_special(r, facts, operand, form, at)
+                              : ptx_fail(r, at, "only mov reads special registers");
     case PTX_ADDRESS:
         return ptx_fail(r, at, "'%.*s' takes no address here", STR_ARG(form));
+    case PTX_VARIABLE:
+    case PTX_CALLEE:
+        return facts->symbol || ptx_fail(r, at, "'%.*s' takes no name of a variable here", STR_ARG(form));
+    case PTX_NAME:
+    case PTX_TARGET: /* a register that is not declared is told of at the end */
+        return (operand->kind == PTX_NAME && *ptx_name(r->module, operand->a).data == '%') ||
+               ptx_fail(r, at, "'%.*s' takes no label here", STR_ARG(form));
     default:
-        return !facts->type || check_literal(r, facts, operand, form, at);
+        return !is_number(operand) || check_literal(r, facts, operand, form, at);
     }
+}
+
+/* The type of a vector: what is of bits goes with all of its size, and a predicate with whatever there is. */
+typedef struct VectorType {
+    RegisterType type;
+    bool literals;
+} VectorType;
+
+static bool add_member(Reader *r, const OperandFacts *facts, VectorType *all, const PtxOperand *member,
+                       const char *at) {
+    RegisterType own = register_type(r, member);
+    bool any = facts->loose || facts->members == ANY_MEMBERS || facts->letter == 'p';
+    if ((own.letter == 'p' && any) || !own.letter || member->part)
+        return true;
+    if (!all->type.letter)
+        all->type = own;
+    if (own.bits != all->type.bits)
+        return ptx_fail(r, at, "the registers of this vector are not of one size");
+    if (own.letter == all->type.letter || (strchr("us", own.letter) && strchr("us", all->type.letter)))
+        return true;
+    if (own.letter != 'b' && all->type.letter != 'b')
+        return ptx_fail(r, at, "the registers of this vector are not of one type");
+    if (own.letter == 'b')
+        all->type = own;
+    return true;
+}
+
+static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOperand *vector, Str form, const char *at,
+                             VectorType *type, uint32_t *count) {
+    *count = 0;
+    for (uint32_t i = 1; i <= vector->a; i += ptx_extent(vector + i), ++*count) {
+        const PtxOperand *member = vector + i;
+        if (member->kind == PTX_REGISTER ? !add_member(r, facts, type, member, at)
+                                         : !check_single(r, facts, member, form, at))
+            return false;
+        if (member->kind == PTX_REGISTER && !type->type.letter && facts->letter != 'p' && vector->a == *count + 1)
+            return fail_type(r, register_type(r, member), form, at);
+    }
+    return true;
 }
 
 /* A vector whose members make up a value: mov.b64 %rd, {%r1, %r2}. */
 static bool check_packed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    uint32_t count = 0;
-    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i))
-        count++;
+    VectorType type = {0};
+    uint32_t count;
+    if (!read_vector_type(r, facts, operand, form, at, &type, &count))
+        return false;
     if (facts->letter != 'b' || (count != 2 && count != 4))
         return ptx_fail(r, at, "'%.*s' takes no vector of %u here", STR_ARG(form), count);
-    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i))
-        if (operand[i].kind == PTX_REGISTER && !operand[i].part &&
-            type_bits(register_type(r, &operand[i])) * count != facts->bits)
-            return ptx_fail(r, at, "the registers of this vector have not %u bits altogether", facts->bits);
-    return true;
+    return !type.type.letter || type.type.bits * count == facts->bits ||
+           ptx_fail(r, at, "the registers of this vector have not %u bits altogether", facts->bits);
 }
 
 static bool check_members(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    uint32_t count = 0;
-    unsigned bits = 0;
-    for (uint32_t i = 1; i <= operand->a; i += ptx_extent(operand + i), count++) {
-        if (operand[i].kind == PTX_SINK)
-            continue;
-        if (!check_single(r, facts, operand + i, form, at))
-            return false;
-        unsigned own = operand[i].kind == PTX_REGISTER ? type_bits(register_type(r, &operand[i])) : 0;
-        if (own && bits && own != bits)
-            return ptx_fail(r, at, "the registers of this vector are not of one size");
-        bits = own ? own : bits;
-    }
+    VectorType type = {0};
+    uint32_t count;
+    if (!read_vector_type(r, facts, operand, form, at, &type, &count))
+        return false;
+    if (type.type.letter && !type_fits(facts, type.type))
+        return fail_type(r, type.type, form, at);
     return count == facts->members || ptx_fail(r, at, "'%.*s' takes a vector of %u here, and this one has %u",
                                                STR_ARG(form), facts->members, count);
 }
 
-static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    if (operand->kind == PTX_PAIR)
-        return true;
+static bool check_whole(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
     if (operand->kind == PTX_VECTOR && !facts->vector)
         return ptx_fail(r, at, "'%.*s' takes no vector here", STR_ARG(form));
     if (operand->kind == PTX_VECTOR)
@@ -295,7 +462,7 @@ static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *
                                              : check_members(r, facts, operand, form, at);
     bool vector = operand->kind == PTX_SINK || facts->members == ANY_MEMBERS ||
                   (operand->kind == PTX_REGISTER && r->module->variables[operand->a].vector != PTX_NONE);
-    if (facts->members > 1 && !vector)
+    if (facts->braces && !vector)
         return ptx_fail(r, at, "'%.*s' takes a vector of %u here", STR_ARG(form), facts->members);
     return check_single(r, facts, operand, form, at);
 }
@@ -306,18 +473,34 @@ static bool is_place(const PtxOperand *operand) {
            operand->kind == PTX_PAIR || operand->kind == PTX_ADDRESS || operand->kind == PTX_NAME;
 }
 
-static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsigned index, uint32_t head,
-                          unsigned *addresses, const char *at) {
+/* d|p: the second is a predicate. */
+static bool check_pair(Reader *r, const OperandFacts *facts, const PtxOperand *pair, Str form, const char *at) {
+    static const OperandFacts predicate = {.typed = true, .written = true, .sink = true, .members = 1, .letter = 'p'};
+    const PtxOperand *first = pair + 1, *second = first + ptx_extent(first);
+    if (!facts->pair)
+        return ptx_fail(r, at, "'%.*s' has one result, and no pair", STR_ARG(form));
+    if (!is_place(first) || !is_place(second))
+        return ptx_fail(r, at, "this is no place for a result");
+    return check_whole(r, facts, first, form, at) && check_whole(r, &predicate, second, form, at);
+}
+
+static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
+    if (operand->kind == PTX_PAIR)
+        return check_pair(r, facts, operand, form, at);
+    if (facts->pair && !facts->lone)
+        return ptx_fail(r, at, "'%.*s' has two results, as in %%r1|%%p1", STR_ARG(form));
+    return check_whole(r, facts, operand, form, at);
+}
+
+static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, const OperandFacts *known, unsigned index,
+                          uint32_t head, unsigned *addresses, const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
-    const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
-    if (known && known->written && !is_place(operand))
-        return ptx_fail(r, at,
-                        operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE
-                            ? "a number is no place for a result"
-                            : "this is no place for a result");
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
+    if (known && known->written && !is_place(operand))
+        return ptx_fail(r, at,
+                        is_number(operand) ? "a number is no place for a result" : "this is no place for a result");
     if (known && known->label)
         return as_label(r, head, at);
     if (known && known->typed && !check_typed(r, known, operand, text, at))
@@ -330,17 +513,20 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
         return check_symbol(r, &facts->addresses, operand, at);
     if (facts->limits && !check_limits(r, facts->limits, index, operand, at))
         return false;
-    return operand->kind != PTX_ADDRESS || check_address(r, facts, head, (*addresses)++, text, at);
+    if (operand->kind != PTX_ADDRESS)
+        return true;
+    return check_address(r, facts, head, (*addresses)++, text, at) &&
+           (!known || check_coordinates(r, known, &r->module->operands[head], text, at));
 }
 
 /* Which labels the names that were not declared may be; from fixup `first` on. */
 static void want_labels(Reader *r, const FormFacts *facts, bool row, unsigned index, uint32_t first) {
-    const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
+    const OperandFacts *known = index < facts->count ? &facts->operands[index] : NULL;
     for (uint32_t i = first; i < r->fixup_count; i++)
-        r->fixups[i].wanted = facts->calls || !row      ? WANTED_ANY
-                              : facts->tables           ? WANTED_TABLE
-                              : known && known->label   ? WANTED_LABEL
-                                                        : WANTED_NONE;
+        r->fixups[i].wanted = facts->calls || !row    ? WANTED_ANY
+                              : facts->tables         ? WANTED_TABLE
+                              : known && known->label ? WANTED_LABEL
+                                                      : WANTED_NONE;
 }
 
 static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts *facts, unsigned count) {
@@ -353,31 +539,91 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
                     wanted);
 }
 
+static bool fail_early(Reader *r, const char *at, const PtxForm *form, const PtxRow *row) {
+    static const char *const letters[] = {
+        [PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter", [PTX_ONLY_THIS] = "a"};
+    if (row->version > r->module->version)
+        return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,
+                        row->version % 10);
+    if (row->below)
+        return ptx_fail(r, at, "'%.*s' needs a .target from sm_%u%s on, before sm_%u", STR_ARG(form->text),
+                        row->capability, row->targets == PTX_WITH_LETTER ? "a" : "", row->below);
+    return ptx_fail(r, at, "'%.*s' needs .target sm_%u%s", STR_ARG(form->text), row->capability, letters[row->targets]);
+}
+
 /* ---- Statements ------------------------------------------------------------------------------------------- */
 
+/* What the row says of the next operand: those that may be missing are there from the left, `extra` of them. NULL: it
+ * says nothing of it. */
+static const OperandFacts *next_known(const FormFacts *facts, unsigned *next, unsigned *extra) {
+    while (*next < facts->count && facts->operands[*next].optional && !*extra)
+        ++*next;
+    const OperandFacts *known = *next < facts->count ? &facts->operands[(*next)++] : NULL;
+    *extra -= known && known->optional;
+    return known;
+}
+
+/* Whether there are as many operands, with addresses and vectors where the row has them. */
+static bool looks_like(const Reader *r, const FormFacts *facts, const uint32_t *heads, unsigned count) {
+    if (count < facts->least || count > facts->most)
+        return false;
+    unsigned extra = count - facts->least, next = 0;
+    for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
+        const OperandFacts *known = next_known(facts, &next, &extra);
+        uint8_t kind = r->module->operands[heads[i]].kind;
+        if (known && ((kind == PTX_ADDRESS) != known->address || (kind == PTX_VECTOR ? !known->vector : known->braces)))
+            return false;
+    }
+    return true;
+}
+
+static bool check_operands(Reader *r, uint32_t form, const char *start, const uint32_t *heads,
+                           const char *const *places, unsigned count) {
+    const FormFacts *facts = &r->facts[form];
+    for (const FormFacts *other = facts; facts->other && other; other = other->other)
+        if (looks_like(r, other, heads, count)) {
+            facts = other;
+            break;
+        }
+    if (count < facts->least || count > facts->most)
+        return fail_count(r, start, form, facts, count);
+    if (facts->early)
+        return fail_early(r, start, &r->module->forms[form], facts->early);
+    unsigned extra = count - facts->least, next = 0, addresses = 0;
+    for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
+        const OperandFacts *known = next_known(facts, &next, &extra);
+        if (!check_operand(r, form, facts, known, i, heads[i], &addresses, places[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
-    const FormFacts facts = r->facts[form];
-    unsigned count = 0, addresses = 0;
-    uint32_t first = r->module->operands_count;
-    r->calls = facts.calls;
+    uint32_t heads[OPERANDS_LOOKED_AT], first = r->module->operands_count;
+    const char *places[OPERANDS_LOOKED_AT];
+    unsigned count = 0;
+    r->calls = r->facts[form].calls;
     if (*r->p != ';' && next_char(r) != ';') {
         do {
-            uint32_t head = r->module->operands_count, fixups = r->fixup_count;
+            uint32_t fixups = r->fixup_count;
             next_char(r);
-            const char *at = r->p;
-            if (!read_operand(r) || !check_operand(r, form, &facts, count, head, &addresses, at))
+            if (count < OPERANDS_LOOKED_AT) {
+                heads[count] = r->module->operands_count;
+                places[count] = r->p;
+            }
+            if (!read_operand(r))
                 return false;
             if (r->fixup_count > fixups)
-                want_labels(r, &facts, r->module->forms[form].row, count, fixups);
+                want_labels(r, &r->facts[form], r->module->forms[form].row, count, fixups);
             count++;
         } while (*r->p == ',' ? r->p++ != NULL : take(r, ','));
         if (*r->p != ';' && next_char(r) != ';')
             return fail_expected(r, "',' or ';'");
     }
+    if (!check_operands(r, form, start, heads, places, count))
+        return false;
     r->p++;
-    if (count < facts.least || count > facts.most)
-        return fail_count(r, start, form, &facts, count);
-    return !facts.calls || check_call(r, first, start);
+    return !r->facts[form].calls || check_call(r, first, start);
 }
 
 /* @%p, @!p */
@@ -406,28 +652,20 @@ static bool read_label(Reader *r, Str name, const char *at) {
     return r->in_section || declare_label(r, label, statement, at);
 }
 
-static bool fail_early(Reader *r, const char *at, const PtxForm *form) {
-    static const char *const letters[] = {
-        [PTX_AND_LATER] = " or later", [PTX_WITH_LETTER] = "a or later, with a letter", [PTX_ONLY_THIS] = "a"};
-    const PtxRow *row = form->row;
-    if (row->version > r->module->version)
-        return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(form->text), row->version / 10,
-                        row->version % 10);
-    return ptx_fail(r, at, "'%.*s' needs .target sm_%u%s", STR_ARG(form->text), row->capability, letters[row->targets]);
-}
-
 static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
         if ((opcode.data[i] >= 'A' && opcode.data[i] <= 'Z') || !is_class(opcode.data[i], CLASS_FORM) ||
             *opcode.data == '_')
             return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
+    if (r->facts[form].wrong && ptx_opcode_acts(opcode) == PTX_NO_ROW)
+        return ptx_fail(r, at, "there is no instruction '%.*s'", STR_ARG(opcode));
+    if (r->facts[form].wrong && unknown_word(found->text).size)
+        return ptx_fail(r, at, "PTX has no word '%.*s'", STR_ARG(unknown_word(found->text)));
     if (r->facts[form].wrong)
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
-    if (r->facts[form].unknown)
-        return ptx_fail(r, at, "PTX has no word '%.*s'", STR_ARG(unknown_word(found->text)));
-    if (r->facts[form].early)
-        return fail_early(r, at, found);
+    if (r->facts[form].early && !r->facts[form].other)
+        return fail_early(r, at, found, r->facts[form].early);
     found->used++;
     r->module->instructions++;
     r->module->functions[r->function].instructions++;

@@ -57,16 +57,17 @@
     WORD(inlined_at, "inlined_at", NULL)
 
 /* Types of registers and variables: names, behind the words. Those that only instructions have are none of them. */
-#define PTX_TYPES(TYPE)                                                                                                \
-    TYPE(pred)                                                                                                         \
-    TYPE(b8)                                                                                                           \
-    TYPE(b16)                                                                                                          \
-    TYPE(b32)                                                                                                          \
-    TYPE(b64)                                                                                                          \
-    TYPE(b128)                                                                                                         \
-    TYPE(u8)                                                                                                           \
-    TYPE(u16)                                                                                                          \
-    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref)  \
+#define PTX_TYPES(TYPE)                                                                                     \
+    TYPE(pred)                                                                                              \
+    TYPE(b8)                                                                                                \
+    TYPE(b16)                                                                                               \
+    TYPE(b32)                                                                                               \
+    TYPE(b64)                                                                                               \
+    TYPE(b128)                                                                                              \
+    TYPE(u8)                                                                                                \
+    TYPE(u16)                                                                                               \
+    TYPE(u32)                                                                                               \
+    TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) \
         TYPE(samplerref) TYPE(surfref)
 
 typedef enum WordName {
@@ -104,21 +105,29 @@ typedef struct Prefix {
 
 /* What is to be looked at in one operand of a form. */
 typedef struct OperandFacts {
-    bool known;   /* the row says something of it */
-    bool typed;   /* ... its type, too */
-    bool written; /* it is a destination */
+    bool typed;    /* the row says its type */
+    bool written;  /* it is a destination */
+    bool sink;     /* and '_' will do */
+    bool optional; /* it may be missing */
     bool address;
     bool label;
-    bool special;    /* special registers will do */
-    bool loose;      /* wider registers will do, as for a store */
-    bool vector;     /* it may be one */
-    uint8_t members; /* of the vector; ANY_MEMBERS */
-    char type;       /* which literals that type takes; 0: all */
-    char letter;     /* of that type; 0: registers are not held against it */
+    bool special;   /* special registers will do */
+    bool symbol;    /* and so will the address of a variable */
+    bool number;    /* nothing but a number will do */
+    bool no_number; /* a number will not do */
+    bool predicate; /* a predicate will do */
+    bool pair, lone;
+    bool loose;       /* wider registers will do, as for a store */
+    bool vector;      /* it may be one */
+    bool braces;      /* it has to be one */
+    uint16_t members; /* of the vector; ANY_MEMBERS; of an address, that of the vector in it, 0: none */
+    char type;        /* which literals that type takes; 0: all */
+    char letter;      /* of that type; 0: registers are not held against it */
     uint8_t bits;
-    Str name; /* of the type */
+    Str name;   /* of the type */
+    Str values; /* numbers that it can be; empty: all */
 } OperandFacts;
-enum { OPERANDS_LOOKED_AT = 6, ANY_MEMBERS = 255 };
+enum { OPERANDS_LOOKED_AT = 12, ANY_MEMBERS = UINT16_MAX };
 
 /* What is to be looked at in the addresses of a form. */
 typedef struct AddressFacts {
@@ -132,15 +141,16 @@ typedef struct AddressFacts {
 /* What is to be looked at in the operands of a form. */
 typedef struct FormFacts {
     uint16_t least, most;
+    uint8_t count; /* of the operands that the row names */
     OperandFacts operands[OPERANDS_LOOKED_AT];
     AddressFacts addresses;
-    uint64_t limits; /* of its numbers, for check_limits */
-    bool wrong;        /* no row takes these modifiers, though all are known */
-    bool unknown;      /* it has a word that PTX does not have */
-    bool early;        /* the module's version or target does not have it yet */
-    bool wide;         /* an address has 64 bits */
-    bool calls;        /* parentheses are lists */
-    bool tables;       /* a list of labels is an operand: brx.idx */
+    uint64_t limits;         /* of its numbers, for check_limits */
+    const PtxRow *early;     /* what the module's version or target does not have yet; NULL: it has all of it */
+    bool wrong;              /* no row takes these modifiers */
+    bool wide;               /* an address has 64 bits */
+    bool calls;              /* parentheses are lists */
+    bool tables;             /* a list of labels is an operand: brx.idx */
+    struct FormFacts *other; /* the same words with other operands; NULL: there is no such */
 } FormFacts;
 
 typedef struct Reader {
