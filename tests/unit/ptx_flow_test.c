@@ -362,6 +362,8 @@ static int check_file(const char *path, uint32_t most) {
     if (!source)
         return -1;
     bool good = ptx_read(&module, source, false, &diagnostics);
+    if (!good)
+        printf("%s: not read\n", path);
     for (uint32_t i = 0; good && functions >= 0 && i < module.functions_count; i++) {
         PtxFlow flow;
         if (!module.functions[i].body)

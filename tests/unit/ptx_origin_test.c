@@ -98,6 +98,9 @@ static void distances_lead_elsewhere(void **state) {
          " ld.u32 %r2, [%rd8];",
          "generic -");
     look("neg.s64 %rd5, %rd1; add.s64 %rd6, %rd4, %rd5; add.s64 %rd7, %rd6, %rd1; ld.u32 %r2, [%rd7];", "generic -");
+    look("sub.s64 %rd5, %rd4, %rd1; setp.eq.u32 %p1, %r1, 0; selp.b64 %rd6, %rd5, 0, %p1; add.s64 %rd7, %rd1, %rd6;"
+         " ld.u32 %r2, [%rd7];",
+         "generic -");
     /* how far an address is into its line is no address */
     look("and.b64 %rd5, %rd1, 15; add.s64 %rd6, %rd4, %rd5; ld.u32 %r2, [%rd6];", "generic -");
 }
@@ -106,6 +109,7 @@ static void distances_lead_elsewhere(void **state) {
 static void numbers_are_no_addresses(void **state) {
     (void)state;
     look("add.s64 %rd5, %rd4, %rd2; ld.u32 %r2, [%rd5];", "generic -");
+    look("add.s64 %rd5, %rd2, %rd4; ld.u32 %r2, [%rd5];", "generic -");
     look("mul.wide.u32 %rd5, %r1, 4; add.s64 %rd6, %rd2, %rd5; ld.u32 %r2, [%rd6];", "generic number");
     look("add.s64 %rd5, %rd1, %rd2; ld.u32 %r2, [%rd5];", "global pointer");
     look("ld.u32 %r2, [%rd4];", "generic -");
