@@ -17,8 +17,10 @@ static bool is_address(PtxOrigin origin) {
 PtxOrigin join_origins(PtxOrigin a, PtxOrigin b) {
     if (a.distance || b.distance)
         return distance_origin();
-    return (PtxOrigin){.space = a.space == b.space ? a.space : PTX_SPACE_UNKNOWN,
-                       .variable = a.variable == b.variable ? a.variable : PTX_NONE};
+    bool same = a.space == b.space && a.generic == b.generic;
+    return (PtxOrigin){.space = same ? a.space : PTX_SPACE_UNKNOWN,
+                       .variable = a.variable == b.variable ? a.variable : PTX_NONE,
+                       .generic = same && a.generic};
 }
 
 bool is_kernel_parameter(const PtxFlow *flow, uint32_t variable) {
@@ -47,8 +49,12 @@ PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOpera
         address->kind == PTX_ADDRESS && address->a ? operand_origin(values, address + 1) : unknown_origin();
     /* A tensor map, which stands before its coordinates, is named by a generic address. */
     bool map = address->kind == PTX_ADDRESS && address->a > ptx_extent(address + 1);
-    if (!map && space != PTX_SPACE_UNKNOWN && !(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
-        origin.space = space;
+    if (!map && space != PTX_SPACE_UNKNOWN) {
+        if (!(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
+            origin.space = space;
+    } else if (!origin.generic && origin.space != PTX_SPACE_GLOBAL) {
+        origin.space = PTX_SPACE_UNKNOWN; /* where that is as a generic address nobody knows */
+    }
     return origin;
 }
 
@@ -121,7 +127,7 @@ static PtxOrigin loaded_origin(const PtxValues *values, const PtxOperand *addres
     Str space = parameter->pointer ? ptx_name(module, parameter->pointer_space) : (Str){"", 0};
     if (space.size)
         space = (Str){space.data + 1, space.size - 1};
-    return (PtxOrigin){.space = space_named(space), .variable = address[1].a};
+    return (PtxOrigin){.space = space_named(space), .variable = address[1].a, .generic = true};
 }
 
 /* What is made of addresses in another way is none. */
@@ -160,10 +166,13 @@ PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const P
     case PTX_EVALUATE_SELP:
         return join_origins(terms[0].origin, terms[1].origin);
     case PTX_EVALUATE_CVTA:
+        return (PtxOrigin){.space = meaning->space, .variable = terms[0].origin.variable, .generic = true};
     case PTX_EVALUATE_CVTA_TO:
         return (PtxOrigin){.space = meaning->space, .variable = terms[0].origin.variable};
     case PTX_EVALUATE_MAPA:
-        return (PtxOrigin){.space = PTX_SPACE_CLUSTER, .variable = terms[0].origin.variable};
+        return (PtxOrigin){.space = PTX_SPACE_CLUSTER,
+                           .variable = terms[0].origin.variable,
+                           .generic = terms[0].origin.generic};
     case PTX_EVALUATE_LOAD:
         return terms[0].operand ? loaded_origin(values, terms[0].operand) : unknown_origin();
     default:

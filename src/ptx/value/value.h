@@ -37,6 +37,7 @@ typedef struct PtxOrigin {
     /* It is how far two addresses are apart, or something that is made of an address and is none: with it added, an
      * address may be in another variable and another space. Then nothing else is known. */
     bool distance;
+    bool generic;      /* of a value: it is a generic address, and not one in that space */
 } PtxOrigin;
 
 typedef struct PtxValues {
