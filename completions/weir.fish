@@ -211,7 +211,7 @@ complete -c weir -n '__fish_seen_subcommand_from parse' -l kernel -x -d 'of PTX,
 complete -c weir -n '__fish_seen_subcommand_from parse' -l list -d 'list the modules of each file, with the passes of a pass log; of PTX, the functions; of a program, a library or a fatbin, the images'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l output -s o -rF -d 'write to FILE instead of standard output'
-complete -c weir -n '__fish_seen_subcommand_from parse' -l print -x -a 'effects flow slice program' -d 'print an internal form of the IR: effects (as --effects), flow (control flow of functions), slice (the values of a kernel that a run depends on), or program (what is run)'
+complete -c weir -n '__fish_seen_subcommand_from parse' -l print -x -a 'effects flow slice program values' -d 'print an internal form of the IR: effects (as --effects), flow (control flow of functions), slice (the values of a kernel that a run depends on), program (what is run), or values (of PTX: what is known of registers across a warp)'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l quiet -s q -d 'parse only, print nothing'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l stats -d 'print op counts, bytes, time and memory instead of the IR'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l strict -d 'treat an op that is not in the op table as an error'

@@ -2,7 +2,7 @@
 #include "ptx/value/internal.h"
 
 PtxOrigin unknown_origin(void) {
-    return (PtxOrigin){PTX_SPACE_UNKNOWN, PTX_NONE};
+    return (PtxOrigin){PTX_SPACE_UNKNOWN, PTX_NONE, false};
 }
 
 static bool is_known(PtxOrigin origin) {
@@ -10,9 +10,10 @@ static bool is_known(PtxOrigin origin) {
 }
 
 PtxOrigin join_origins(PtxOrigin a, PtxOrigin b) {
-    PtxOrigin both = {a.space == b.space ? a.space : PTX_SPACE_UNKNOWN,
-                      a.variable == b.variable ? a.variable : PTX_NONE};
-    return both;
+    bool same = a.space == b.space && a.generic == b.generic;
+    return (PtxOrigin){.space = same ? a.space : PTX_SPACE_UNKNOWN,
+                       .variable = a.variable == b.variable ? a.variable : PTX_NONE,
+                       .generic = same && a.generic};
 }
 
 bool is_kernel_parameter(const PtxFlow *flow, uint32_t variable) {
@@ -31,7 +32,7 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
         Str space = ptx_name(module, module->variables[operand->a].space);
         if (space.size)
             space = (Str){space.data + 1, space.size - 1}; /* without its dot */
-        return (PtxOrigin){space_named(space), operand->a};
+        return (PtxOrigin){space_named(space), operand->a, false};
     }
     return unknown_origin();
 }
@@ -41,8 +42,12 @@ PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOpera
         address->kind == PTX_ADDRESS && address->a ? operand_origin(values, address + 1) : unknown_origin();
     /* A tensor map, which stands before its coordinates, is named by a generic address. */
     bool map = address->kind == PTX_ADDRESS && address->a > ptx_extent(address + 1);
-    if (!map && space != PTX_SPACE_UNKNOWN && !(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
-        origin.space = space;
+    if (!map && space != PTX_SPACE_UNKNOWN) {
+        if (!(space == PTX_SPACE_SHARED && origin.space == PTX_SPACE_CLUSTER))
+            origin.space = space;
+    } else if (!origin.generic && origin.space != PTX_SPACE_GLOBAL) {
+        origin.space = PTX_SPACE_UNKNOWN; /* where that is as a generic address nobody knows */
+    }
     return origin;
 }
 
@@ -63,7 +68,7 @@ static PtxOrigin loaded_origin(const PtxValues *values, const PtxOperand *addres
     Str space = parameter->pointer ? ptx_name(module, parameter->pointer_space) : (Str){"", 0};
     if (space.size)
         space = (Str){space.data + 1, space.size - 1};
-    return (PtxOrigin){space_named(space), address[1].a};
+    return (PtxOrigin){space_named(space), address[1].a, true};
 }
 
 PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const PtxStatement *statement) {
@@ -89,10 +94,11 @@ PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const P
     case PTX_EVALUATE_SELP:
         return join_origins(of[0], of[1]);
     case PTX_EVALUATE_CVTA:
+        return (PtxOrigin){meaning->space, of[0].variable, true};
     case PTX_EVALUATE_CVTA_TO:
-        return (PtxOrigin){meaning->space, of[0].variable};
+        return (PtxOrigin){meaning->space, of[0].variable, false};
     case PTX_EVALUATE_MAPA:
-        return (PtxOrigin){PTX_SPACE_CLUSTER, of[0].variable};
+        return (PtxOrigin){PTX_SPACE_CLUSTER, of[0].variable, of[0].generic};
     case PTX_EVALUATE_LOAD:
         return read[0] ? loaded_origin(values, read[0]) : unknown_origin();
     default:

@@ -34,6 +34,7 @@ typedef enum PtxSpace {
 typedef struct PtxOrigin {
     PtxSpace space;
     uint32_t variable; /* PTX_NONE: not known */
+    bool generic;      /* of a value: it is a generic address, and not one in that space */
 } PtxOrigin;
 
 typedef struct PtxValues {
