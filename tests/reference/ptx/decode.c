@@ -7,6 +7,12 @@ static uint64_t aligned(uint64_t at, uint64_t align) {
     return align ? (at + align - 1) / align * align : at;
 }
 
+/* A multiple of an alignment that is none of a larger one, so that no more alignment is seen than there has to be. */
+uint64_t odd_aligned(uint64_t at, uint64_t align) {
+    at = aligned(at, align);
+    return align && at / align % 2 == 0 ? at + align : at;
+}
+
 static unsigned vector_of(Str name) {
     return name.size == 3 ? (unsigned)(name.data[2] - '0') : 1;
 }
@@ -93,7 +99,7 @@ void place_variables(Machine *machine) {
             Placed *p = &machine->placed[i];
             if (p->space != IN_SHARED || (p->bytes == 0) != dynamic)
                 continue;
-            at = aligned(at, alignment(machine, i));
+            at = odd_aligned(at, alignment(machine, i));
             p->at = at;
             at += p->bytes;
         }

@@ -16,16 +16,17 @@ typedef struct Type {
 } Type;
 
 /* What an instruction does, as far as the interpreter tells it apart. */
-#define LANEWISE(OP)                                                                                                   \
-    OP(add)                                                                                                            \
-    OP(sub)                                                                                                            \
-    OP(mul)                                                                                                            \
-    OP(mad)                                                                                                            \
-    OP(addc)                                                                                                           \
-    OP(subc)                                                                                                           \
-    OP(madc) OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind)    \
-        OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) \
-            OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp)     \
+#define LANEWISE(OP)                                                                                               \
+    OP(add)                                                                                                        \
+    OP(sub)                                                                                                        \
+    OP(mul)                                                                                                        \
+    OP(mad)                                                                                                        \
+    OP(addc)                                                                                                       \
+    OP(subc)                                                                                                       \
+    OP(madc)                                                                                                       \
+    OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) \
+        OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot)     \
+            OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) \
                 OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) OP(cos) OP(lg2) OP(ex2)
 
 typedef enum Does {
@@ -72,10 +73,11 @@ typedef enum Does {
     W(cc)                                                                                                              \
     W(sat)                                                                                                             \
     W(ftz)                                                                                                             \
-    W(shiftamt) W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx)   \
-        W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni)   \
-            W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) \
-                W(finite) W(infinite) W(number) W(notanumber) W(normal) W(subnormal) W(arrive)
+    W(shiftamt)                                                                                                        \
+    W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) \
+        W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi)   \
+            W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite)     \
+                W(infinite) W(number) W(notanumber) W(normal) W(subnormal) W(arrive)
 enum Word {
 #define W(word) W_##word,
     WORDS(W)
@@ -197,6 +199,7 @@ typedef struct Placed {
 
 Function *function_ready(Machine *machine, uint32_t index);
 void place_variables(Machine *machine);
+uint64_t odd_aligned(uint64_t at, uint64_t align);
 void find_loops(Machine *machine, Function *function);
 /* The operands of the module that are the labels of a brx.idx. */
 void table_targets(const Machine *machine, const Function *f, const Instruction *instruction, uint32_t *first,

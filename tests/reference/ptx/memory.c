@@ -216,8 +216,8 @@ void memory_initialize(Machine *m) {
         uint64_t *next = p->space == IN_GLOBAL ? &global : &constant, align = module->variables[i].align;
         if (!align)
             align = (p->bits + 7u) / 8 * p->vector;
-        p->at = (*next + align - 1) / align * align;
-        *next = p->at + p->bytes + align; /* an odd number of times its alignment apart */
+        p->at = odd_aligned(*next, align);
+        *next = p->at + p->bytes;
     }
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const Placed *p = &m->placed[i];
