@@ -58,7 +58,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -167,7 +167,8 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/reference/ptx/interpreter_test: $(filter-out %/values.o %/launches.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+$(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o \
+		$(filter-out %_test.o %/values.o %/launches.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka -lm
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
@@ -245,6 +246,10 @@ ptx-mutants: ## change PTX in 29 ways, and print how often Weir and ptxas agree 
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 
+ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
+	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) $(or $(PTX),tests/ptx tests/golden)
+
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
@@ -301,7 +306,7 @@ site: ## make a web site of the documentation, in build/site, with MkDocs
 	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)

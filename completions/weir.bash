@@ -168,7 +168,7 @@ _weir() {
     "parse --kernel") return ;;
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-    "parse --print") _weir_words "effects flow slice program" && return ;;
+    "parse --print") _weir_words "effects flow slice program values" && return ;;
     "launch --color") _weir_words "auto always never" && return ;;
     "launch --kernel") return ;;
     "launch --module") return ;;

@@ -504,11 +504,13 @@ static bool print_function(const PtxModule *module, uint32_t function, weir_form
 }
 
 /* Of each function that has a body; false if one of them takes too much memory, which stands in its place. */
-static bool print_functions(const PtxModule *module, weir_form form, Text *out) {
+static bool print_functions(const weir_module *of, weir_form form, Text *out) {
+    const PtxModule *module = of->ptx;
     bool enough = true;
     for (uint32_t i = 0; i < module->functions_count; i++) {
         const char *problem;
-        if (!module->functions[i].body || print_function(module, i, form, out, &problem))
+        bool left_out = of->kept && !of->kept[module->functions[i].begin];
+        if (!module->functions[i].body || left_out || print_function(module, i, form, out, &problem))
             continue;
         text_plainf(out, "// %.*s: %s\n", STR_ARG(ptx_name(module, module->functions[i].name)), problem);
         enough = false;
@@ -523,7 +525,7 @@ int weir_print(weir_module *module, weir_form form, weir_write *write, void *to)
     if (module->ptx ? form > WEIR_EFFECTS && !functions : form == WEIR_VALUES)
         return -1;
     if (module->ptx && functions)
-        enough = print_functions(module->ptx, form, &out);
+        enough = print_functions(module, form, &out);
     else if (module->ptx)
         print_ptx(module, form, &out);
     else if (form >= WEIR_EFFECTS)

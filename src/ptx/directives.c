@@ -81,6 +81,7 @@ bool read_target(Reader *r, uint32_t word) {
         if (modes == 3)
             return ptx_fail(r, at, "textures are in one mode, unified or independent");
         r->samplers |= option == 1;
+        r->debug |= option == 2;
         add_operand(r, PTX_WORD, intern(r, text), 0);
     } while (take_more(r, ','));
     add_statement(r, PTX_DIRECTIVE, word, first);
@@ -386,6 +387,7 @@ bool read_section(Reader *r, uint32_t word) {
     Str name = take_dotted(r);
     if (!name.size)
         return fail_expected(r, "the section's name");
+    r->debug_section |= str_starts(name, STR(".debug"));
     add_operand(r, PTX_WORD, intern(r, name), 0);
     add_statement(r, PTX_SECTION, word, first);
     if (next_char(r) != '{')

@@ -128,7 +128,22 @@ void end_function(Reader *r) {
     r->header = false;
 }
 
+/* All .const variables together. */
+static void check_constants(Reader *r) {
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < r->module->variables_count; i++) {
+        const PtxVariable *variable = &r->module->variables[i];
+        if (variable->space == WORD_const && variable->linkage != WORD_extern)
+            size += variable_size(r, variable);
+    }
+    if (size > 65536)
+        ptx_fail(r, r->end, "the .const variables have %llu bytes, and there are 65536", (unsigned long long)size);
+}
+
 void check_defined(Reader *r) {
+    check_constants(r);
+    if (r->debug && !r->debug_section)
+        ptx_fail(r, r->end, "'.target ..., debug' needs sections of debug information");
     for (uint32_t i = 0; i < r->module->functions_count; i++) {
         const PtxFunction *function = &r->module->functions[i];
         if (function->name == PTX_NONE || function->body || function->alias || function->linkage == WORD_extern)

@@ -92,15 +92,6 @@ static bool has_wide_address(Str form) {
     return true;
 }
 
-/* The state space of variables that a modifier means; NULL: it is none. */
-static const char *named_space(Str modifier) {
-    static const char *const spaces[] = {".global", ".shared", ".local", ".const", ".param"};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (modifier.size && str_starts(modifier, str_of(spaces[i] + 1)))
-            return spaces[i];
-    return NULL;
-}
-
 /* Whether the module's version and target have the instruction. */
 static bool has_row(const PtxModule *module, const PtxRow *row) {
     bool target = row->capability <= module->capability;
@@ -125,7 +116,12 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     Str text = form->text;
     bool empty = str_mentions(text, STR("..")) || str_ends(text, STR(".")); /* a modifier without a name */
     form->row = empty ? NULL : ptx_row_of(text, &known);
-    *facts = (FormFacts){.most = UINT16_MAX, .calls = str_is(next_part(&text), "call")};
+    Str opcode = next_part(&text);
+    *facts = (FormFacts){.most = UINT16_MAX,
+                         .calls = str_is(opcode, "call"),
+                         .tables = str_is(opcode, "brx"),
+                         .addresses = address_facts(form->text),
+                         .limits = limits_of(form->text)};
     if (!form->row) {
         facts->wrong = empty || (known && r->module->version <= PTX_NEWEST);
         facts->unknown = !facts->wrong && r->module->version <= PTX_WORDS_OF && unknown_word(form->text).size;
@@ -134,7 +130,6 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     form->evaluator = ptx_evaluator(form->row);
     describe_writes(form);
     facts->early = !has_row(r->module, form->row);
-    facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     unsigned least, most;
     ptx_row_operands(form->row, &least, &most);
     facts->least = (uint16_t)least;
@@ -210,20 +205,13 @@ static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand
     return true;
 }
 
-static bool check_address(Reader *r, const FormFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    const PtxOperand *base = operand + 1;
-    if (base->kind == PTX_VARIABLE && facts->space) {
-        Str space = ptx_name(r->module, r->module->variables[base->a].space);
-        if (!str_is(space, facts->space))
-            return ptx_fail(r, at, "'%.*s' is about %s memory, and this is a variable of %.*s", STR_ARG(form),
-                            facts->space, STR_ARG(space));
-    }
-    if (base->kind != PTX_REGISTER)
+static bool check_address(Reader *r, const FormFacts *facts, uint32_t head, unsigned place, Str form, const char *at) {
+    if (!check_base(r, &facts->addresses, head, place, at))
+        return false;
+    const PtxOperand *base = &r->module->operands[head + 1];
+    if (!facts->wide || base->kind != PTX_REGISTER || r->module->variables[base->a].space != WORD_reg)
         return true;
-    Str type = ptx_name(r->module, r->module->variables[base->a].type);
-    if (type.size > 1 && (type.data[1] == 'p' || type.data[1] == 'f'))
-        return ptx_fail(r, at, "a register of type %.*s is no address", STR_ARG(type));
-    return !facts->wide || type_bits(type) != 32 ||
+    return type_bits(ptx_name(r->module, r->module->variables[base->a].type)) != 32 ||
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
@@ -319,7 +307,7 @@ static bool is_place(const PtxOperand *operand) {
 }
 
 static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsigned index, uint32_t head,
-                          const char *at) {
+                          unsigned *addresses, const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
     const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
@@ -331,12 +319,28 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
     if (facts->calls && operand->kind == PTX_SINK)
         return ptx_fail(r, at, "a call names what it calls");
     if (known && known->label)
-        return operand->kind == PTX_NAME || operand->kind == PTX_TARGET || ptx_fail(r, at, "this is no label");
+        return as_label(r, head, at);
     if (known && known->typed && !check_typed(r, known, operand, text, at))
         return false;
-    if (known && known->address && operand->kind != PTX_ADDRESS && operand->kind != PTX_VARIABLE)
+    if (known && known->address && operand->kind != PTX_ADDRESS &&
+        !(operand->kind == PTX_VARIABLE && operand->written)) /* a[4] */
         return ptx_fail(r, at, "'%.*s' takes an address here", STR_ARG(text));
-    return operand->kind != PTX_ADDRESS || check_address(r, facts, operand, text, at);
+    bool row = r->module->forms[form].row != NULL;
+    if (row && (operand->kind == PTX_CALLEE || (operand->kind == PTX_VARIABLE && !operand->written)))
+        return check_symbol(r, &facts->addresses, operand, at);
+    if (facts->limits && !check_limits(r, facts->limits, index, operand, at))
+        return false;
+    return operand->kind != PTX_ADDRESS || check_address(r, facts, head, (*addresses)++, text, at);
+}
+
+/* Which labels the names that were not declared may be; from fixup `first` on. */
+static void want_labels(Reader *r, const FormFacts *facts, bool row, unsigned index, uint32_t first) {
+    const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
+    for (uint32_t i = first; i < r->fixup_count; i++)
+        r->fixups[i].wanted = facts->calls || !row      ? WANTED_ANY
+                              : facts->tables           ? WANTED_TABLE
+                              : known && known->label   ? WANTED_LABEL
+                                                        : WANTED_NONE;
 }
 
 static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts *facts, unsigned count) {
@@ -353,16 +357,18 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
 
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
     const FormFacts facts = r->facts[form];
-    unsigned count = 0;
+    unsigned count = 0, addresses = 0;
     uint32_t first = r->module->operands_count;
     r->calls = facts.calls;
     if (*r->p != ';' && next_char(r) != ';') {
         do {
-            uint32_t head = r->module->operands_count;
+            uint32_t head = r->module->operands_count, fixups = r->fixup_count;
             next_char(r);
             const char *at = r->p;
-            if (!read_operand(r) || !check_operand(r, form, &facts, count, head, at))
+            if (!read_operand(r) || !check_operand(r, form, &facts, count, head, &addresses, at))
                 return false;
+            if (r->fixup_count > fixups)
+                want_labels(r, &facts, r->module->forms[form].row, count, fixups);
             count++;
         } while (*r->p == ',' ? r->p++ != NULL : take(r, ','));
         if (*r->p != ';' && next_char(r) != ';')

@@ -88,6 +88,7 @@ typedef struct Undo {
 /* A name that was not declared when it was used: a label further down, or a mistake. */
 typedef struct Fixup {
     uint32_t operand, scope, at;
+    enum { WANTED_ANY, WANTED_LABEL, WANTED_TABLE, WANTED_NONE } wanted; /* the label of which statement may be meant */
 } Fixup;
 
 typedef struct LabelSlot {
@@ -119,16 +120,27 @@ typedef struct OperandFacts {
 } OperandFacts;
 enum { OPERANDS_LOOKED_AT = 6, ANY_MEMBERS = 255 };
 
+/* What is to be looked at in the addresses of a form. */
+typedef struct AddressFacts {
+    uint8_t count, spaces[2]; /* the spaces that it names, in their order: words */
+    uint8_t coordinates;      /* which address has some behind its base; UINT8_MAX: none */
+    bool plain;               /* without a space it is about all but .param */
+    bool loads, stores;
+    bool symbols, converts; /* variables and functions are values; they have to be of the space that is named */
+} AddressFacts;
+
 /* What is to be looked at in the operands of a form. */
 typedef struct FormFacts {
     uint16_t least, most;
     OperandFacts operands[OPERANDS_LOOKED_AT];
-    const char *space; /* the state space that it names: ".shared"; NULL: none */
+    AddressFacts addresses;
+    uint64_t limits; /* of its numbers, for check_limits */
     bool wrong;        /* no row takes these modifiers, though all are known */
     bool unknown;      /* it has a word that PTX does not have */
     bool early;        /* the module's version or target does not have it yet */
     bool wide;         /* an address has 64 bits */
     bool calls;        /* parentheses are lists */
+    bool tables;       /* a list of labels is an operand: brx.idx */
 } FormFacts;
 
 typedef struct Reader {
@@ -142,6 +154,7 @@ typedef struct Reader {
     uint32_t function;          /* PTX_NONE: outside of all */
     uint32_t declared;          /* what the name of that function stood for before; PTX_NONE: nothing */
     bool header;                /* between a function's parameters and its body */
+    bool debug, debug_section;  /* .target says debug; there is what it needs */
     bool samplers;              /* .target says texmode_independent: there are samplers */
     uint32_t head;              /* word of the last directive */
     uint32_t header_words;      /* the directives that stood there, a bit each */
@@ -249,6 +262,8 @@ bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at)
 uint32_t find_label(const Reader *r, uint32_t name, uint32_t scope);
 /* A name as an operand: a register, a variable, a function, or what may be a label. */
 void add_name(Reader *r, Str text, const char *at);
+/* The operand at `head` has to be a label: one that shadows what the name stands for in the module, it may be. */
+bool as_label(Reader *r, uint32_t head, const char *at);
 /* Looks up what was not declared when it was used. */
 void settle_fixups(Reader *r);
 
@@ -267,6 +282,19 @@ bool read_operand(Reader *r);
 bool read_register(Reader *r);
 /* Of an initializer. */
 bool read_initial(Reader *r);
+
+/* ---- addresses.c ---- */
+AddressFacts address_facts(Str form);
+/* An address operand, the `place`th of its instruction, from 0 on; false, with an error, if it is none. */
+bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at);
+/* A variable or a function without brackets. */
+bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol, const char *at);
+
+/* ---- limits.c ---- */
+/* Which limits a form has; 0: none. */
+uint64_t limits_of(Str form);
+/* Operand `index` against them. */
+bool check_limits(Reader *r, uint64_t set, unsigned index, const PtxOperand *operand, const char *at);
 
 /* ---- calls.c ---- */
 /* Whether a call, whose operands are the last from `first` on, fits what it calls. */

@@ -292,8 +292,39 @@ void add_name(Reader *r, Str text, const char *at) {
     if (add_bound(r, name) || add_special(r, text))
         return;
     *ARENA_PUSH(&r->stacks, r->fixups, r->fixup_count, r->fixup_capacity) =
-        (Fixup){r->module->operands_count, r->scope, offset_of(r, at)};
+        (Fixup){r->module->operands_count, r->scope, offset_of(r, at), WANTED_ANY};
     add_operand(r, PTX_NAME, name, 0);
+}
+
+bool as_label(Reader *r, uint32_t head, const char *at) {
+    PtxOperand *operand = &r->module->operands[head];
+    uint32_t name = PTX_NONE;
+    if (operand->kind == PTX_NAME)
+        return true;
+    if (operand->kind == PTX_CALLEE)
+        name = r->module->functions[operand->a].name;
+    else if (operand->kind == PTX_VARIABLE && r->module->variables[operand->a].scope == PTX_NONE && !operand->value)
+        name = r->module->variables[operand->a].name;
+    if (name == PTX_NONE)
+        return ptx_fail(r, at, "this is no label");
+    *operand = (PtxOperand){.kind = PTX_NAME, .a = name};
+    *ARENA_PUSH(&r->stacks, r->fixups, r->fixup_count, r->fixup_capacity) =
+        (Fixup){head, r->scope, offset_of(r, at), WANTED_LABEL};
+    return true;
+}
+
+/* Whether a label is one of what is wanted: what stands behind it says what it is. */
+static bool fits_label(const Reader *r, const Fixup *fixup, uint32_t label) {
+    const PtxStatement *next = label + 1 < r->module->statements_count ? &r->module->statements[label + 1] : NULL;
+    uint32_t word = next && next->kind == PTX_DIRECTIVE ? next->what : WORD_COUNT;
+    switch (fixup->wanted) {
+    case WANTED_LABEL:
+        return !next || (next->kind != PTX_PROTOTYPE && word != WORD_branchtargets && word != WORD_calltargets);
+    case WANTED_TABLE:
+        return word == WORD_branchtargets && next->begin < fixup->at;
+    default:
+        return fixup->wanted == WANTED_ANY;
+    }
 }
 
 void settle_fixups(Reader *r) {
@@ -305,6 +336,11 @@ void settle_fixups(Reader *r) {
         uint32_t label = find_label(r, operand->a, fixup->scope);
         if (label == PTX_NONE) {
             ptx_fail(r, r->base + fixup->at, "'%.*s' is not declared", STR_ARG(r->module->names[operand->a].text));
+        } else if (!fits_label(r, fixup, label)) {
+            ptx_fail(r, r->base + fixup->at,
+                     fixup->wanted == WANTED_TABLE ? "this is no label of a .branchtargets above"
+                                                   : fixup->wanted == WANTED_NONE ? "a label is no value"
+                                                                : "this label is no place to branch to");
         } else {
             operand->kind = PTX_TARGET;
             operand->a = label;

@@ -336,10 +336,6 @@ void ptx_print_statement(const PtxModule *module, const PtxStatement *statement,
     }
 }
 
-void ptx_print_operand(const PtxModule *module, const PtxOperand *operand, Text *to) {
-    print_operand(module, operand, to);
-}
-
 void ptx_print_kept(const PtxModule *module, const bool *kept, Text *to) {
     unsigned depth = 0;
     for (uint32_t i = 0; i < module->statements_count; i++) {

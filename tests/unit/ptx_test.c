@@ -228,10 +228,13 @@ static void forms_have_rows(void **state) {
     assert_true(str_is(ptx_form_modifier(form->row, form->text, STR("op")), "add"));
     assert_int_equal(read.module.without_row, 0);
     done(&read);
-    read = read_body("frobnicate.sync.b32 %r1, %r2;");
-    assert_true(read.good); /* of a later ISA, perhaps: it is read, and counted */
+    read = read_body("cctl.inv [%rd1];");
+    assert_true(read.good); /* what it does is not known: it is read, and counted */
     assert_int_equal(read.module.without_row, 1);
     assert_int_equal(read.diagnostics.notes, 1);
+    done(&read);
+    read = read_body("frobnicate.sync.b32 %r1, %r2;");
+    assert_false(read.good); /* PTX 8.7 has no such word */
     done(&read);
 }
 

@@ -233,11 +233,12 @@ static bool share_no_ones(const FormTables *tables, const Form *a, const Form *b
 }
 
 static Form logic(FormTables *tables, const Operation *op, const Form *arguments) {
-    /* The tables of eight, of which c does not matter. */
-    unsigned table = op->evaluator == PTX_EVALUATE_AND ? 0xc0 : op->evaluator == PTX_EVALUATE_OR ? 0xfc : 0x3c;
+    unsigned table = op->evaluator == PTX_EVALUATE_AND  ? LOGIC_AND
+                     : op->evaluator == PTX_EVALUATE_OR ? LOGIC_OR
+                                                        : LOGIC_XOR;
     bool plain = arguments[0].kind == FORM_TABLE && arguments[1].kind == FORM_TABLE && !arguments[0].table &&
                  !arguments[1].table;
-    bool sum = table != 0xc0 && !plain;
+    bool sum = table != LOGIC_AND && !plain;
     if (sum && share_no_ones(tables, &arguments[0], &arguments[1]))
         return form_sum(tables, &arguments[0], &arguments[1]);
     return form_logic(tables, arguments, 2, table);
@@ -255,7 +256,7 @@ static Form divide(FormTables *tables, const Operation *op, const Form *argument
                                                    : form_number(op->width, by - 1);
     Form operands[2] = {arguments[0], other};
     return op->evaluator == PTX_EVALUATE_DIV ? move_bits(tables, &shift, operands, 2)
-                                             : form_logic(tables, operands, 2, 0xc0);
+                                             : form_logic(tables, operands, 2, LOGIC_AND);
 }
 
 static Form look_up(FormTables *tables, const Operation *op, const Form *arguments) {

@@ -79,12 +79,12 @@ static void follow(Spread *spread, uint32_t from, uint32_t to, uint32_t label) {
         spread->left = true;
         return;
     }
-    bool fresh = c->labels[to] == PTX_NONE;
+    uint32_t before = c->labels[to];
     set_label(spread, to, label);
     if (spread->loop != PTX_NONE && to == flow->loops[spread->loop].header)
         note_gone(spread, label); /* one more turn */
-    else if (fresh && c->place[to] > c->place[from])
-        push(c, c->place[to]);
+    else if (before == PTX_NONE || (c->labels[to] != before && c->place[to] <= c->place[from]))
+        push(c, c->place[to]); /* again, if it is of a loop that was entered in several places */
 }
 
 /* Whether one label alone is on its way. */
@@ -242,7 +242,7 @@ void control_start(Solver *s) {
     c->joins = ARENA_ARRAY(&s->scratch, uint8_t, flow->block_count);
     c->place = nones(&s->scratch, flow->block_count);
     c->labels = nones(&s->scratch, flow->block_count);
-    c->heap = nones(&s->scratch, flow->block_count);
+    c->heap = nones(&s->scratch, 2 * flow->block_count);
     c->touched = nones(&s->scratch, flow->block_count);
     c->exits = nones(&s->scratch, flow->loop_count);
     for (uint32_t i = 0; i < flow->order_count; i++)
@@ -275,17 +275,24 @@ static uint32_t unmarked(Marking *m, uint32_t block) {
     return top;
 }
 
+static void mark(Marking *m, uint32_t block) {
+    m->divergent[block] = true;
+    m->marked[block] = m->flow->blocks[block].meets;
+    m->work[m->count++] = block;
+}
+
 static void mark_ways(Marking *m, uint32_t branch) {
     const FlowBlock *block = &m->flow->blocks[branch];
     uint32_t limit = block->meets == PTX_NONE ? 0 : m->depth[block->meets];
     for (uint32_t i = 0; i < block->successor_count; i++) {
-        uint32_t at = unmarked(m, m->flow->edges[block->successors + i]);
-        while (at != PTX_NONE && m->depth[at] > limit) {
-            m->divergent[at] = true;
-            m->marked[at] = m->flow->blocks[at].meets;
-            m->work[m->count++] = at;
-            at = unmarked(m, at);
+        uint32_t to = m->flow->edges[block->successors + i], at = unmarked(m, to);
+        if (limit && to != block->meets && m->flow->blocks[to].meets == PTX_NONE) { /* it ends in a trap */
+            if (at == to)
+                mark(m, to);
+            continue;
         }
+        for (; at != PTX_NONE && m->depth[at] > limit; at = unmarked(m, at))
+            mark(m, at);
     }
 }
 

@@ -5,11 +5,20 @@ typedef struct Logic {
     unsigned table; /* of eight results, a being 4, b 2 and c 1 */
     unsigned count; /* of operands */
     unsigned width, threads;
+    unsigned choices; /* of bits that are not known */
     FormView views[3];
 } Logic;
 
 static uint64_t logic_word(const Logic *logic, const uint64_t words[3]) {
     uint64_t result = 0;
+    switch (logic->table) { /* the most frequent */
+    case LOGIC_AND:
+        return words[0] & words[1];
+    case LOGIC_OR:
+        return words[0] | words[1];
+    case LOGIC_XOR:
+        return words[0] ^ words[1];
+    }
     for (unsigned term = 0; term < 8; term++)
         if (logic->table >> term & 1)
             result |= (term & 4 ? words[0] : ~words[0]) & (term & 2 ? words[1] : ~words[1]) &
@@ -34,8 +43,37 @@ typedef struct LogicBits {
     uint64_t messy;   /* on bits that differ between lanes in no known way */
     uint64_t differs; /* between the lanes of a warp */
     uint64_t apart;   /* between warps */
-    uint64_t spread;  /* on more than one bit of the lane */
 } LogicBits;
+
+enum { MOST_CHOICES = 8 };
+
+/* Of a thread, whose warp's first thread has the results `first`, and the CTA's `zeroth`. */
+static void gather_thread(const Logic *logic, unsigned thread, const uint64_t first[MOST_CHOICES],
+                          const uint64_t zeroth[MOST_CHOICES], LogicBits *bits) {
+    uint64_t words[MOST_CHOICES];
+    for (unsigned chosen = 0; chosen < logic->choices; chosen++) {
+        words[chosen] = thread_word(logic, thread, chosen);
+        bits->differs |= words[chosen] ^ first[chosen];
+        bits->apart |= words[chosen] ^ zeroth[chosen];
+        bits->depends |= words[chosen] ^ words[0];
+    }
+    for (unsigned i = 0; i < logic->count; i++)
+        for (unsigned chosen = 0; chosen < logic->choices && logic->views[i].mess; chosen++)
+            bits->messy |= (words[chosen] ^ words[chosen ^ 1u << i]) & logic->views[i].mess;
+}
+
+static LogicBits gather(const Logic *logic) {
+    LogicBits bits = {0, 0, 0, 0};
+    uint64_t first[MOST_CHOICES], zeroth[MOST_CHOICES];
+    for (unsigned i = 0; i < logic->threads; i++) {
+        for (unsigned chosen = 0; i % FORM_LANES == 0 && chosen < logic->choices; chosen++) {
+            first[chosen] = thread_word(logic, i, chosen);
+            zeroth[chosen] = i ? zeroth[chosen] : first[chosen];
+        }
+        gather_thread(logic, i, first, zeroth, &bits);
+    }
+    return bits;
+}
 
 /* Bits that are told by one bit of the lane. */
 static uint64_t told_by_one(const uint64_t words[FORM_LANES]) {
@@ -49,37 +87,25 @@ static uint64_t told_by_one(const uint64_t words[FORM_LANES]) {
     return told;
 }
 
-static void gather_warp(const Logic *logic, unsigned first, unsigned chosen, LogicBits *bits) {
-    uint64_t words[FORM_LANES];
-    unsigned lanes = logic->threads > 1 ? FORM_LANES : 1;
-    for (unsigned lane = 0; lane < lanes; lane++) {
-        unsigned thread = first + lane;
-        words[lane] = thread_word(logic, thread, chosen);
-        bits->differs |= words[lane] ^ words[0];
-        bits->depends |= words[lane] ^ thread_word(logic, thread, 0);
-        for (unsigned i = 0; i < logic->count; i++)
-            if (logic->views[i].mess)
-                bits->messy |= (words[lane] ^ thread_word(logic, thread, chosen ^ 1u << i)) & logic->views[i].mess;
-    }
-    bits->apart |= words[0] ^ thread_word(logic, 0, chosen);
-    if (lanes > 1)
-        bits->spread |= ~told_by_one(words);
-}
-
-static LogicBits gather(const Logic *logic) {
-    LogicBits bits = {0, 0, 0, 0, 0};
-    for (unsigned chosen = 0; chosen < 1u << logic->count; chosen++)
-        for (unsigned first = 0; first < logic->threads; first += FORM_LANES)
-            gather_warp(logic, first, chosen, &bits);
-    return bits;
+/* Bits that, in some warp, are not. */
+static uint64_t told_by_more(const Logic *logic) {
+    uint64_t more = 0, words[FORM_LANES];
+    for (unsigned first = 0; first < logic->threads; first += FORM_LANES)
+        for (unsigned chosen = 0; chosen < logic->choices; chosen++) {
+            for (unsigned lane = 0; lane < FORM_LANES; lane++)
+                words[lane] = thread_word(logic, first + lane, chosen);
+            more |= ~told_by_one(words);
+        }
+    return more;
 }
 
 /* Lanes whose bits are each one bit of the lane, turned around or not by a bit that is the same for all: that is a sum
  * of so much a bit of the lane. */
 static bool sums_of_bits(const FormTables *tables, const Logic *logic, const LogicBits *bits, const FormView *result) {
     uint64_t turned = bits->depends & bits->differs;
-    return !bits->messy && !(turned & bits->spread) &&
-           (result->count == 1 || offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS);
+    if (bits->messy || logic->threads == 1)
+        return !bits->messy;
+    return !(turned & told_by_more(logic)) && offsets_shape(tables, result->fixed, logic->width) <= SHAPE_BITS;
 }
 
 static Form logic_result(FormTables *tables, const Logic *logic, FormSpan span, unsigned assumes) {
@@ -110,12 +136,15 @@ Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsig
     logic.threads = 1;
     FormSpan span = SPAN_GRID;
     unsigned assumes = 0;
+    uint64_t unknown = 0;
     for (unsigned i = 0; i < count; i++) {
         form_view(tables, &arguments[i], &logic.views[i]);
+        unknown |= logic.views[i].vary | logic.views[i].mess;
         logic.threads = logic.views[i].count > logic.threads ? logic.views[i].count : logic.threads;
         span = arguments[i].span > span ? (FormSpan)arguments[i].span : span;
         assumes |= arguments[i].assumes;
     }
+    logic.choices = unknown ? 1u << count : 1;
     unsigned lanes = 0;
     for (unsigned i = 0; i < count; i++)
         lanes |= form_lanes(tables, &arguments[i]);

@@ -60,8 +60,11 @@ Form operand_form(const PtxValues *values, const PtxOperand *operand, unsigned w
     case PTX_SPECIAL:
         return special_form(values, operand);
     case PTX_INTEGER:
+        return form_number(width, operand->bits);
     case PTX_SINGLE:
-    case PTX_DOUBLE:
+    case PTX_DOUBLE: /* of another width it is rounded */
+        if (width != (operand->kind == PTX_SINGLE ? 32 : 64))
+            return form_uniform(width, SPAN_GRID, 0, 0);
         return form_number(width, operand->bits);
     case PTX_VARIABLE:
         return variable_form(values, operand, width);

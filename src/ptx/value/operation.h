@@ -51,7 +51,8 @@ Form form_pack(FormTables *tables, const Form *parts, unsigned count, unsigned w
 Form form_part(FormTables *tables, const Form *whole, unsigned shift, unsigned width);
 /* Each lane's choice of two. */
 Form form_select(FormTables *tables, const Form *chooser, const Form *a, const Form *b);
-/* Bit by bit, as a table of eight says. */
+/* Bit by bit, as a table of eight says, of which a is bit 2 of the place, b bit 1 and c bit 0. */
+enum { LOGIC_AND = 0xc0, LOGIC_OR = 0xfc, LOGIC_XOR = 0x3c };
 Form form_logic(FormTables *tables, const Form *arguments, unsigned count, unsigned logic);
 /* What a function gives of which nothing is known but that equal operands make equal results. */
 Form form_pure(const FormTables *tables, const Form *arguments, unsigned count, unsigned width);

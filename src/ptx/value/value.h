@@ -34,6 +34,9 @@ typedef enum PtxSpace {
 typedef struct PtxOrigin {
     PtxSpace space;
     uint32_t variable; /* PTX_NONE: not known */
+    /* It is how far two addresses are apart, or something that is made of an address and is none: with it added, an
+     * address may be in another variable and another space. Then nothing else is known. */
+    bool distance;
 } PtxOrigin;
 
 typedef struct PtxValues {

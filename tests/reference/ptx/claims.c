@@ -44,10 +44,22 @@ struct Claims {
     uint32_t *wrong;   /* operands whose claims did not hold, each said once */
     uint32_t wrong_count, wrong_capacity;
     unsigned show;
+    bool mislead;
     Arena arena;
 };
 
 /* ---- Claims of a function ---- */
+
+/* Makes a claim wrong that the shape of the launch does not: bits that are known, and the space. */
+static void spoil(Look *look) {
+    if (look->form.kind == FORM_ANY) {
+        uint64_t zeros = look->form.zeros;
+        look->form.zeros = look->form.ones;
+        look->form.ones = zeros;
+    }
+    if (look->origin.space == PTX_SPACE_GLOBAL)
+        look->origin.space = PTX_SPACE_LOCAL;
+}
 
 static void add_look(Claims *claims, Told *told, uint32_t operand, uint32_t statement, uint32_t instruction) {
     const PtxOperand *o = &claims->module->operands[operand];
@@ -68,6 +80,8 @@ static void add_look(Claims *claims, Told *told, uint32_t operand, uint32_t stat
     } else {
         return;
     }
+    if (claims->mislead)
+        spoil(&look);
     *ARENA_PUSH(&claims->arena, told->look, told->look_count, told->look_capacity) = look;
 }
 
@@ -108,9 +122,10 @@ static Told *told_of(Claims *claims, uint32_t function) {
     return told;
 }
 
-Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show) {
+Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show,
+                   bool mislead) {
     Claims *claims = calloc(1, sizeof *claims);
-    *claims = (Claims){.module = module, .file = file, .tally = tally, .show = show, .turn = 1};
+    *claims = (Claims){.module = module, .file = file, .tally = tally, .show = show, .mislead = mislead, .turn = 1};
     if (given)
         claims->given = *given;
     arena_init(&claims->arena, SIZE_MAX);
@@ -152,18 +167,40 @@ static bool first_time(Claims *claims, uint32_t operand) {
     return true;
 }
 
+static ClaimKind kind_of(const Told *told, const Form *form) {
+    uint64_t constant;
+    switch ((FormKind)form->kind) {
+    case FORM_AFFINE:
+        return CLAIM_AFFINE;
+    case FORM_BITS:
+        return CLAIM_BITS;
+    case FORM_ANY:
+        return CLAIM_SOME_BITS;
+    default:
+        return form_constant(form, &constant)               ? CLAIM_CONSTANT
+               : form_is_uniform(told->values.tables, form) ? CLAIM_UNIFORM
+                                                            : CLAIM_TABLE;
+    }
+}
+
+static void count_check(Claims *claims, ClaimKind kind) {
+    claims->tally->checks++;
+    claims->tally->kinds[kind]++;
+}
+
 static bool excused(Claims *claims, const Step *step) {
     return claims->wrapped[step->warp % WARPS] == claims->turn;
 }
 
 /* A claim does not hold; `values` may be NULL. Behind an assumption that broke, that is no wonder. */
-static void complain(Claims *claims, Told *told, const Step *step, uint32_t operand, const Form *form, const char *what,
-                     const uint64_t *values, uint32_t lanes) {
+static void complain(Claims *claims, Told *told, const Step *step, ClaimKind kind, uint32_t operand, const Form *form,
+                     const char *what, const uint64_t *values, uint32_t lanes) {
     if (excused(claims, step)) {
         claims->tally->excused++;
         return;
     }
     claims->tally->violations++;
+    claims->tally->wrong[kind]++;
     if (!first_time(claims, operand) || claims->wrong_count > claims->show)
         return;
     const PtxStatement *s = &claims->module->statements[step->statement];
@@ -183,8 +220,8 @@ static void complain(Claims *claims, Told *told, const Step *step, uint32_t oper
     if (form) {
         text_addf(&text, "\n    claim: ");
         form_print(told->values.tables, form, &text);
-        text_addf(&text, " (kind %u span %u width %u assumes %u lanes %x zeros %" PRIx64 " ones %" PRIx64 ")", form->kind,
-                  form->span, form->width, form->assumes, form->lanes, form->zeros, form->ones);
+        text_addf(&text, " (kind %u span %u width %u assumes %u lanes %x zeros %" PRIx64 " ones %" PRIx64 ")",
+                  form->kind, form->span, form->width, form->assumes, form->lanes, form->zeros, form->ones);
     }
     if (values) {
         text_addf(&text, "\n    has:");
@@ -405,14 +442,14 @@ static void check_space(Claims *claims, Told *told, const Step *step, const Look
                         uint32_t lanes) {
     if (look->origin.space == PTX_SPACE_UNKNOWN || look->origin.space == PTX_SPACE_TENSOR)
         return;
-    claims->tally->checks++;
+    count_check(claims, CLAIM_SPACE);
     for (uint32_t left = lanes & step->run; left; left &= left - 1)
         if (!space_is(look->origin.space, step_region(step, look->operand, first_of(left), v[first_of(left)]))) {
             static const char *const spaces[] = {"?",     "global", "shared", "cluster",
                                                  "local", "const",  "param",  "tensor"};
             char what[80];
             snprintf(what, sizeof what, "the address is not in %s memory", spaces[look->origin.space]);
-            complain(claims, told, step, look->operand, &look->form, what, v, lanes);
+            complain(claims, told, step, CLAIM_SPACE, look->operand, &look->form, what, v, lanes);
             return;
         }
 }
@@ -432,7 +469,8 @@ static void check(Claims *claims, Told *told, const Step *step, uint32_t operand
         tally->excused++;
         return;
     }
-    tally->checks++;
+    ClaimKind kind = kind_of(told, form);
+    count_check(claims, kind);
     tally->lanes += (unsigned)__builtin_popcount(lanes);
     const char *wrong = form_holds(claims, told, step, form, what, v, lanes);
     if (!wrong)
@@ -442,7 +480,7 @@ static void check(Claims *claims, Told *told, const Step *step, uint32_t operand
         claims->wrapped[step->warp % WARPS] = claims->turn;
         return;
     }
-    complain(claims, told, step, operand, form, wrong, v, lanes);
+    complain(claims, told, step, kind, operand, form, wrong, v, lanes);
 }
 
 static void check_looks(Claims *claims, Told *told, const Step *step, uint32_t instruction, bool written) {
@@ -469,9 +507,10 @@ static void check_block(Claims *claims, Told *told, const Step *step, uint32_t b
         check(claims, told, step, UINT32_MAX - 1 - block->phis - i, &told->values.forms[block->phis + i],
               UINT64_C(1) << 33 | (block->phis + i), v, lanes, false);
     }
-    claims->tally->checks++;
-    if (!told->values.divergent[b] && step->lanes != step->entered)
-        complain(claims, told, step, PTX_NONE - 1 - b, NULL, "a block that all lanes run is run by some", NULL, 0);
+    count_check(claims, CLAIM_BLOCK);
+    if (!told->values.divergent[b] && step->lanes != step->entered && !step->apart)
+        complain(claims, told, step, CLAIM_BLOCK, PTX_NONE - 1 - b, NULL, "a block that all lanes run is run by some",
+                 NULL, 0);
 }
 
 /* At its end: whether all go the same way. A branch without a guard does not choose. */
@@ -487,12 +526,12 @@ static void check_end(Claims *claims, Told *told, const Step *step, uint32_t b) 
             parted = parted || v[first_of(left)] != v[first_of(step->run)];
         way = step->run ? v[first_of(step->run)] + 1 : 0;
     }
-    claims->tally->checks++;
+    count_check(claims, CLAIM_BLOCK);
     if (parted && !told->values.parts[b])
-        complain(claims, told, step, step->statement, NULL, "the end of a block parts lanes", NULL, 0);
+        complain(claims, told, step, CLAIM_BLOCK, step->statement, NULL, "the end of a block parts lanes", NULL, 0);
     else if (!parted && span_holds(claims, step, told->values.ends[b], UINT64_C(1) << 34 | b, way, 0))
-        complain(claims, told, step, step->statement, NULL, "the end of a block goes another way in another warp", NULL,
-                 0);
+        complain(claims, told, step, CLAIM_BLOCK, step->statement, NULL,
+                 "the end of a block goes another way in another warp", NULL, 0);
 }
 
 static void before(void *to, const Step *step) {
@@ -523,7 +562,8 @@ static void after(void *to, const Step *step) {
         uint32_t value = flow_value(&told->flow, written[w]);
         const FlowValue *v = value == PTX_NONE ? NULL : &told->flow.values[value];
         if (!v || v->kind != VALUE_RESULT || v->operand != written[w])
-            complain(claims, told, step, written[w], NULL, "a register is written, and is no result", NULL, 0);
+            complain(claims, told, step, CLAIM_BLOCK, written[w], NULL, "a register is written, and is no result", NULL,
+                     0);
     }
 }
 

@@ -357,6 +357,56 @@ static bool is_integer(Type type) {
     return type.class == PREDICATE || type.class == BITS || type.class == UNSIGNED || type.class == SIGNED;
 }
 
+/* Sums, products, quotients and the like. False: it is none. */
+static bool arithmetic(const Verb *form, const uint64_t in[6], unsigned inputs, bool *carry, uint64_t *out) {
+    Type type = form->types[0];
+    switch (form->does) {
+    case DOES_add:
+    case DOES_sub:
+    case DOES_addc:
+    case DOES_subc:
+        *out = sum(form, in, carry);
+        return true;
+    case DOES_mul:
+        *out = product(form, in[0], in[1]);
+        return true;
+    case DOES_mad:
+    case DOES_madc:
+        *out = product_and_sum(form, in, carry);
+        return true;
+    case DOES_mul24:
+        *out = product24(form, in[0], in[1]);
+        return true;
+    case DOES_mad24:
+        *out = has(form, W_sat) ? clamped(number(product24(form, in[0], in[1]), type) + number(in[2], type), type)
+                                : cut(product24(form, in[0], in[1]) + in[2], 32);
+        return true;
+    case DOES_sad:
+        *out = difference_sum(type, in);
+        return true;
+    case DOES_div:
+    case DOES_rem:
+        *out = quotient(form, in[0], in[1]);
+        return true;
+    case DOES_abs:
+        *out = cut((uint64_t)(number(in[0], type) < 0 ? -number(in[0], type) : number(in[0], type)), type.bits);
+        return true;
+    case DOES_neg:
+        *out = cut(-in[0], type.bits);
+        return true;
+    case DOES_min:
+    case DOES_max:
+        *out = extreme(form, in, inputs);
+        return true;
+    case DOES_dp4a:
+    case DOES_dp2a:
+        *out = dot(form, in);
+        return true;
+    default:
+        return false;
+    }
+}
+
 void evaluate(const Verb *form, const uint64_t in[6], unsigned inputs, bool *carry, uint64_t out[2]) {
     Type type = form->types[0], last = form->type_count ? form->types[form->type_count - 1] : type;
     if (type.class == PAIR_SIGNED || type.class == PAIR_UNSIGNED) {
@@ -377,48 +427,9 @@ void evaluate(const Verb *form, const uint64_t in[6], unsigned inputs, bool *car
         out[1] = !out[0];
         return;
     }
+    if (arithmetic(form, in, inputs, carry, out))
+        return;
     switch (form->does) {
-    case DOES_add:
-    case DOES_sub:
-    case DOES_addc:
-    case DOES_subc:
-        out[0] = sum(form, in, carry);
-        return;
-    case DOES_mul:
-        out[0] = product(form, in[0], in[1]);
-        return;
-    case DOES_mad:
-    case DOES_madc:
-        out[0] = product_and_sum(form, in, carry);
-        return;
-    case DOES_mul24:
-        out[0] = product24(form, in[0], in[1]);
-        return;
-    case DOES_mad24:
-        out[0] = has(form, W_sat) ? clamped(number(product24(form, in[0], in[1]), type) + number(in[2], type), type)
-                                  : cut(product24(form, in[0], in[1]) + in[2], 32);
-        return;
-    case DOES_sad:
-        out[0] = difference_sum(type, in);
-        return;
-    case DOES_div:
-    case DOES_rem:
-        out[0] = quotient(form, in[0], in[1]);
-        return;
-    case DOES_abs:
-        out[0] = cut((uint64_t)(number(in[0], type) < 0 ? -number(in[0], type) : number(in[0], type)), type.bits);
-        return;
-    case DOES_neg:
-        out[0] = cut(-in[0], type.bits);
-        return;
-    case DOES_min:
-    case DOES_max:
-        out[0] = extreme(form, in, inputs);
-        return;
-    case DOES_dp4a:
-    case DOES_dp2a:
-        out[0] = dot(form, in);
-        return;
     case DOES_lop3:
         out[0] = looked_up(in);
         out[1] = combined(form, out[0] != 0, in[4] & 1);

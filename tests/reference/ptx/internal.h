@@ -16,15 +16,17 @@ typedef struct Type {
 } Type;
 
 /* What an instruction does, as far as the interpreter tells it apart. */
-#define LANEWISE(OP)                                                                                               \
-    OP(add)                                                                                                        \
-    OP(sub)                                                                                                        \
-    OP(mul)                                                                                                        \
-    OP(mad) OP(addc) OP(subc) OP(madc) OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg) OP(min) OP(max) \
-        OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a) OP(dp2a) OP(and)   \
-            OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) OP(selp)   \
-                OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) OP(cos) OP(lg2) \
-                    OP(ex2)
+#define LANEWISE(OP)                                                                                                   \
+    OP(add)                                                                                                            \
+    OP(sub)                                                                                                            \
+    OP(mul)                                                                                                            \
+    OP(mad)                                                                                                            \
+    OP(addc)                                                                                                           \
+    OP(subc)                                                                                                           \
+    OP(madc) OP(mul24) OP(mad24) OP(sad) OP(div) OP(rem) OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind)    \
+        OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk) OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) \
+            OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp)     \
+                OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin) OP(cos) OP(lg2) OP(ex2)
 
 typedef enum Does {
 #define OP(name) DOES_##name,
@@ -63,15 +65,17 @@ typedef enum Does {
 } Does;
 
 /* Modifiers that are looked at. */
-#define WORDS(W)                                                                                                   \
-    W(wide)                                                                                                        \
-    W(hi)                                                                                                          \
-    W(lo)                                                                                                          \
-    W(cc) W(sat) W(ftz) W(shiftamt) W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up)  \
-        W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) \
-            W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16) W(NaN) W(abs) \
-                W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber) W(normal) W(subnormal)  \
-                    W(arrive)
+#define WORDS(W)                                                                                                       \
+    W(wide)                                                                                                            \
+    W(hi)                                                                                                              \
+    W(lo)                                                                                                              \
+    W(cc)                                                                                                              \
+    W(sat)                                                                                                             \
+    W(ftz)                                                                                                             \
+    W(shiftamt) W(clamp) W(wrap) W(l) W(r) W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx)   \
+        W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni)   \
+            W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) \
+                W(finite) W(infinite) W(number) W(notanumber) W(normal) W(subnormal) W(arrive)
 enum Word {
 #define W(word) W_##word,
     WORDS(W)
@@ -206,12 +210,12 @@ typedef struct Frame {
     Function *function;
     uint32_t users; /* groups */
     uint64_t *registers;
-    uint32_t *defined; /* lanes, of each slot */
-    uint8_t *params;   /* param_bytes for each lane */
-    uint32_t local;    /* where its local variables begin */
+    uint32_t *defined;  /* lanes, of each slot */
+    uint8_t *params;    /* param_bytes for each lane */
+    uint32_t local;     /* where its local variables begin */
     uint32_t allocated; /* bytes behind them, by alloca */
-    uint32_t lanes;    /* that made the call */
-    uint64_t number;   /* a different one for each */
+    uint32_t lanes;     /* that made the call */
+    uint64_t number;    /* a different one for each */
 } Frame;
 
 typedef struct Standing {
@@ -248,6 +252,7 @@ typedef struct Warp {
     Cta *cta;
     uint32_t number, first; /* in the grid; its first thread in the CTA */
     uint32_t launched, carry;
+    bool apart;          /* a group ran while one that is behind it waited at a barrier */
     uint32_t arrived_in; /* the phase of the cluster barrier that it arrived in */
     Group *groups;
 } Warp;

@@ -47,12 +47,14 @@ typedef struct Step {
     uint32_t function, statement; /* of the module */
     uint32_t lanes;               /* of the group */
     uint32_t run;                 /* ... those whose guard holds */
-    uint32_t entered;             /* all lanes that made this run of the function together; of a kernel: that the warp has */
-    uint32_t warp, cta, cluster;  /* numbers in the grid */
-    uint32_t first;               /* the number of lane 0 in the CTA */
-    uint64_t instance;            /* a number for the turns of the loops around it, and for the calls that led here */
-    uint64_t parent;              /* a number for the run of the function that it is in */
-    void *state;                  /* of the interpreter */
+    uint32_t entered; /* all lanes that made this run of the function together; of a kernel: that the warp has */
+    bool apart; /* lanes of the warp have waited at a barrier that others went by: not all that run this may be together
+                 */
+    uint32_t warp, cta, cluster; /* numbers in the grid */
+    uint32_t first;              /* the number of lane 0 in the CTA */
+    uint64_t instance;           /* a number for the turns of the loops around it, and for the calls that led here */
+    uint64_t parent;             /* a number for the run of the function that it is in */
+    void *state;                 /* of the interpreter */
 } Step;
 
 typedef struct Watcher {

@@ -318,7 +318,7 @@ static void threads_part_and_meet(void **state) {
     expect("and.b32 %r1, %lane, 1; setp.eq.s32 %p1, %r1, 1; mov.b32 %r2, 0; bra S;\nO: mov.b32 %r2, 1; bra M;\n"
            "S: @%p1 bra O; add.s32 %r2, %r2, 0; M: activemask.b32 %r0; sub.u32 %r0, %r0, %r2;",
            met_again);
-    expect("rem.u32 %r1, %r31, 3; brx.idx %r1, T;\nT: .branchtargets A, B, C;\nA: mov.b32 %r0, 10; bra D;\n"
+    expect("rem.u32 %r1, %r31, 3; \nT: .branchtargets A, B, C;\nbrx.idx %r1, T;\nA: mov.b32 %r0, 10; bra D;\n"
            "B: mov.b32 %r0, 11; bra D;\nC: mov.b32 %r0, 12;\nD:",
            by_table);
     /* a loop that some leave early: those that stay run it together */
@@ -409,7 +409,10 @@ static void variables_have_their_values(void **state) {
 
 static void unknown_instructions_stop_the_launch(void **state) {
     (void)state;
-    Run run = run_text(HEAD KERNEL REGISTERS START "mov.b128 %rq1, {%rd1, %rd2}; mov.b128 %rq2, %rq1; atom.global.exch.b128 %rq1, [%rd29], %rq2;\n" END, 1, 32, 1, NULL);
+    Run run =
+        run_text(HEAD KERNEL REGISTERS START
+                 "mov.b128 %rq1, {%rd1, %rd2}; mov.b128 %rq2, %rq1; atom.global.exch.b128 %rq1, [%rd29], %rq2;\n" END,
+                 1, 32, 1, NULL);
     assert_int_equal(run.end.kind, END_STOPPED);
     assert_true(str_is(run.end.what, "atom.global.exch.b128"));
     done(&run);

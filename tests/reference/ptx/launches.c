@@ -91,7 +91,7 @@ bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function
     Launch *launch = &made->launch;
     uint32_t required[3];
     bool requires = directive(module, function, ".reqntid", required);
-    if (requires && shaped)
+    if (requires && (shaped || (uint64_t)required[0] * required[1] * required[2] > 1024))
         return false;
     if (requires)
         memcpy(launch->block, required, sizeof required);

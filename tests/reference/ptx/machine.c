@@ -166,6 +166,7 @@ static Step step_of(Context *c) {
                  .lanes = c->group->lanes,
                  .run = c->run,
                  .entered = c->top->frame->lanes,
+                 .apart = w->apart,
                  .warp = w->number,
                  .first = w->first,
                  .cta = w->cta->number,
@@ -211,6 +212,7 @@ static bool run_warp(Machine *m, Warp *w, bool desperate) {
     Group *g = pick(w, desperate);
     if (!g)
         return false;
+    w->apart = w->apart || desperate;
     for (unsigned left = 512; left && run_step(m, w, g); left--) {
         const Standing *top = &g->standing[g->depth - 1];
         const Function *f = top->frame->function;
@@ -355,7 +357,11 @@ Region step_region(const Step *step, uint32_t operand, unsigned lane, uint64_t a
     /* of two, the second is where bytes come from; a tensor map is at a generic address; barriers are in shared memory
      */
     bool map = str_mentions(c->form->text, STR(".tensor")) && before == (c->form->space == IN_GLOBAL ? 0 : 1);
-    if (map || str_mentions(c->form->text, STR("prefetch.tensormap")))
+    /* Triton gives it a shared address of 64 bits, and ptxas takes the lower half of a generic one */
+    bool commit = str_mentions(c->form->text, STR("tcgen05.commit"));
+    if (commit)
+        space = IN_CLUSTER;
+    else if (map || str_mentions(c->form->text, STR("prefetch.tensormap")))
         space = GENERIC;
     else if (before == 1 && c->form->second != GENERIC)
         space = c->form->second;

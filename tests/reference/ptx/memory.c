@@ -1,8 +1,8 @@
 /* Memory: bytes by address, made up where nobody has written; and addresses of all state spaces.
  *
  * A 32-bit shared address is an offset in the own CTA, or, with (rank + 1) in its upper byte, in another one of the
- * cluster, which is what mapa gives. Generic addresses of shared, local, constant and parameter memory lie in a window
- * of 4 GiB each; all others are global. */
+ * cluster, which is what mapa gives; .shared means the own. Generic addresses of shared, local, constant and parameter
+ * memory lie in a window of 4 GiB each; all others are global. */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -108,9 +108,9 @@ bool window_space(const Machine *machine, uint64_t address, Space *space) {
     return false;
 }
 
-static Spot shared_spot(Context *c, uint32_t address) {
+static Spot shared_spot(Context *c, uint32_t address, bool own_only) {
     const Cta *own = c->warp->cta, *cta = own;
-    uint32_t rank = address >> 24;
+    uint32_t rank = own_only ? 0 : address >> 24;
     if (rank)
         cta = &c->machine->ctas[(rank - 1) % c->machine->cta_count];
     return (Spot){cta == own ? REGION_SHARED : REGION_PEER,
@@ -128,12 +128,13 @@ static Spot param_spot(Context *c, unsigned lane, uint32_t address) {
 }
 
 Spot spot_of(Context *c, unsigned lane, Space space, uint64_t address) {
-    if (space == GENERIC)
+    bool generic = space == GENERIC;
+    if (generic)
         window_space(c->machine, address, &space);
     switch (space) {
     case IN_SHARED:
     case IN_CLUSTER:
-        return shared_spot(c, (uint32_t)address);
+        return shared_spot(c, (uint32_t)address, space == IN_SHARED && !generic);
     case IN_LOCAL:
         return (Spot){REGION_LOCAL,
                       UINT64_C(2) << 60 | (uint64_t)(c->warp->number * LANES + lane) << 28 | (address & 0xfffffff),

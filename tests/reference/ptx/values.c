@@ -1,11 +1,12 @@
 /* Runs kernels with made-up launches, and holds what the value analysis says of every value against what it is.
  *
- *     values [--checks N] [--seed N] [--steps N] [--show N] [--list] FILE.ptx|FOLDER...
+ *     values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] FILE.ptx|FOLDER...
  *
  * Of each kernel as many launches as it takes for its part of N checks (100,000), each of at most --steps instructions
  * of warps (20,000). Prints what did not hold, --show instructions of each file (5) at most, and the count of it all;
- * --list prints what each kernel did. Exit status: 0 if every claim held, 1 if not, 2 if there is nothing to check or
- * the command line is wrong. */
+ * --list prints what each kernel did. With --mislead the analysis is told that CTAs are 32 threads in a row, and they
+ * are not: every kind of claim about values has to be found wrong then, which tests this program. Exit status: 0 if
+ * every claim held, 1 if not, 2 if there is nothing to check or the command line is wrong. */
 #include "values.h"
 
 #include "ptx/reader.h"
@@ -18,7 +19,7 @@
 typedef struct Options {
     uint64_t checks, seed, steps;
     unsigned show;
-    bool list;
+    bool list, mislead;
 } Options;
 
 static Options options = {.checks = 100000, .steps = 20000, .show = 5};
@@ -80,8 +81,8 @@ static void run_shape(Machine *machine, PtxModule *module, uint32_t kernel, cons
     uint64_t until = tally.checks + wanted;
     if (!make_up_launch(machine, module, kernel, shaped, NULL, seed_of(file, kernel, shaped ? 1000 : 0), &made))
         return;
-    PtxBlockShape given = made.given;
-    Claims *claims = claims_new(module, file, &given, &tally, options.show);
+    PtxBlockShape given = made.given, lie = {32, 1, 1};
+    Claims *claims = claims_new(module, file, options.mislead ? &lie : &given, &tally, options.show, options.mislead);
     Watcher watcher = claims_watcher(claims);
     free(made.parameters);
     for (unsigned i = 0; i < MOST_LAUNCHES && tally.checks < until; i++) {
@@ -103,7 +104,8 @@ static void run_shape(Machine *machine, PtxModule *module, uint32_t kernel, cons
 static void run_kernel(Machine *machine, PtxModule *module, uint32_t kernel, const char *file, uint64_t wanted) {
     Tally before = tally;
     tally.kernels++;
-    run_shape(machine, module, kernel, file, false, wanted);
+    if (!options.mislead)
+        run_shape(machine, module, kernel, file, false, wanted);
     for (unsigned i = 0; i < 2; i++)
         if (tally.checks < before.checks + 2 * wanted)
             run_shape(machine, module, kernel, file, true, wanted / 2);
@@ -172,6 +174,8 @@ static bool take_arguments(int count, char **arguments) {
             options.show = (unsigned)strtoul(arguments[++i], NULL, 10);
         else if (!strcmp(arguments[i], "--list"))
             options.list = true;
+        else if (!strcmp(arguments[i], "--mislead"))
+            options.mislead = true;
         else if (arguments[i][0] == '-' || nftw(arguments[i], note_file, 16, 0))
             return false;
     }
@@ -192,12 +196,27 @@ static void print_count(void) {
     printf("%" PRIu64 " times an index wrapped that was assumed not to; %" PRIu64
            " claims behind that were passed over\n",
            tally.broken, tally.excused);
+    static const char *const kinds[CLAIM_KINDS] = {"constant",       "uniform",   "table",       "affine",
+                                                   "affine in bits", "some bits", "state space", "block"};
+    for (unsigned i = 0; i < CLAIM_KINDS; i++)
+        printf("    %-15s %12" PRIu64 " checks %10" PRIu64 " violations\n", kinds[i], tally.kinds[i], tally.wrong[i]);
     printf("%" PRIu64 " violations\n", tally.violations);
+}
+
+/* Each kind of claim was found wrong. */
+static int status_of_lies(void) {
+    static const ClaimKind kinds[] = {CLAIM_CONSTANT,  CLAIM_UNIFORM, CLAIM_TABLE, CLAIM_AFFINE,
+                                      CLAIM_SOME_BITS, CLAIM_SPACE,   CLAIM_BLOCK};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!tally.wrong[kinds[i]])
+            return 1;
+    return 0;
 }
 
 int main(int count, char **arguments) {
     if (!take_arguments(count, arguments)) {
-        fprintf(stderr, "values [--checks N] [--seed N] [--steps N] [--show N] [--list] FILE.ptx|FOLDER...\n");
+        fprintf(stderr,
+                "values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] FILE.ptx|FOLDER...\n");
         return 2;
     }
     uint64_t kernels = 0;
@@ -211,5 +230,7 @@ int main(int count, char **arguments) {
         options.seed++;
     }
     print_count();
+    if (options.mislead)
+        return status_of_lies();
     return tally.violations ? 1 : tally.checks ? 0 : 2;
 }

@@ -16,14 +16,28 @@ typedef struct MadeUp {
 
 /* Launch number `index` of a kernel; with `shaped` the analysis is told the shape of the CTAs, which then may be one
  * whose rows are no multiples of 32 threads. False if the kernel says its shape itself, so that there is nothing to
- * tell. */
+ * tell, or one that no device takes. */
 bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
                     const PtxBlockShape *given, uint64_t seed, MadeUp *made);
 
 /* ---- Claims ---- */
 
+/* What is said. */
+typedef enum ClaimKind {
+    CLAIM_CONSTANT,
+    CLAIM_UNIFORM,
+    CLAIM_TABLE,
+    CLAIM_AFFINE, /* by a stride that is not known */
+    CLAIM_BITS,
+    CLAIM_SOME_BITS, /* no more than some bits, or which lanes have the same */
+    CLAIM_SPACE,
+    CLAIM_BLOCK, /* who runs it, and whether they part at its end */
+    CLAIM_KINDS
+} ClaimKind;
+
 typedef struct Tally {
     uint64_t kernels, launches, steps;
+    uint64_t kinds[CLAIM_KINDS], wrong[CLAIM_KINDS];
     uint64_t checks;     /* claims held against the lanes of a group */
     uint64_t lanes;      /* values in them */
     uint64_t spans;      /* of the checks: those that compare a warp with another one */
@@ -38,8 +52,10 @@ typedef struct Tally {
 
 typedef struct Claims Claims;
 
-/* The claims about the functions of a module for CTAs of a shape, as they come up. */
-Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show);
+/* The claims about the functions of a module for CTAs of a shape, as they come up. With `mislead` some are made wrong.
+ */
+Claims *claims_new(const PtxModule *module, const char *file, const PtxBlockShape *given, Tally *tally, unsigned show,
+                   bool mislead);
 void claims_free(Claims *claims);
 /* A launch is over; what was seen in it is no longer compared. */
 void claims_next(Claims *claims);
