@@ -27,7 +27,7 @@ typedef struct OperandWord {
 
 static bool next_word(const char **at, OperandWord *word) {
     *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=[");
+    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=+[");
     if (!size)
         return false;
     const char *name = *at + skipped;
@@ -38,8 +38,8 @@ static bool next_word(const char **at, OperandWord *word) {
     return true;
 }
 
-/* Whether an operand that may be missing is this one: an address just if the row says so; offsets are a vector; a policy
- * is there if a modifier says that it is. */
+/* Whether an operand that may be missing is this one: an address just if the row says so; offsets are a vector; a
+ * policy is there if a modifier says that it is. */
 static bool may_be(const PtxModule *module, const PtxForm *form, const OperandWord *word, uint32_t operand) {
     PtxOperandKind kind = (PtxOperandKind)module->operands[operand].kind;
     if ((kind == PTX_ADDRESS) != word->address)
@@ -173,9 +173,9 @@ static void walk_call(Walk *walk, uint32_t statement) {
     const PtxFunction *function = &module->functions[callee];
     Str name = ptx_name(module, function->name);
     if (!function->body && !is_of_driver(name))
-        note_unknown(walk, statement,
-                     verdict_text(walk->lint->verdict, "what %.*s does is not known: it has no body here",
-                                  STR_ARG(name)));
+        note_unknown(
+            walk, statement,
+            verdict_text(walk->lint->verdict, "what %.*s does is not known: it has no body here", STR_ARG(name)));
     if (!function->body || walk->seen[callee])
         return;
     walk->reach.calls = true;
@@ -190,8 +190,8 @@ static void walk_effect(Reach *reach, const Effect *effect) {
     if (effect->verb == EFFECT_AWAIT)
         reach->awaits |= 1u << effect->group;
     reach->fences_async |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
-    reach->releases_cluster |= (effect->verb == EFFECT_CLUSTER_ARRIVE && !effect->relaxed) ||
-                               effect_releases_to_cluster(effect);
+    reach->releases_cluster |=
+        (effect->verb == EFFECT_CLUSTER_ARRIVE && !effect->relaxed) || effect_releases_to_cluster(effect);
     reach->arrives_for_copies |= effect->verb == EFFECT_ARRIVE && effect->done == DONE_COPIES;
 }
 

@@ -56,8 +56,8 @@ static void look_at(Lint *lint, const Act *act, uint32_t operand, const Need *ne
         if (point.kind == POINT_VARIABLE)
             finding = ptx_find(lint, need->rule, act->statement,
                                "%s is at byte %" PRId64 " of %.*s, which is not at a multiple of %u", need->what,
-                               point.offset,
-                               STR_ARG(ptx_name(lint->module, lint->module->variables[point.id].name)), need->step);
+                               point.offset, STR_ARG(ptx_name(lint->module, lint->module->variables[point.id].name)),
+                               need->step);
         else
             finding = ptx_find(lint, need->rule, act->statement,
                                "%s is at an address that is not a multiple of %u in any lane", need->what, need->step);
@@ -76,8 +76,8 @@ static void look_at_room(Lint *lint, const Act *act, const Need *need) {
     uint64_t room = point.kind == POINT_VARIABLE ? variable_bytes(lint->module, point.id) : 0;
     if (room && point.offset >= 0 && (uint64_t)point.offset + 128 > room)
         ptx_say(ptx_find(lint, RULE_TMA_MAP_MEMORY, act->statement,
-                         "the tensor map starts at byte %" PRId64 " of %.*s, which has %" PRIu64 " bytes",
-                         point.offset, STR_ARG(ptx_name(lint->module, lint->module->variables[point.id].name)), room),
+                         "the tensor map starts at byte %" PRId64 " of %.*s, which has %" PRIu64 " bytes", point.offset,
+                         STR_ARG(ptx_name(lint->module, lint->module->variables[point.id].name)), room),
                 need->why, "Give it 128 bytes.");
 }
 

@@ -34,21 +34,21 @@ static void look_at_start(Lint *lint) {
     if (remote)
         ptx_say(ptx_find(lint, RULE_CLUSTER_START, remote->statement,
                          "accesses shared memory of another CTA, and the kernel has no cluster barrier"),
-                NULL,
-                "Put `barrier.cluster.arrive` and `barrier.cluster.wait` before the first access to other CTAs.");
+                NULL, "Put `barrier.cluster.arrive` and `barrier.cluster.wait` before the first access to other CTAs.");
 }
 
 static void look_at_inits(Lint *lint) {
-    if (lint->header.ctas < 2 || lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster || never_does(lint, EFFECT_CLUSTER_WAIT) ||
-        never_does(lint, EFFECT_INIT))
+    if (lint->header.ctas < 2 || lint->reach.unknown != PTX_NONE || lint->reach.releases_cluster ||
+        never_does(lint, EFFECT_CLUSTER_WAIT) || never_does(lint, EFFECT_INIT))
         return;
     const Act *remote = first_remote(lint, true);
     if (remote)
-        ptx_say(ptx_find(lint, RULE_MBARRIER_CLUSTER_INIT, remote->statement,
-                         "operates on an mbarrier of another CTA, and nothing publishes initializations to the cluster"),
-                "A barrier that other CTAs signal is initialized, published with a fence, and followed by a cluster "
-                "barrier before any CTA signals it. A relaxed arrival at the cluster barrier publishes nothing.",
-                "Put `fence.mbarrier_init.release.cluster` between the initialization and the cluster barrier.");
+        ptx_say(
+            ptx_find(lint, RULE_MBARRIER_CLUSTER_INIT, remote->statement,
+                     "operates on an mbarrier of another CTA, and nothing publishes initializations to the cluster"),
+            "A barrier that other CTAs signal is initialized, published with a fence, and followed by a cluster "
+            "barrier before any CTA signals it. A relaxed arrival at the cluster barrier publishes nothing.",
+            "Put `fence.mbarrier_init.release.cluster` between the initialization and the cluster barrier.");
 }
 
 /* ---- The cluster barrier -------------------------------------------------------------------------- */

@@ -39,9 +39,9 @@ static bool look_at_commits(Lint *lint, const Kind *kind) {
     const Act *work = first_work(lint, kind->group);
     if (!work || !kind->commit || lint->reach.commits >> kind->group & 1 || !(lint->reach.awaits >> kind->group & 1))
         return false;
-    Finding *finding = ptx_find(lint, RULE_GROUP_NEVER_COMMITTED, work->statement,
-                                "%s is in no group: the kernel never commits one, so that its waits wait for nothing",
-                                kind->what);
+    Finding *finding =
+        ptx_find(lint, RULE_GROUP_NEVER_COMMITTED, work->statement,
+                 "%s is in no group: the kernel never commits one, so that its waits wait for nothing", kind->what);
     ptx_say(finding, NULL, verdict_text(lint->verdict, "Put %s behind the work that a wait is for.", kind->commit));
     return true;
 }

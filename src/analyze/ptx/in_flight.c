@@ -45,11 +45,12 @@ static void set_pending(const Lint *lint, Pending *pending, uint32_t operand, ui
 static void tell_read(Lint *lint, uint32_t statement, const Act *mma) {
     Finding *finding = ptx_find(lint, RULE_WGMMA_RESULT, statement,
                                 "a register that an asynchronous MMA still writes is used before a wait");
-    ptx_say(finding,
-            "wgmma.mma_async writes its registers at some later time. Until `wgmma.wait_group`, any access to them other "
-            "than as the accumulator of the next MMA is undefined behavior. ptxas 13.0 inserts a wait, and says so with "
-            "-v (C7517).",
-            "Put `wgmma.commit_group` and `wgmma.wait_group` before the use.");
+    ptx_say(
+        finding,
+        "wgmma.mma_async writes its registers at some later time. Until `wgmma.wait_group`, any access to them other "
+        "than as the accumulator of the next MMA is undefined behavior. ptxas 13.0 inserts a wait, and says so with "
+        "-v (C7517).",
+        "Put `wgmma.commit_group` and `wgmma.wait_group` before the use.");
     ptx_other(lint, finding, "writes it", mma->statement);
     if (finding) {
         finding->graded = true;
@@ -69,8 +70,8 @@ static void go_through(Lint *lint, Pending *pending, uint32_t instruction) {
     const Act *own = mma_at(lint, instruction);
     for (uint32_t i = at->first; i < at->first + at->count; i++) {
         uint32_t value = flow_value(&lint->flow, i);
-        bool written = value != PTX_NONE && lint->flow.values[value].kind == VALUE_RESULT &&
-                       lint->flow.values[value].operand == i;
+        bool written =
+            value != PTX_NONE && lint->flow.values[value].kind == VALUE_RESULT && lint->flow.values[value].operand == i;
         const Act *mma = written ? NULL : pending_at(lint, pending, value);
         if (!mma)
             continue;
@@ -118,8 +119,7 @@ static void look_at_first(Lint *lint) {
         if (mma_at(lint, act->instruction) != act)
             continue;
         if (!such_before(lint, act->instruction, is_fence, NULL))
-            ptx_find(lint, RULE_WGMMA_FENCE, act->statement,
-                     "no wgmma.fence is on any path to this asynchronous MMA");
+            ptx_find(lint, RULE_WGMMA_FENCE, act->statement, "no wgmma.fence is on any path to this asynchronous MMA");
         return;
     }
 }
@@ -131,8 +131,7 @@ static bool writes_member(const Lint *lint, uint32_t instruction, uint32_t vecto
     const PtxStatement *at = &module->statements[lint->flow.instructions[instruction]];
     for (uint32_t i = at->first; i < at->first + at->count; i++) {
         uint32_t value = flow_value(&lint->flow, i);
-        if (value == PTX_NONE || lint->flow.values[value].kind != VALUE_RESULT ||
-            lint->flow.values[value].operand != i)
+        if (value == PTX_NONE || lint->flow.values[value].kind != VALUE_RESULT || lint->flow.values[value].operand != i)
             continue;
         for (uint32_t k = vector + 1; k <= vector + module->operands[vector].a; k++)
             if (module->operands[k].kind == PTX_REGISTER && module->operands[k].a == module->operands[i].a &&

@@ -15,8 +15,8 @@ typedef struct FormActs {
 
 /* One effect of one instruction. */
 typedef struct Act {
-    uint32_t statement;          /* of the module */
-    uint32_t instruction;        /* of the flow */
+    uint32_t statement;   /* of the module */
+    uint32_t instruction; /* of the flow */
     const PtxEffect *effect;
     uint32_t on, count, through; /* operands of the module, as those of the effect; PTX_NONE: there is none */
 } Act;
@@ -56,7 +56,7 @@ typedef struct Lint {
     Reach reach;     /* of the kernel */
     PtxFlow flow;
     Known *known; /* of its values */
-    Act *acts; /* of the function, in the order of its text */
+    Act *acts;    /* of the function, in the order of its text */
     uint32_t act_count, act_capacity;
     uint32_t *first_acts; /* of each instruction of the flow, and behind the last one */
     ToldAt *told;

@@ -49,15 +49,24 @@ bool known_off(const Known *known, uint32_t statement, uint32_t operand, uint64_
     return (ones & (step - 1)) != 0;
 }
 
+/* Of the lanes of one warp. */
+static bool are_different(const uint64_t offsets[FORM_LANES], uint64_t mask) {
+    for (unsigned i = 0; i < FORM_LANES; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (((offsets[i] ^ offsets[k]) & mask) == 0)
+                return false;
+    return true;
+}
+
 bool known_different(const Known *known, uint32_t operand) {
+    const FormTables *tables = known->values.tables;
     Form form = ptx_operand_form(&known->values, operand);
     if (form.kind != FORM_TABLE)
         return false;
-    const uint64_t *offsets = form_offsets(known->values.tables, form.table);
-    for (unsigned i = 0; i < FORM_LANES; i++)
-        for (unsigned k = 0; k < i; k++)
-            if (((offsets[i] ^ offsets[k]) & form_mask(form.width)) == 0)
-                return false;
+    const uint64_t *offsets = form_offsets(tables, form.table);
+    for (unsigned warp = 0; warp < form_threads(tables); warp += FORM_LANES)
+        if (!are_different(offsets + warp, form_mask(form.width)))
+            return false;
     return true;
 }
 

@@ -167,8 +167,8 @@ static void close_function(Lint *lint) {
 }
 
 static void run_passes(Lint *lint) {
-    static void (*const passes[])(Lint *) = {ptx_numbers,   ptx_addresses, ptx_named,     ptx_threads, ptx_mbarriers,
-                                             ptx_groups,    ptx_in_flight, ptx_clusters,  ptx_tensor,  ptx_accesses};
+    static void (*const passes[])(Lint *) = {ptx_numbers, ptx_addresses, ptx_named,    ptx_threads, ptx_mbarriers,
+                                             ptx_groups,  ptx_in_flight, ptx_clusters, ptx_tensor,  ptx_accesses};
     if (!prepare(lint))
         return;
     lint->open = true;

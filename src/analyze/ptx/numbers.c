@@ -1,4 +1,4 @@
-/* Numbers that the hardware does not take: of barriers, counts, bytes, registers, columns, tensor maps. */
+/* Numbers that the hardware does not take: of barriers, counts, bytes, columns, tensor maps. */
 #include "analyze/ptx/internal.h"
 
 #include <inttypes.h>
@@ -28,8 +28,8 @@ static void look_at_pending(Lint *lint, const Act *act) {
     if (act->effect->effect.done != DONE_NOW || !number_of(lint, act->count, &count))
         return;
     if (count < 1 || count > most_pending)
-        ptx_find(lint, RULE_MBARRIER_COUNT, act->statement,
-                 "the count is %" PRId64 "; it must be from 1 to %" PRId64, count, most_pending);
+        ptx_find(lint, RULE_MBARRIER_COUNT, act->statement, "the count is %" PRId64 "; it must be from 1 to %" PRId64,
+                 count, most_pending);
 }
 
 static void look_at_bytes(Lint *lint, const Act *act) {
@@ -49,10 +49,11 @@ static void look_at_size(Lint *lint, const Act *act) {
     Point point = point_of(lint, act->on);
     uint64_t room = point.kind == POINT_VARIABLE ? variable_bytes(lint->module, point.id) : 0;
     if (bytes % 16)
-        ptx_find(lint, RULE_TMA_BULK_SIZE, act->statement, "the copy is %" PRId64 " bytes, not a multiple of 16", bytes);
+        ptx_find(lint, RULE_TMA_BULK_SIZE, act->statement, "the copy is %" PRId64 " bytes, not a multiple of 16",
+                 bytes);
     else if (bytes < 0 || bytes > most_bulk)
-        ptx_find(lint, RULE_TMA_BULK_RANGE, act->statement,
-                 "the copy is %" PRId64 " bytes; it can be at most %" PRId64, bytes, most_bulk);
+        ptx_find(lint, RULE_TMA_BULK_RANGE, act->statement, "the copy is %" PRId64 " bytes; it can be at most %" PRId64,
+                 bytes, most_bulk);
     else if (room && (point.offset < 0 || (uint64_t)(point.offset + bytes) > room))
         ptx_find(lint, RULE_TMA_BULK_RANGE, act->statement,
                  "the copy of %" PRId64 " bytes starts at byte %" PRId64 " of %.*s, which has %" PRIu64, bytes,
@@ -79,7 +80,8 @@ static void look_at_coordinates(Lint *lint, const Act *act) {
 static void look_at_mask(Lint *lint, const Act *act) {
     const PtxStatement *statement = &lint->module->statements[act->statement];
     int64_t mask;
-    if (!act->effect->effect.multicast || !number_of(lint, operand_named(lint->module, statement, act->effect->ctas), &mask))
+    if (!act->effect->effect.multicast ||
+        !number_of(lint, operand_named(lint->module, statement, act->effect->ctas), &mask))
         return;
     mask &= 0xffff;
     uint32_t ctas = lint->header.ctas;
@@ -134,33 +136,24 @@ static void look_at_map(Lint *lint, const Act *act) {
     }
 }
 
-/* ---- Registers and columns ------------------------------------------------------------------------ */
-
-static void look_at_registers(Lint *lint, const Act *act) {
-    int64_t count;
-    if (number_of(lint, act->count, &count) && (count < 24 || count > 256 || count % 8))
-        ptx_say(ptx_find(lint, RULE_REGISTERS_COUNT, act->statement,
-                         "%" PRId64 " registers per thread: the count must be a multiple of 8 from 24 to 256", count),
-                "Warps get 24 to 256 registers per thread, in steps of 8.", NULL);
-}
+/* ---- Columns of tensor memory ---------------------------------------------------------------------- */
 
 static void look_at_columns(Lint *lint, const Act *act) {
     int64_t columns;
     if (act->effect->effect.space != SPACE_TENSOR || !number_of(lint, act->count, &columns))
         return;
     if (columns < 32 || columns > 512 || (columns & (columns - 1)))
-        ptx_find(lint, RULE_TMEM_SIZE, act->statement,
-                 "%" PRId64 " columns: the count must be 32, 64, 128, 256 or 512", columns);
+        ptx_find(lint, RULE_TMEM_SIZE, act->statement, "%" PRId64 " columns: the count must be 32, 64, 128, 256 or 512",
+                 columns);
 }
 
 void ptx_numbers(Lint *lint) {
     static void (*const looks[EFFECT_VERBS])(Lint *, const Act *) = {
-        [EFFECT_READ] = look_at_access,          [EFFECT_WRITE] = look_at_access,
-        [EFFECT_NAMED_SYNC] = look_at_named,     [EFFECT_NAMED_ARRIVE] = look_at_named,
-        [EFFECT_INIT] = look_at_pending,         [EFFECT_ARRIVE] = look_at_pending,
-        [EFFECT_EXPECT] = look_at_bytes,         [EFFECT_EXPECT_BYTES] = look_at_bytes,
-        [EFFECT_REGISTERS] = look_at_registers,  [EFFECT_ALLOCATE] = look_at_columns,
-        [EFFECT_FREE] = look_at_columns,
+        [EFFECT_READ] = look_at_access,      [EFFECT_WRITE] = look_at_access,
+        [EFFECT_NAMED_SYNC] = look_at_named, [EFFECT_NAMED_ARRIVE] = look_at_named,
+        [EFFECT_INIT] = look_at_pending,     [EFFECT_ARRIVE] = look_at_pending,
+        [EFFECT_EXPECT] = look_at_bytes,     [EFFECT_EXPECT_BYTES] = look_at_bytes,
+        [EFFECT_ALLOCATE] = look_at_columns, [EFFECT_FREE] = look_at_columns,
     };
     for (uint32_t i = 0; i < lint->act_count; i++) {
         const Act *act = &lint->acts[i];

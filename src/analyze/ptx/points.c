@@ -30,7 +30,8 @@ static unsigned register_bits(const PtxModule *module, uint32_t variable) {
     return digits_in(ptx_name(module, module->variables[variable].type));
 }
 
-/* The operand that an instruction gives on as it is; PTX_NONE: it makes something else of it. `offset`: what it adds. */
+/* The operand that an instruction gives on as it is; PTX_NONE: it makes something else of it. `offset`: what it adds.
+ */
 static uint32_t passed_on(const Lint *lint, uint32_t instruction, int64_t *offset) {
     const PtxModule *module = lint->module;
     uint32_t statement = lint->flow.instructions[instruction];

@@ -4,9 +4,9 @@
 /* Where a predicate is true in at most one lane of a warp. */
 typedef enum Lone {
     LONE_NOT,
-    LONE_TRUE,       /* where it is true there is one lane at most */
-    LONE_FALSE,      /* where it is false */
-    LONE_TRUE_EACH,  /* as LONE_TRUE, and every warp has such a lane: the others are never all */
+    LONE_TRUE,      /* where it is true there is one lane at most */
+    LONE_FALSE,     /* where it is false */
+    LONE_TRUE_EACH, /* as LONE_TRUE, and every warp has such a lane: the others are never all */
     LONE_FALSE_EACH,
 } Lone;
 
@@ -117,7 +117,8 @@ static void look_at(Lint *lint, const Act *act, const uint32_t *parted) {
     bool own = guard_parts(lint, act->statement, true);
     if (by == PTX_NONE && !own)
         return;
-    bool barrier = act_at(lint, act->instruction, EFFECT_NAMED_SYNC) || act_at(lint, act->instruction, EFFECT_NAMED_ARRIVE);
+    bool barrier =
+        act_at(lint, act->instruction, EFFECT_NAMED_SYNC) || act_at(lint, act->instruction, EFFECT_NAMED_ARRIVE);
     const char *group = act->effect->together == PTX_WARPGROUP ? "warpgroup" : "warp";
     Finding *finding;
     if (barrier)
@@ -145,8 +146,8 @@ static void look_at_mask(Lint *lint, const Act *act) {
     if ((uint32_t)mask == 0)
         ptx_find(lint, RULE_THREADS_MASK, act->statement, "the mask is 0: it does not name the lanes that run it");
     else if (whole && (uint32_t)mask != UINT32_MAX)
-        ptx_find(lint, RULE_THREADS_MASK, act->statement,
-                 "the mask is 0x%x, and all 32 lanes of the warp run it", (unsigned)(uint32_t)mask);
+        ptx_find(lint, RULE_THREADS_MASK, act->statement, "the mask is 0x%x, and all 32 lanes of the warp run it",
+                 (unsigned)(uint32_t)mask);
 }
 
 void ptx_threads(Lint *lint) {
