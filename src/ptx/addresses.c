@@ -107,8 +107,8 @@ bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned pl
         base->kind == PTX_REGISTER || base->kind == PTX_VARIABLE ? &r->module->variables[base->a] : NULL;
     if (!check_coordinates(r, place == facts->coordinates, address, at))
         return false;
-    if (variable && variable->space == WORD_reg)
-        return check_register(r, variable, base->part, at);
+    if (variable && variable->space == WORD_reg) /* ptxas does not look at the register of a tensor or texture */
+        return (place == facts->coordinates && !base->part) || check_register(r, variable, base->part, at);
     if (variable)
         return check_variable(r, facts, variable, place, at);
     switch (base->kind) {

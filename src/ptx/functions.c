@@ -149,6 +149,8 @@ void check_defined(Reader *r) {
         if (function->name == PTX_NONE || function->body || function->alias || function->linkage == WORD_extern)
             continue;
         const PtxName *name = &r->module->names[function->name];
+        if (word_place(name->text, "vprintf malloc free __assertfail") >= 0)
+            continue; /* the driver has them */
         if (name->bound_kind == BOUND_FUNCTION && name->bound == i)
             ptx_fail(r, r->base + r->module->statements[function->begin].begin,
                      "'%.*s' is defined nowhere, and is not '.extern'", STR_ARG(name->text));

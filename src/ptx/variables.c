@@ -156,7 +156,7 @@ static bool fail_initial(Reader *r, const char *at) {
 /* The address of a variable or a function. */
 static bool check_place(Reader *r, uint32_t index, const PtxOperand *value, const char *at) {
     bool generic = value->kind == PTX_GENERIC;
-    int64_t offset = value->value;
+    int64_t offset = value->kind == PTX_MASKED ? value[1].value : value->value;
     value += value->kind == PTX_GENERIC || value->kind == PTX_MASKED;
     if (value->kind == PTX_CALLEE)
         return (!generic && !offset) || ptx_fail(r, at, "a function's address stands alone");
@@ -180,7 +180,9 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     case PTX_SINGLE:
     case PTX_DOUBLE:
         return letter == 'f' || letter == 'b' || fail_initial(r, at);
-    case PTX_MASKED:
+    case PTX_MASKED: /* one byte of it */
+        if (letter == 'f' || !value->bits || value->bits != UINT64_C(255) << (__builtin_ctzll(value->bits) & 56))
+            return fail_initial(r, at);
         return check_place(r, index, value, at);
     case PTX_VECTOR:
         return fail_initial(r, at);
@@ -336,6 +338,8 @@ bool read_parameter(Reader *r, bool named, bool entry, bool result) {
     }
     if (!read_dimensions(r, &variable) || !check_formal(r, &variable, entry, at))
         return false;
+    if (variable.dimension_count > 1)
+        return ptx_fail(r, at, "a parameter has one dimension at most");
     uint32_t index = r->module->variables_count;
     *PUSH(r, variables) = variable;
     return !named || declare_variable(r, index, at);
