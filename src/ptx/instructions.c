@@ -467,6 +467,8 @@ static bool is_place(const PtxOperand *operand) {
 static bool check_pair(Reader *r, const OperandFacts *facts, const PtxOperand *pair, Str form, const char *at) {
     static const OperandFacts predicate = {.typed = true, .written = true, .sink = true, .members = 1, .letter = 'p'};
     const PtxOperand *first = pair + 1, *second = first + ptx_extent(first);
+    if (!facts->pair && facts->written && second->kind == PTX_SINK) /* which ptxas takes of all */
+        return check_whole(r, facts, first, form, at);
     if (!facts->pair)
         return ptx_fail(r, at, "'%.*s' has one result, and no pair", STR_ARG(form));
     if (!is_place(first) || !is_place(second))
