@@ -398,11 +398,9 @@ typedef struct VectorType {
     bool literals;
 } VectorType;
 
-static bool add_member(Reader *r, const OperandFacts *facts, VectorType *all, const PtxOperand *member,
-                       const char *at) {
+static bool add_member(Reader *r, VectorType *all, const PtxOperand *member, const char *at) {
     RegisterType own = register_type(r, member);
-    bool any = facts->loose || facts->members == ANY_MEMBERS || facts->letter == 'p';
-    if ((own.letter == 'p' && any) || !own.letter || member->part)
+    if (own.letter == 'p' || !own.letter || member->part)
         return true;
     if (!all->type.letter)
         all->type = own;
@@ -422,8 +420,7 @@ static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOper
     *count = 0;
     for (uint32_t i = 1; i <= vector->a; i += ptx_extent(vector + i), ++*count) {
         const PtxOperand *member = vector + i;
-        if (member->kind == PTX_REGISTER ? !add_member(r, facts, type, member, at)
-                                         : !check_single(r, facts, member, form, at))
+        if (member->kind == PTX_REGISTER ? !add_member(r, type, member, at) : !check_single(r, facts, member, form, at))
             return false;
         if (member->kind == PTX_REGISTER && !type->type.letter && facts->letter != 'p' && vector->a == *count + 1)
             return fail_type(r, register_type(r, member), form, at);
@@ -477,6 +474,8 @@ static bool is_place(const PtxOperand *operand) {
 static bool check_pair(Reader *r, const OperandFacts *facts, const PtxOperand *pair, Str form, const char *at) {
     static const OperandFacts predicate = {.typed = true, .written = true, .sink = true, .members = 1, .letter = 'p'};
     const PtxOperand *first = pair + 1, *second = first + ptx_extent(first);
+    if (!facts->pair && facts->written && second->kind == PTX_SINK) /* which ptxas takes of all */
+        return check_whole(r, facts, first, form, at);
     if (!facts->pair)
         return ptx_fail(r, at, "'%.*s' has one result, and no pair", STR_ARG(form));
     if (!is_place(first) || !is_place(second))
