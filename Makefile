@@ -229,7 +229,7 @@ ptx: ## hold the PTX reader and printer against ptxas; PTX=DIR has more files, T
 	@$(MAKE) --no-print-directory -s all
 	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/ptx --build $(BUILD) $(PTX)
 
-ptx-mutants: ## change PTX in 29 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
+ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 

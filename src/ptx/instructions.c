@@ -326,10 +326,10 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
 static void want_labels(Reader *r, const FormFacts *facts, bool row, unsigned index, uint32_t first) {
     const OperandFacts *known = index < OPERANDS_LOOKED_AT ? &facts->operands[index] : NULL;
     for (uint32_t i = first; i < r->fixup_count; i++)
-        r->fixups[i].wanted = facts->calls || !row      ? WANTED_ANY
-                              : facts->tables           ? WANTED_TABLE
-                              : known && known->label   ? WANTED_LABEL
-                                                        : WANTED_NONE;
+        r->fixups[i].wanted = facts->calls || !row    ? WANTED_ANY
+                              : facts->tables         ? WANTED_TABLE
+                              : known && known->label ? WANTED_LABEL
+                                                      : WANTED_NONE;
 }
 
 static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts *facts, unsigned count) {
@@ -345,28 +345,28 @@ static bool fail_count(Reader *r, const char *at, uint32_t form, const FormFacts
 /* ---- Statements ------------------------------------------------------------------------------------------- */
 
 static bool read_operands(Reader *r, uint32_t form, const char *start) {
-    const FormFacts facts = r->facts[form];
+    const FormFacts *facts = &r->facts[form]; /* no form is added while operands are read */
     unsigned count = 0, addresses = 0;
     uint32_t first = r->module->operands_count;
-    r->calls = facts.calls;
+    r->calls = facts->calls;
     if (*r->p != ';' && next_char(r) != ';') {
         do {
             uint32_t head = r->module->operands_count, fixups = r->fixup_count;
             next_char(r);
             const char *at = r->p;
-            if (!read_operand(r) || !check_operand(r, form, &facts, count, head, &addresses, at))
+            if (!read_operand(r) || !check_operand(r, form, facts, count, head, &addresses, at))
                 return false;
             if (r->fixup_count > fixups)
-                want_labels(r, &facts, r->module->forms[form].row, count, fixups);
+                want_labels(r, facts, r->module->forms[form].row, count, fixups);
             count++;
         } while (*r->p == ',' ? r->p++ != NULL : take(r, ','));
         if (*r->p != ';' && next_char(r) != ';')
             return fail_expected(r, "',' or ';'");
     }
     r->p++;
-    if (count < facts.least || count > facts.most)
-        return fail_count(r, start, form, &facts, count);
-    return !facts.calls || check_call(r, first, start);
+    if (count < facts->least || count > facts->most)
+        return fail_count(r, start, form, facts, count);
+    return !facts->calls || check_call(r, first, start);
 }
 
 /* @%p, @!p */

@@ -57,16 +57,17 @@
     WORD(inlined_at, "inlined_at", NULL)
 
 /* Types of registers and variables: names, behind the words. Those that only instructions have are none of them. */
-#define PTX_TYPES(TYPE)                                                                                                \
-    TYPE(pred)                                                                                                         \
-    TYPE(b8)                                                                                                           \
-    TYPE(b16)                                                                                                          \
-    TYPE(b32)                                                                                                          \
-    TYPE(b64)                                                                                                          \
-    TYPE(b128)                                                                                                         \
-    TYPE(u8)                                                                                                           \
-    TYPE(u16)                                                                                                          \
-    TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref)  \
+#define PTX_TYPES(TYPE)                                                                                     \
+    TYPE(pred)                                                                                              \
+    TYPE(b8)                                                                                                \
+    TYPE(b16)                                                                                               \
+    TYPE(b32)                                                                                               \
+    TYPE(b64)                                                                                               \
+    TYPE(b128)                                                                                              \
+    TYPE(u8)                                                                                                \
+    TYPE(u16)                                                                                               \
+    TYPE(u32)                                                                                               \
+    TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) \
         TYPE(samplerref) TYPE(surfref)
 
 typedef enum WordName {
@@ -135,12 +136,12 @@ typedef struct FormFacts {
     OperandFacts operands[OPERANDS_LOOKED_AT];
     AddressFacts addresses;
     uint64_t limits; /* of its numbers, for check_limits */
-    bool wrong;        /* no row takes these modifiers, though all are known */
-    bool unknown;      /* it has a word that PTX does not have */
-    bool early;        /* the module's version or target does not have it yet */
-    bool wide;         /* an address has 64 bits */
-    bool calls;        /* parentheses are lists */
-    bool tables;       /* a list of labels is an operand: brx.idx */
+    bool wrong;      /* no row takes these modifiers, though all are known */
+    bool unknown;    /* it has a word that PTX does not have */
+    bool early;      /* the module's version or target does not have it yet */
+    bool wide;       /* an address has 64 bits */
+    bool calls;      /* parentheses are lists */
+    bool tables;     /* a list of labels is an operand: brx.idx */
 } FormFacts;
 
 typedef struct Reader {
