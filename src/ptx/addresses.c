@@ -110,6 +110,8 @@ bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned pl
         base->kind == PTX_REGISTER || base->kind == PTX_VARIABLE ? &r->module->variables[base->a] : NULL;
     if (!check_coordinates(r, place == facts->coordinates, address, at))
         return false;
+    if (variable && variable->space == WORD_reg && facts->stores && facts->count && facts->spaces[0] == WORD_param)
+        return ptx_fail(r, at, "a parameter is stored to by its name");
     if (variable && variable->space == WORD_reg) /* ptxas does not look at the register of a tensor or texture */
         return (place == facts->coordinates && !base->part) || check_register(r, variable, base->part, at);
     if (variable)
