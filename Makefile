@@ -242,7 +242,7 @@ ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-sweep --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(PTX)
 
-ptx-mutants: ## change PTX in 29 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
+ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 

@@ -8,8 +8,11 @@ static uint32_t space_of(Str modifier) {
     static const struct {
         const char *name;
         uint32_t word;
-    } spaces[] = {{"global", WORD_global}, {"shared", WORD_shared}, {"local", WORD_local},
-                  {"const", WORD_const},   {"param", WORD_param}};
+    } spaces[] = {{"global", WORD_global},
+                  {"shared", WORD_shared},
+                  {"local", WORD_local},
+                  {"const", WORD_const},
+                  {"param", WORD_param}};
     size_t size = 0;
     while (size < modifier.size && modifier.data[size] != ':')
         size++;
@@ -97,8 +100,8 @@ bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol
     if (symbol->kind != PTX_VARIABLE || !facts->converts || facts->count != 1)
         return true;
     uint32_t space = r->module->variables[symbol->a].space;
-    return space == facts->spaces[0] || ptx_fail(r, at, "this variable is one of %.*s",
-                                                 STR_ARG(ptx_name(r->module, space)));
+    return space == facts->spaces[0] ||
+           ptx_fail(r, at, "this variable is one of %.*s", STR_ARG(ptx_name(r->module, space)));
 }
 
 bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at) {
@@ -107,6 +110,8 @@ bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned pl
         base->kind == PTX_REGISTER || base->kind == PTX_VARIABLE ? &r->module->variables[base->a] : NULL;
     if (!check_coordinates(r, place == facts->coordinates, address, at))
         return false;
+    if (variable && variable->space == WORD_reg && facts->stores && facts->count && facts->spaces[0] == WORD_param)
+        return ptx_fail(r, at, "a parameter is stored to by its name");
     if (variable && variable->space == WORD_reg) /* ptxas does not look at the register of a tensor or texture */
         return (place == facts->coordinates && !base->part) || check_register(r, variable, base->part, at);
     if (variable)

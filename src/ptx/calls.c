@@ -87,7 +87,8 @@ static bool check_argument(Reader *r, const PtxVariable *formal, const PtxOperan
 }
 
 /* A list of a call, NULL being an empty one. */
-static bool check_list(Reader *r, uint32_t first, uint32_t count, const PtxOperand *list, bool returned, const char *at) {
+static bool check_list(Reader *r, uint32_t first, uint32_t count, const PtxOperand *list, bool returned,
+                       const char *at) {
     uint32_t given = 0;
     for (uint32_t i = 1; list && i <= list->a; i += ptx_extent(list + i), given++)
         if (given < count && !check_argument(r, &r->module->variables[first + given], list + i, returned, at))
@@ -168,6 +169,6 @@ bool same_prototype(Reader *r, uint32_t one, uint32_t other, const char *at) {
     const PtxFunction *a = &r->module->functions[one], *b = &r->module->functions[other];
     return (same_list(r, a->returns, a->return_count, b->returns, b->return_count) &&
             same_list(r, a->parameters, a->parameter_count, b->parameters, b->parameter_count)) ||
-           ptx_fail(r, at, "'%.*s' has other parameters or results than '%.*s' above", STR_ARG(ptx_name(r->module, a->name)),
-                    STR_ARG(ptx_name(r->module, b->name)));
+           ptx_fail(r, at, "'%.*s' has other parameters or results than '%.*s' above",
+                    STR_ARG(ptx_name(r->module, a->name)), STR_ARG(ptx_name(r->module, b->name)));
 }

@@ -38,8 +38,8 @@ static int digit_value(char c) {
                                   : 99;
 }
 
-/* Digits of a base; how many there are. What does not fit is cut off, and said in `over` where ptxas notices: when there is
- * one more digit though the highest bit is set. */
+/* Digits of a base; how many there are. What does not fit is cut off, and said in `over` where ptxas notices: when
+ * there is one more digit though the highest bit is set. */
 static size_t read_digits(Reader *r, int base, uint64_t *value, bool *over) {
     const char *start = r->p;
     *over = false;

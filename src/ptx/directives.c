@@ -96,8 +96,8 @@ bool read_address_size(Reader *r, uint32_t word) {
     if (!read_count(r, &number))
         return false;
     if (number != 64)
-        return ptx_fail(r, at, number == 32 ? "ptxas no longer makes code with 32-bit addresses"
-                                            : "an address has 64 bits");
+        return ptx_fail(r, at,
+                        number == 32 ? "ptxas no longer makes code with 32-bit addresses" : "an address has 64 bits");
     r->module->address_size = number;
     add_operand(r, PTX_INTEGER, 0, number);
     add_statement(r, PTX_DIRECTIVE, word, first);
@@ -135,11 +135,12 @@ static uint32_t header_bit(uint32_t word) {
 
 static bool check_header(Reader *r, const HeaderRule *rule, Str name, const char *at) {
     const PtxFunction *function = &r->module->functions[r->function];
-    uint32_t late = rule->word == WORD_noreturn
-                        ? header_bit(WORD_noreturn) | header_bit(WORD_abi_preserve) | header_bit(WORD_abi_preserve_control)
-                        : header_bit(rule->word);
+    uint32_t late = rule->word == WORD_noreturn ? header_bit(WORD_noreturn) | header_bit(WORD_abi_preserve) |
+                                                      header_bit(WORD_abi_preserve_control)
+                                                : header_bit(rule->word);
     if (function->entry == rule->of_function)
-        return ptx_fail(r, at, "'%.*s' is a directive of %s", STR_ARG(name), rule->of_function ? "functions" : "kernels");
+        return ptx_fail(r, at, "'%.*s' is a directive of %s", STR_ARG(name),
+                        rule->of_function ? "functions" : "kernels");
     if (rule->version > r->module->version)
         return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(name), rule->version / 10u,
                         rule->version % 10u);
@@ -448,7 +449,8 @@ bool read_data(Reader *r, uint32_t word) {
         int64_t number = 0;
         while (is_class(*at, CLASS_DIGIT) && at - r->p < 18)
             number = number * 10 + (*at++ - '0');
-        if (at > r->p && (c != '0' || at == r->p + 1) && (*at == ',' || *at == '\n') && (word != WORD_b8 || number < 256)) {
+        if (at > r->p && (c != '0' || at == r->p + 1) && (*at == ',' || *at == '\n') &&
+            (word != WORD_b8 || number < 256)) {
             r->p = at;
             add_operand(r, PTX_INTEGER, 0, number);
         } else if (is_class(c, CLASS_LETTER) || (c == '.' && !is_class(r->p[1], CLASS_DIGIT))) {

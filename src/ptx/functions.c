@@ -74,9 +74,9 @@ static bool read_head(Reader *r, PtxFunction *function, const char **at) {
     if (!name.size)
         return fail_expected(r, "the function's name");
     function->name = intern(r, name);
-    return check_name(r, name, *at) && read_parameters(r, &function->parameters, &function->parameter_count,
-                                                       &function->listed,
-                                                       (ListKind){.named = true, .entry = function->entry});
+    return check_name(r, name, *at) &&
+           read_parameters(r, &function->parameters, &function->parameter_count, &function->listed,
+                           (ListKind){.named = true, .entry = function->entry});
 }
 
 bool read_linked_function(Reader *r, uint32_t word, uint32_t linkage) {

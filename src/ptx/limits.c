@@ -1,8 +1,10 @@
 /* Numbers that instructions take only some of: barrier ids, sizes of copies, parities. */
 #include "ptx/internal.h"
 
-#define NUMBER(...)  {__VA_ARGS__, false, false} /* or a register, of which nothing is known */
-#define LITERAL(...) {__VA_ARGS__, true, false}  /* nothing but a number will do */
+#define NUMBER(...) \
+    { __VA_ARGS__, false, false } /* or a register, of which nothing is known */
+#define LITERAL(...) \
+    { __VA_ARGS__, true, false } /* nothing but a number will do */
 /* Rows say which form, by words that it has and words that it has not, and which operand, from 0 on. */
 static const struct Limit {
     const char *words, *without;
@@ -106,9 +108,9 @@ static bool check_limit(Reader *r, const struct Limit *limit, int64_t number, co
     int64_t value = limit->short_number ? (int32_t)number : number;
     if (value < limit->least || value > limit->most)
         return limit->least == limit->most ? ptx_fail(r, at, "this has to be %lld", (long long)limit->least)
-               : limit->most == INT64_MAX
-                   ? ptx_fail(r, at, "this has to be at least %lld", (long long)limit->least)
-                   : ptx_fail(r, at, "this has to be from %lld to %lld", (long long)limit->least, (long long)limit->most);
+               : limit->most == INT64_MAX  ? ptx_fail(r, at, "this has to be at least %lld", (long long)limit->least)
+                                          : ptx_fail(r, at, "this has to be from %lld to %lld", (long long)limit->least,
+                                                     (long long)limit->most);
     if (limit->multiple == 4 && value == 12)
         return ptx_fail(r, at, "this has to be 4, 8 or 16");
     return value % limit->multiple == 0 || ptx_fail(r, at, "this has to be a multiple of %u", limit->multiple);

@@ -338,9 +338,9 @@ void settle_fixups(Reader *r) {
             ptx_fail(r, r->base + fixup->at, "'%.*s' is not declared", STR_ARG(r->module->names[operand->a].text));
         } else if (!fits_label(r, fixup, label)) {
             ptx_fail(r, r->base + fixup->at,
-                     fixup->wanted == WANTED_TABLE ? "this is no label of a .branchtargets above"
-                                                   : fixup->wanted == WANTED_NONE ? "a label is no value"
-                                                                : "this label is no place to branch to");
+                     fixup->wanted == WANTED_TABLE  ? "this is no label of a .branchtargets above"
+                     : fixup->wanted == WANTED_NONE ? "a label is no value"
+                                                    : "this label is no place to branch to");
         } else {
             operand->kind = PTX_TARGET;
             operand->a = label;

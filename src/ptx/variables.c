@@ -187,7 +187,8 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     case PTX_VECTOR:
         return fail_initial(r, at);
     default:
-        return ((letter == 'u' || letter == 's') && bits >= 32) ? check_place(r, index, value, at) : fail_initial(r, at);
+        return ((letter == 'u' || letter == 's') && bits >= 32) ? check_place(r, index, value, at)
+                                                                : fail_initial(r, at);
     }
 }
 
@@ -241,8 +242,7 @@ static bool check_complete(Reader *r, const PtxVariable *variable, const char *a
     if (variable->space == WORD_reg)
         return ptx_fail(r, at, "registers are no array");
     bool said = size->kind == PTX_EMPTY && next_char(r) == '=';
-    return size->value || said || variable->linkage == WORD_extern ||
-           ptx_fail(r, at, "this array has no size");
+    return size->value || said || variable->linkage == WORD_extern || ptx_fail(r, at, "this array has no size");
 }
 
 static bool read_declarator(Reader *r, PtxVariable variable) {
