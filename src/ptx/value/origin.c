@@ -170,9 +170,8 @@ PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const P
     case PTX_EVALUATE_CVTA_TO:
         return (PtxOrigin){.space = meaning->space, .variable = terms[0].origin.variable};
     case PTX_EVALUATE_MAPA:
-        return (PtxOrigin){.space = PTX_SPACE_CLUSTER,
-                           .variable = terms[0].origin.variable,
-                           .generic = terms[0].origin.generic};
+        return (PtxOrigin){
+            .space = PTX_SPACE_CLUSTER, .variable = terms[0].origin.variable, .generic = terms[0].origin.generic};
     case PTX_EVALUATE_LOAD:
         return terms[0].operand ? loaded_origin(values, terms[0].operand) : unknown_origin();
     default:
