@@ -167,7 +167,7 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/reference/ptx/interpreter_test: $(filter-out %/values.o %/launches.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+$(BUILD)/tests/reference/ptx/interpreter_test: $(filter-out %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka -lm
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a

@@ -1,5 +1,5 @@
-/* What the parts of the check of the value analysis share: launches made up for a kernel (launches.c), claims held
- * against what the interpreter sees (claims.c), and the program (values.c). */
+/* What the parts of the check of the value analysis share: launches made up for a kernel (launches.c), random kernels
+ * (generate.c), claims held against what the interpreter sees (claims.c), and the program (values.c). */
 #ifndef TESTS_REFERENCE_PTX_VALUES_H
 #define TESTS_REFERENCE_PTX_VALUES_H
 
@@ -19,6 +19,9 @@ typedef struct MadeUp {
  * tell, or one that no device takes. */
 bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
                     const PtxBlockShape *given, uint64_t seed, MadeUp *made);
+
+/* A random kernel, by generate.c: the same of the same seed. */
+void generate_kernel(uint64_t seed, Text *text);
 
 /* ---- Claims ---- */
 
