@@ -62,11 +62,24 @@ static const char *const evaluators[] = {
 #undef PTX_EVALUATOR
 };
 
-PtxEvaluator ptx_evaluator(const PtxRow *row) {
+static PtxEvaluator evaluator_named(const char *name) {
     int i = 0;
-    while (i < PTX_EVALUATORS && strcmp(row->evaluate, evaluators[i]) != 0)
+    while (i < PTX_EVALUATORS && strcmp(name, evaluators[i]) != 0)
         i++;
     return (PtxEvaluator)i;
+}
+
+PtxEvaluator ptx_evaluator(const PtxRow *row) {
+    return evaluator_named(row->evaluate);
+}
+
+PtxEvaluator ptx_callee(Str name) {
+#define PTX_CALLEE(callee, evaluate, what) \
+    if (str_is(name, callee))              \
+        return evaluator_named(evaluate);
+#include "ir/ptx_callees.def"
+#undef PTX_CALLEE
+    return PTX_EVALUATE_NONE;
 }
 
 /* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */
@@ -307,7 +320,7 @@ Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
 bool ptx_row_names(const PtxRow *row, Str operand) {
     const char *at = row->operands;
     for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
-        size_t skipped = strspn(at, "=[");
+        size_t skipped = strspn(at, "=+[");
         if (str_equal((Str){at + skipped, strcspn(at + skipped, "]:? ")}, operand))
             return true;
     }
@@ -334,8 +347,8 @@ bool ptx_row_operand(const PtxRow *row, unsigned index, PtxOperandRow *operand) 
         missing |= optional;
         if (index--)
             continue;
-        size_t skipped = strspn(at, "="), type = strcspn(at, ": "), plain;
-        *operand = (PtxOperandRow){.written = skipped > 0, .address = at[skipped] == '['};
+        size_t skipped = strspn(at, "=+"), type = strcspn(at, ": "), plain;
+        *operand = (PtxOperandRow){.written = skipped > 0, .updated = skipped > 1, .address = at[skipped] == '['};
         if (type >= size)
             return at[0] != '.';
         at += type + 1;

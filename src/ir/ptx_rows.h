@@ -63,12 +63,15 @@ bool ptx_form_has(Str form, Str modifier);
 bool ptx_row_names(const PtxRow *row, Str operand);
 /* What the row says of its results; PTX_EVALUATORS if its word is in no list, which is our own mistake. */
 PtxEvaluator ptx_evaluator(const PtxRow *row);
+/* How a function goes on that comes with the driver (ptx_callees.def); PTX_EVALUATE_NONE: it is none of them. */
+PtxEvaluator ptx_callee(Str name);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 
 /* What a row says of one of its operands. */
 typedef struct PtxOperandRow {
     bool written, address;
+    bool updated;        /* written, and read before */
     Str type;            /* a group, a type, "wide" or "label"; empty: nothing is said */
     bool vector;         /* it may be one */
     Str members;         /* the group that says of how many; empty: any number */

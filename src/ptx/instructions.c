@@ -112,12 +112,12 @@ static bool has_row(const PtxModule *module, const PtxRow *row) {
 }
 
 /* Which operands a row says are written. */
-static uint32_t written_operands(const PtxRow *row) {
-    uint32_t written = 0;
+static void describe_writes(PtxForm *form) {
     PtxOperandRow operand;
-    for (unsigned i = 0; i < 32 && ptx_row_operand(row, i, &operand); i++)
-        written |= (uint32_t)operand.written << i;
-    return written;
+    for (unsigned i = 0; i < 32 && ptx_row_operand(form->row, i, &operand); i++) {
+        form->writes |= (uint32_t)operand.written << i;
+        form->updates |= (uint32_t)operand.updated << i;
+    }
 }
 
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
@@ -131,7 +131,7 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
         return;
     }
     form->evaluator = ptx_evaluator(form->row);
-    form->writes = written_operands(form->row);
+    describe_writes(form);
     facts->early = !has_row(r->module, form->row);
     facts->space = named_space(ptx_form_modifier(form->row, form->text, STR("space")));
     unsigned least, most;

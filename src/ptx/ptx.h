@@ -105,6 +105,7 @@ typedef struct PtxForm {
     const PtxRow *row;      /* NULL: the table does not have it */
     uint32_t used;          /* instructions */
     uint32_t writes;        /* operands that the row says are written: bit i is operand i, the guard not counted */
+    uint32_t updates;       /* ... and those of them that are read before */
     PtxEvaluator evaluator; /* the row's */
 } PtxForm;
 

@@ -80,6 +80,16 @@ static bool callee_never_returns(const Brute *b, const PtxStatement *statement) 
     return false;
 }
 
+static bool calls(const Brute *b, const PtxStatement *statement, const char *name) {
+    bool found = false;
+    for (uint32_t i = 0; i < statement->count; i++) {
+        const PtxOperand *operand = &b->module->operands[statement->first + i];
+        found |= operand->kind == PTX_CALLEE && !b->module->functions[operand->a].body &&
+                 str_is(ptx_name(b->module, b->module->functions[operand->a].name), name);
+    }
+    return found;
+}
+
 /* Instructions that may come behind one, at most `most` of them; `over` if the thread may end there, and others not. */
 static uint32_t brute_next(const Brute *b, uint32_t instruction, uint32_t *to, uint32_t most, bool *over) {
     const PtxStatement *statement = statement_of(b, instruction);
@@ -97,7 +107,7 @@ static uint32_t brute_next(const Brute *b, uint32_t instruction, uint32_t *to, u
     } else if (opcode_is(b, statement, "ret") || opcode_is(b, statement, "exit")) {
         *over = true;
     } else if (opcode_is(b, statement, "call") && callee_never_returns(b, statement)) {
-        *over = true;
+        *over = !calls(b, statement, "__assertfail");
     } else {
         on |= !opcode_is(b, statement, "trap");
     }
@@ -429,6 +439,7 @@ static bool is_written(const Brute *b, const PtxStatement *statement, uint32_t i
 /* ... and whether something of what was there may stay. */
 static bool is_kept(const Brute *b, const PtxStatement *statement, uint32_t index) {
     return (statement->flags & PTX_GUARDED) || !b->module->forms[statement->what].row ||
+           opcode_is(b, statement, "wgmma.mma_async") ||
            b->module->operands[statement->first + index].part != PTX_WHOLE;
 }
 

@@ -43,8 +43,9 @@ static void unmake(Made *made) {
 }
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
-#define ENTRY(body)                                                                           \
-    HEAD ".extern .func dies() .noreturn;\n.func (.param .b32 r) g(.param .b32 a) { ret; }\n" \
+#define ENTRY(body)                                                                                                  \
+    HEAD ".extern .func dies() .noreturn;\n.extern .func __assertfail() .noreturn;\n.func (.param .b32 r) g(.param " \
+         ".b32 a) { ret; }\n"                                                                                        \
          ".visible .entry k(.param .u64 p0)\n{\n.reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n" body "\n}\n"
 
 static void describe(const PtxFlow *flow, Text *to) {
@@ -96,6 +97,7 @@ static void blocks_have_the_edges_of_the_text(void **state) {
         {"@%p1 bra T; mov.u32 %r1, 1; ret; T: trap;", "1>2,1m1 2d0 1d0"},
         {"@%p1 bra T; ret; T: call dies; mov.u32 %r1, 1;", "1>2,1 1d0 1d0 1!"},
         {"@%p1 call dies; ret;", "1>1 1d0"},
+        {"@%p1 call __assertfail; ret;", "1>1m1 1d0"}, /* with it the grid is over */
         {"L: .branchtargets A, B, A; brx.idx %r1, L; A: mov.u32 %r2, 1; B: ret;", "1>1,2,1m2 1>2d0m2 1d0"},
         {"L: .branchtargets A, B; @%p1 brx.idx %r1, L; mov.u32 %r2, 1; A: B: ret;", "1>2,2,1m2 1>2d0m2 1d0"},
         {"P: .callprototype ()_ () .noreturn; call %rd1, P; ret;", "1 1!"},
@@ -215,6 +217,9 @@ static void all_operands_of_an_instruction_have_values(void **state) {
     assert_int_equal(value_at(&made, 1, 0)->kind, VALUE_RESULT);
     assert_int_equal(value_at(&made, 0, 2)->kind, VALUE_UNDEFINED);
     unmake(&made);
+    made = make(ENTRY("mbarrier.arrive.expect_tx.shared.b64 [%r1], 16; mov.u32 %r2, %r1;"));
+    assert_int_equal(value_at(&made, 0, 1)->kind, VALUE_UNDEFINED);
+    unmake(&made);
     /* the same register read and written */
     made = make(ENTRY("mov.u32 %r1, 1; add.u32 %r1, %r1, %r1;"));
     assert_int_equal(value_at(&made, 0, 0)->instruction, 1);
@@ -239,6 +244,16 @@ static void parts_of_a_vector_keep_the_others(void **state) {
     const FlowValue *read = value_at(&made, 0, 1);
     assert_int_equal(read->instruction, 1);
     assert_int_equal(made.flow.values[read->before].instruction, 0);
+    unmake(&made);
+}
+
+static void an_accumulator_is_read_and_written(void **state) {
+    (void)state;
+    Made made = make(ENTRY("mov.u32 %r1, 0; mov.u32 %r2, 0; wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, "
+                           "%r2}, %rd1, %rd2, %p1, 1, 1, 0, 0;"));
+    assert_int_equal(value_at(&made, 0, 1)->instruction, 2);
+    assert_int_equal(made.flow.values[value_at(&made, 0, 1)->before].instruction, 0);
+    assert_int_equal(made.flow.values[value_at(&made, 0, 2)->before].instruction, 1);
     unmake(&made);
 }
 
@@ -383,6 +398,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(all_operands_of_an_instruction_have_values),
         cmocka_unit_test(scopes_have_registers_of_their_own),
         cmocka_unit_test(parts_of_a_vector_keep_the_others),
+        cmocka_unit_test(an_accumulator_is_read_and_written),
         cmocka_unit_test(what_has_no_row_may_do_anything_to_its_operands),
         cmocka_unit_test(a_budget_is_kept),
         cmocka_unit_test(functions_at_random),

@@ -3,21 +3,30 @@
 
 /* ---- Where an instruction goes ----------------------------------------------------------------------------- */
 
-/* Whether what a call calls does not return: by its name, or as the prototype says. */
-static bool calls_the_end(const PtxModule *module, const PtxStatement *statement) {
+/* What a call calls, or the prototype of it; NULL: it is not known. */
+static const PtxFunction *callee_of(const PtxModule *module, const PtxStatement *statement) {
     for (uint32_t i = 0; i < statement->count; i++) {
         const PtxOperand *operand = &module->operands[statement->first + i];
         if (operand->kind == PTX_CALLEE)
-            return module->functions[operand->a].noreturn;
+            return &module->functions[operand->a];
         if (operand->kind == PTX_LIST)
             i += operand->a;
         if (operand->kind != PTX_TARGET || operand->a + 1 >= module->statements_count)
             continue;
         const PtxStatement *behind = &module->statements[operand->a + 1];
         if (behind->kind == PTX_PROTOTYPE)
-            return module->functions[behind->what].noreturn;
+            return &module->functions[behind->what];
     }
-    return false;
+    return NULL;
+}
+
+/* A call ends its block if what it calls does not return. */
+static Going going_of_call(const PtxModule *module, const PtxStatement *statement) {
+    const PtxFunction *callee = callee_of(module, statement);
+    if (!callee || !callee->noreturn)
+        return (Going){.next = true};
+    bool stops = !callee->body && ptx_callee(ptx_name(module, callee->name)) == PTX_EVALUATE_STOP;
+    return (Going){.ends = true, .next = (statement->flags & PTX_GUARDED) != 0, .over = true, .stops = stops};
 }
 
 static bool names_labels(const PtxModule *module, const PtxStatement *statement) {
@@ -40,9 +49,7 @@ Going going_of(const PtxModule *module, const PtxStatement *statement) {
     case PTX_EVALUATE_STOP:
         return (Going){.ends = true, .next = guarded, .over = true, .stops = true};
     case PTX_EVALUATE_CALL:
-        if (calls_the_end(module, statement))
-            return (Going){.ends = true, .next = guarded, .over = true};
-        return (Going){.next = true};
+        return going_of_call(module, statement);
     case -1:
         if (names_labels(module, statement))
             return (Going){.ends = true, .next = true, .labelled = true};

@@ -41,8 +41,8 @@ typedef struct FlowBlock {
     uint32_t dominator;            /* its immediate one; PTX_NONE: the first block, or never reached */
     uint32_t tree_begin, tree_end; /* what it dominates: those whose tree_begin lies between */
     /* Its immediate post-dominator, where threads that part at its end meet again; PTX_NONE: only at the end of the
-     * function, or never. Ways that end in a trap do not count, since with it all threads are over; of loops without a
-     * way out it is taken that they can be left at their header. */
+     * function, or never. Ways that end in a trap or a failed assertion do not count, since with it all threads are
+     * over; of loops without a way out it is taken that they can be left at their header. */
     uint32_t meets;
     uint32_t loop; /* the innermost that it is in; PTX_NONE */
     bool reached;
@@ -68,7 +68,8 @@ typedef struct FlowValue {
     uint32_t instruction; /* VALUE_RESULT: of the flow */
     uint32_t operand;     /* VALUE_RESULT: of the module, that which writes it */
     /* VALUE_RESULT: what the register had before, where something of it may stay: where the guard does not hold; other
-     * parts, if only one is written (%v.x); all of it, if the instruction has no row. Else PTX_NONE. */
+     * parts, if only one is written (%v.x); what it is added to (the accumulator of a wgmma); all of it, if the
+     * instruction has no row. Else PTX_NONE. */
     uint32_t before;
     uint32_t inputs; /* VALUE_PHI: in flow->inputs */
 } FlowValue;

@@ -99,10 +99,11 @@ static void mark_operands(Maker *m, const PtxStatement *statement) {
         kept = REGISTER_KEPT;
     for (uint32_t i = 0; i < count; i += ptx_extent(operands + i), index++) {
         bool writes = index < 32 ? written >> index & 1 : !form->row;
+        bool updates = form->row && index < 32 && form->updates >> index & 1;
         if (form->row && form->evaluator == PTX_EVALUATE_CALL)
             writes = index == 0 && operands[i].kind == PTX_LIST;
         writes &= holds_results(operands + i) || !form->row;
-        mark_operand(m, operands + i, writes ? REGISTER_WRITTEN | kept : 0);
+        mark_operand(m, operands + i, writes ? REGISTER_WRITTEN | (updates ? REGISTER_KEPT : kept) : 0);
     }
 }
 

@@ -2,14 +2,21 @@
 #include "ptx/value/internal.h"
 
 PtxOrigin unknown_origin(void) {
-    return (PtxOrigin){PTX_SPACE_UNKNOWN, PTX_NONE, false};
+    return (PtxOrigin){.space = PTX_SPACE_UNKNOWN, .variable = PTX_NONE};
 }
 
-static bool is_known(PtxOrigin origin) {
-    return origin.space != PTX_SPACE_UNKNOWN || origin.variable != PTX_NONE;
+static PtxOrigin distance_origin(void) {
+    return (PtxOrigin){.space = PTX_SPACE_UNKNOWN, .variable = PTX_NONE, .distance = true};
+}
+
+/* Whether it is an address for sure: what a kernel's parameter has may be a number. */
+static bool is_address(PtxOrigin origin) {
+    return origin.space != PTX_SPACE_UNKNOWN;
 }
 
 PtxOrigin join_origins(PtxOrigin a, PtxOrigin b) {
+    if (a.distance || b.distance)
+        return distance_origin();
     bool same = a.space == b.space && a.generic == b.generic;
     return (PtxOrigin){.space = same ? a.space : PTX_SPACE_UNKNOWN,
                        .variable = a.variable == b.variable ? a.variable : PTX_NONE,
@@ -32,7 +39,7 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
         Str space = ptx_name(module, module->variables[operand->a].space);
         if (space.size)
             space = (Str){space.data + 1, space.size - 1}; /* without its dot */
-        return (PtxOrigin){space_named(space), operand->a, false};
+        return (PtxOrigin){.space = space_named(space), .variable = operand->a};
     }
     return unknown_origin();
 }
@@ -51,11 +58,63 @@ PtxOrigin address_origin(const PtxValues *values, PtxSpace space, const PtxOpera
     return origin;
 }
 
-/* Of a sum, the part that is an address. */
-static PtxOrigin origin_of_sum(PtxOrigin a, PtxOrigin b) {
-    if (is_known(a) && is_known(b))
-        return join_origins(a, b);
-    return is_known(a) ? a : b;
+/* Whether a number cannot be an address, nor how far two are apart: constants, and what is multiplied, shifted or made
+ * wider. */
+static bool is_offset(const PtxValues *values, const PtxOperand *operand) {
+    const PtxFlow *flow = values->flow;
+    if (operand->kind != PTX_REGISTER)
+        return operand->kind == PTX_INTEGER;
+    uint32_t value = flow_value(flow, (uint32_t)(operand - flow->module->operands));
+    if (value == PTX_NONE || flow->values[value].kind != VALUE_RESULT || values->origins[value].distance)
+        return false;
+    uint32_t statement = flow->instructions[flow->values[value].instruction];
+    switch (flow->module->forms[flow->module->statements[statement].what].evaluator) {
+    case PTX_EVALUATE_MUL:
+    case PTX_EVALUATE_MUL24:
+    case PTX_EVALUATE_SHL:
+    case PTX_EVALUATE_SHR:
+    case PTX_EVALUATE_CVT:
+    case PTX_EVALUATE_BFE:
+    case PTX_EVALUATE_REM:
+    case PTX_EVALUATE_DIV:
+        return true;
+    default:
+        return false;
+    }
+}
+
+typedef struct Term {
+    const PtxOperand *operand; /* NULL: there is none */
+    PtxOrigin origin;
+} Term;
+
+/* A sum is where that part of it is which is an address. */
+static PtxOrigin origin_of_sum(const PtxValues *values, Term a, Term b) {
+    if (a.origin.distance || b.origin.distance)
+        return distance_origin();
+    if (is_address(a.origin) != is_address(b.origin))
+        return is_address(a.origin) ? a.origin : b.origin;
+    if (is_address(a.origin))
+        return join_origins(a.origin, b.origin);
+    if (a.origin.variable != PTX_NONE && is_offset(values, b.operand))
+        return a.origin;
+    return b.origin.variable != PTX_NONE && is_offset(values, a.operand) ? b.origin : unknown_origin();
+}
+
+static PtxOrigin origin_of_difference(const PtxValues *values, Term a, Term b) {
+    if (a.origin.distance || b.origin.distance || is_address(b.origin))
+        return distance_origin();
+    if (is_address(a.origin) || is_offset(values, b.operand))
+        return a.origin;
+    return unknown_origin();
+}
+
+/* An address that is rounded down stays in its variable; its lowest bits are no address. */
+static PtxOrigin origin_of_mask(Term a, Term b) {
+    if (b.operand->kind == PTX_INTEGER && b.operand->value < 0)
+        return a.origin;
+    return is_address(a.origin) || is_address(b.origin) || a.origin.distance || b.origin.distance ? distance_origin()
+                                                                                                  : unknown_origin();
 }
 
 /* What a kernel's parameter says of the pointer that it is. */
@@ -68,40 +127,54 @@ static PtxOrigin loaded_origin(const PtxValues *values, const PtxOperand *addres
     Str space = parameter->pointer ? ptx_name(module, parameter->pointer_space) : (Str){"", 0};
     if (space.size)
         space = (Str){space.data + 1, space.size - 1};
-    return (PtxOrigin){space_named(space), address[1].a, true};
+    return (PtxOrigin){.space = space_named(space), .variable = address[1].a, .generic = true};
+}
+
+/* What is made of addresses in another way is none. */
+static PtxOrigin origin_of_others(const Term *terms) {
+    for (unsigned i = 0; i < MOST_ARGUMENTS; i++)
+        if (terms[i].origin.distance || is_address(terms[i].origin))
+            return distance_origin();
+    return unknown_origin();
 }
 
 PtxOrigin result_origin(const PtxValues *values, const Meaning *meaning, const PtxStatement *statement) {
     uint32_t count, index = 0;
-    const PtxOperand *operands = ptx_operands(values->flow->module, statement, &count), *read[4] = {NULL};
-    PtxOrigin of[4];
-    for (uint32_t i = 0; i < count && index < 5; i += ptx_extent(operands + i), index++)
+    const PtxOperand *operands = ptx_operands(values->flow->module, statement, &count);
+    Term terms[MOST_ARGUMENTS] = {{.operand = NULL}};
+    for (uint32_t i = 0; i < count && index <= MOST_ARGUMENTS; i += ptx_extent(operands + i), index++)
         if (index)
-            read[index - 1] = operands + i;
-    for (unsigned i = 0; i < 4; i++)
-        of[i] = read[i] ? operand_origin(values, read[i]) : unknown_origin();
-    switch (meaning->operation.evaluator) {
+            terms[index - 1].operand = operands + i;
+    for (unsigned i = 0; i < MOST_ARGUMENTS; i++)
+        terms[i].origin = terms[i].operand ? operand_origin(values, terms[i].operand) : unknown_origin();
+    PtxEvaluator evaluator = meaning->operation.evaluator;
+    bool binary = terms[1].operand != NULL;
+    switch (evaluator) {
     case PTX_EVALUATE_MOV:
     case PTX_EVALUATE_CVT:
-    case PTX_EVALUATE_SUB:
-    case PTX_EVALUATE_AND:
-        return of[0];
+        return terms[0].origin;
     case PTX_EVALUATE_ADD:
     case PTX_EVALUATE_OR:
-        return origin_of_sum(of[0], of[1]);
+    case PTX_EVALUATE_XOR:
+        return binary ? origin_of_sum(values, terms[0], terms[1]) : unknown_origin();
+    case PTX_EVALUATE_SUB:
+        return binary ? origin_of_difference(values, terms[0], terms[1]) : unknown_origin();
+    case PTX_EVALUATE_AND:
+        return binary ? origin_of_mask(terms[0], terms[1]) : unknown_origin();
     case PTX_EVALUATE_MAD:
-        return of[2];
+        return terms[0].origin.distance || terms[1].origin.distance ? distance_origin() : terms[2].origin;
     case PTX_EVALUATE_SELP:
-        return join_origins(of[0], of[1]);
+        return join_origins(terms[0].origin, terms[1].origin);
     case PTX_EVALUATE_CVTA:
-        return (PtxOrigin){meaning->space, of[0].variable, true};
+        return (PtxOrigin){.space = meaning->space, .variable = terms[0].origin.variable, .generic = true};
     case PTX_EVALUATE_CVTA_TO:
-        return (PtxOrigin){meaning->space, of[0].variable, false};
+        return (PtxOrigin){.space = meaning->space, .variable = terms[0].origin.variable};
     case PTX_EVALUATE_MAPA:
-        return (PtxOrigin){PTX_SPACE_CLUSTER, of[0].variable, of[0].generic};
+        return (PtxOrigin){
+            .space = PTX_SPACE_CLUSTER, .variable = terms[0].origin.variable, .generic = terms[0].origin.generic};
     case PTX_EVALUATE_LOAD:
-        return read[0] ? loaded_origin(values, read[0]) : unknown_origin();
+        return terms[0].operand ? loaded_origin(values, terms[0].operand) : unknown_origin();
     default:
-        return unknown_origin();
+        return origin_of_others(terms);
     }
 }

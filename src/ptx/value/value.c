@@ -73,7 +73,7 @@ void set_form(Solver *s, uint32_t value, Form form, PtxOrigin origin) {
     Form *old = &s->values->forms[value];
     PtxOrigin *from = &s->values->origins[value];
     bool same = old->kind == form.kind && from->space == origin.space && from->variable == origin.variable &&
-                from->generic == origin.generic;
+                from->generic == origin.generic && from->distance == origin.distance;
     if (form.kind == FORM_NEVER || (same && form_equal(old, &form)))
         return;
     bool phi = s->flow->values[value].kind == VALUE_PHI;

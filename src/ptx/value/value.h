@@ -35,6 +35,9 @@ typedef struct PtxOrigin {
     PtxSpace space;
     uint32_t variable; /* PTX_NONE: not known */
     bool generic;      /* of a value: it is a generic address, and not one in that space */
+    /* It is how far two addresses are apart, or something that is made of an address and is none: with it added, an
+     * address may be in another variable and another space. Then nothing else is known. */
+    bool distance;
 } PtxOrigin;
 
 typedef struct PtxValues {
