@@ -250,6 +250,7 @@ int main(int count, char **arguments) {
     }
     uint64_t kernels = 0;
     run_random();
+    options.checks += tally.checks; /* those are beside the ones of files */
     for (size_t i = 0; i < file_count; i++)
         kernels += kernels_in(files[i]);
     for (unsigned pass = 0; pass < 8 && tally.checks < options.checks && kernels; pass++) {
