@@ -185,7 +185,7 @@ static void spread_from(Solver *s, uint32_t block, FormSpan span) {
 }
 
 /* In a loop with several entries turns are not told apart: all that can differ is taken to. */
-static void spread_irreducible(Solver *s, uint32_t loop, FormSpan span) {
+static void spread_irreducible(Solver *s, FormSpan span) {
     const PtxFlow *flow = s->flow;
     Spread spread = {.s = s, .c = &s->control, .span = span};
     for (uint32_t b = 0; b < flow->block_count; b++)
@@ -196,16 +196,17 @@ static void spread_irreducible(Solver *s, uint32_t loop, FormSpan span) {
             s->values->turns[l] = (uint8_t)span;
             note_turns(s, l);
         }
-    (void)loop;
 }
 
 void control_note(Solver *s, uint32_t block, FormSpan span) {
     if (span <= (FormSpan)s->values->ends[block])
         return;
     s->values->ends[block] = (uint8_t)span;
+    bool irreducible = false;
     for (uint32_t loop = s->flow->blocks[block].loop; loop != PTX_NONE; loop = s->flow->loops[loop].outer)
-        if (s->flow->loops[loop].irreducible)
-            spread_irreducible(s, loop, span);
+        irreducible |= s->flow->loops[loop].irreducible;
+    if (irreducible)
+        spread_irreducible(s, span);
     spread_from(s, block, span);
 }
 

@@ -196,7 +196,7 @@ static bool excused(Claims *claims, const Step *step) {
 static void complain(Claims *claims, Told *told, const Step *step, ClaimKind kind, uint32_t operand, const Form *form,
                      const char *what, const uint64_t *values, uint32_t lanes) {
     if (excused(claims, step)) {
-        claims->tally->excused++;
+        claims->tally->behind++;
         return;
     }
     claims->tally->violations++;

@@ -222,9 +222,9 @@ static void print_count(void) {
     printf("%" PRIu64 " instructions of warps, %" PRIu64 " checks of %" PRIu64 " values of lanes, %" PRIu64
            " with another warp; nothing is said of %" PRIu64 ", %" PRIu64 " are undefined\n",
            tally.steps, tally.checks, tally.lanes, tally.spans, tally.unclaimed, tally.undefined);
-    printf("%" PRIu64 " times an index wrapped that was assumed not to; %" PRIu64
-           " claims behind that were passed over\n",
-           tally.broken, tally.excused);
+    printf("%" PRIu64 " times an index wrapped that was assumed not to; behind that, %" PRIu64
+           " claims that assume it were passed over, and %" PRIu64 " that do not say so did not hold\n",
+           tally.broken, tally.excused, tally.behind);
     static const char *const kinds[CLAIM_KINDS] = {"constant",       "uniform",   "table",       "affine",
                                                    "affine in bits", "some bits", "state space", "block"};
     for (unsigned i = 0; i < CLAIM_KINDS; i++)

@@ -47,7 +47,8 @@ typedef struct Tally {
     uint64_t unclaimed;  /* operands of which nothing is said */
     uint64_t undefined;  /* ... that have no value in any lane */
     uint64_t broken;     /* times that an index wrapped which was assumed not to */
-    uint64_t excused;    /* claims behind such a one that were passed over, or did not hold */
+    uint64_t excused;    /* claims behind such a one, which assume it, that were passed over */
+    uint64_t behind;     /* claims behind such a one, which do not say that they assume it, that did not hold */
     uint64_t violations; /* claims that did not hold */
     uint64_t ends[4];    /* launches, by EndKind */
     uint64_t forced;
