@@ -50,9 +50,13 @@ struct Claims {
 
 /* ---- Claims of a function ---- */
 
-/* Makes a claim wrong that the shape of the launch does not: bits that are known, and the space. */
+/* Makes claims wrong that the shape of the launch does not: bits that are known, and the space; and of what nothing is
+ * known of, says something. */
 static void spoil(Look *look) {
-    if (look->form.kind == FORM_ANY) {
+    if (look->form.kind == FORM_ANY && !look->form.zeros && !look->form.ones && look->form.lanes == FORM_LANE_BITS) {
+        look->form.kind = look->operand & 1 ? FORM_AFFINE : FORM_BITS;
+        look->form.span = SPAN_WARP;
+    } else if (look->form.kind == FORM_ANY) {
         uint64_t zeros = look->form.zeros;
         look->form.zeros = look->form.ones;
         look->form.ones = zeros;

@@ -1,14 +1,16 @@
 /* Runs kernels with made-up launches, and holds what the value analysis says of every value against what it is.
  *
- *     values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] [--random N] [--print]
- * FILE.ptx|FOLDER...
+ *     values [OPTION...] FILE.ptx|FOLDER...
+ *
+ *     --checks N, --seed N, --steps N, --show N, --list, --random N, --print, --mislead
  *
  * Of each kernel as many launches as it takes for its part of N checks (100,000), each of at most --steps instructions
  * of warps (20,000). Prints what did not hold, --show instructions of each file (5) at most, and the count of it all;
  * --list prints what each kernel did. --random N: N random kernels (generate.c), too, from number --seed on; --print
  * prints those of them in which something did not hold. With --mislead the analysis is told that CTAs are 32 threads in
- * a row, and they are not: every kind of claim about values has to be found wrong then, which tests this program. Exit
- * status: 0 if every claim held, 1 if not, 2 if there is nothing to check or the command line is wrong. */
+ * a row, and they are not, and other claims are made wrong (claims.c): every kind has to be found wrong then, which
+ * tests this program. Exit status: 0 if every claim held, 1 if not, 2 if there is nothing to check or the command line
+ * is wrong. */
 #include "values.h"
 
 #include "ptx/reader.h"
@@ -234,10 +236,8 @@ static void print_count(void) {
 
 /* Each kind of claim was found wrong. */
 static int status_of_lies(void) {
-    static const ClaimKind kinds[] = {CLAIM_CONSTANT,  CLAIM_UNIFORM, CLAIM_TABLE, CLAIM_AFFINE,
-                                      CLAIM_SOME_BITS, CLAIM_SPACE,   CLAIM_BLOCK};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!tally.wrong[kinds[i]])
+    for (unsigned i = 0; i < CLAIM_KINDS; i++)
+        if (!tally.wrong[i])
             return 1;
     return 0;
 }
