@@ -167,8 +167,8 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o \
-		$(filter-out %_test.o %/values.o %/launches.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
+$(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka -lm
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
@@ -246,9 +246,9 @@ ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree 
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 
-ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N
+ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
-	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) $(or $(PTX),tests/ptx tests/golden)
+	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) --random $(or $(RANDOM),200) $(or $(PTX),tests/ptx tests/golden)
 
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }

@@ -50,9 +50,13 @@ struct Claims {
 
 /* ---- Claims of a function ---- */
 
-/* Makes a claim wrong that the shape of the launch does not: bits that are known, and the space. */
+/* Makes claims wrong that the shape of the launch does not: bits that are known, and the space; and of what nothing is
+ * known of, says something. */
 static void spoil(Look *look) {
-    if (look->form.kind == FORM_ANY) {
+    if (look->form.kind == FORM_ANY && !look->form.zeros && !look->form.ones && look->form.lanes == FORM_LANE_BITS) {
+        look->form.kind = look->operand & 1 ? FORM_AFFINE : FORM_BITS;
+        look->form.span = SPAN_WARP;
+    } else if (look->form.kind == FORM_ANY) {
         uint64_t zeros = look->form.zeros;
         look->form.zeros = look->form.ones;
         look->form.ones = zeros;
@@ -196,7 +200,7 @@ static bool excused(Claims *claims, const Step *step) {
 static void complain(Claims *claims, Told *told, const Step *step, ClaimKind kind, uint32_t operand, const Form *form,
                      const char *what, const uint64_t *values, uint32_t lanes) {
     if (excused(claims, step)) {
-        claims->tally->excused++;
+        claims->tally->behind++;
         return;
     }
     claims->tally->violations++;

@@ -143,7 +143,9 @@ static uint32_t guarded(Context *c, const Function *f) {
     uint32_t run = 0;
     if (c->instruction->guard == PTX_NONE)
         return c->group->lanes;
-    fetch(c, &f->args[c->instruction->guard], values);
+    uint32_t defined = fetch(c, &f->args[c->instruction->guard], values);
+    if (c->form->does >= DOES_BRANCH && (defined & c->group->lanes) != c->group->lanes)
+        machine_stop(c->machine, STR("the guard of a branch is undefined"), c->instruction->statement);
     for (uint32_t left = c->group->lanes; left; left &= left - 1)
         if ((values[__builtin_ctz(left)] & 1) != c->instruction->guard_negated)
             run |= left & -left;

@@ -1,12 +1,16 @@
 /* Runs kernels with made-up launches, and holds what the value analysis says of every value against what it is.
  *
- *     values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] FILE.ptx|FOLDER...
+ *     values [OPTION...] FILE.ptx|FOLDER...
+ *
+ *     --checks N, --seed N, --steps N, --show N, --list, --random N, --print, --mislead
  *
  * Of each kernel as many launches as it takes for its part of N checks (100,000), each of at most --steps instructions
  * of warps (20,000). Prints what did not hold, --show instructions of each file (5) at most, and the count of it all;
- * --list prints what each kernel did. With --mislead the analysis is told that CTAs are 32 threads in a row, and they
- * are not: every kind of claim about values has to be found wrong then, which tests this program. Exit status: 0 if
- * every claim held, 1 if not, 2 if there is nothing to check or the command line is wrong. */
+ * --list prints what each kernel did. --random N: N random kernels (generate.c), too, from number --seed on; --print
+ * prints those of them in which something did not hold. With --mislead the analysis is told that CTAs are 32 threads in
+ * a row, and they are not, and other claims are made wrong (claims.c): every kind has to be found wrong then, which
+ * tests this program. Exit status: 0 if every claim held, 1 if not, 2 if there is nothing to check or the command line
+ * is wrong. */
 #include "values.h"
 
 #include "ptx/reader.h"
@@ -17,9 +21,9 @@
 #include <stdlib.h>
 
 typedef struct Options {
-    uint64_t checks, seed, steps;
+    uint64_t checks, seed, steps, random;
     unsigned show;
-    bool list, mislead;
+    bool list, mislead, print;
 } Options;
 
 static Options options = {.checks = 100000, .steps = 20000, .show = 5};
@@ -132,13 +136,7 @@ static uint64_t kernels_in(const char *file) {
     return count;
 }
 
-static bool run_file(const char *file, uint64_t wanted) {
-    const char *problem;
-    Source *source = source_read(file, &problem);
-    if (!source) {
-        fprintf(stderr, "%s: %s\n", file, problem);
-        return false;
-    }
+static void run_module(Source *source, const char *file, uint64_t wanted) {
     PtxModule module;
     Diagnostics diagnostics = {0};
     if (ptx_read(&module, source, false, &diagnostics)) {
@@ -148,22 +146,52 @@ static bool run_file(const char *file, uint64_t wanted) {
                 run_kernel(machine, &module, f, file, wanted);
         machine_free(machine);
     } else if (options.list) {
-        printf("%s: it is no PTX that can be read\n", file);
+        printf("%s: it is no PTX that can be read: %s\n", file, diagnostics.items[0].message);
     }
     ptx_free(&module);
     diagnostics_free(&diagnostics);
     source_free(source);
-    return true;
+}
+
+static bool run_file(const char *file, uint64_t wanted) {
+    const char *problem;
+    Source *source = source_read(file, &problem);
+    if (source)
+        run_module(source, file, wanted);
+    else
+        fprintf(stderr, "%s: %s\n", file, problem);
+    return source != NULL;
+}
+
+static void run_random(void) {
+    enum { CHECKS_EACH = 1500 };
+    uint64_t first = options.seed;
+    options.seed = 0; /* launches go by the kernel's number alone, so that one by itself is the same as among others */
+    for (uint64_t i = 0; i < options.random; i++) {
+        char name[40];
+        Text text = {0};
+        uint64_t before = tally.violations, kernels = tally.kernels;
+        snprintf(name, sizeof name, "random-%" PRIu64, first + i);
+        generate_kernel(first + i, &text);
+        run_module(source_copy(name, text.data, text.size), name, CHECKS_EACH);
+        if ((options.print && tally.violations != before) || tally.kernels == kernels)
+            printf("%.*s", (int)text.size, text.data);
+        text_free(&text);
+    }
+    options.seed = first;
 }
 
 static bool take_arguments(int count, char **arguments) {
     static const struct {
         const char *name;
         uint64_t *to;
-    } numbers[] = {{"--checks", &options.checks}, {"--seed", &options.seed}, {"--steps", &options.steps}};
+    } numbers[] = {{"--checks", &options.checks},
+                   {"--seed", &options.seed},
+                   {"--steps", &options.steps},
+                   {"--random", &options.random}};
     for (int i = 1; i < count; i++) {
         bool taken = false;
-        for (size_t k = 0; k < 3; k++)
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             if (!strcmp(arguments[i], numbers[k].name) && i + 1 < count) {
                 *numbers[k].to = strtoull(arguments[++i], NULL, 10);
                 taken = true;
@@ -177,11 +205,13 @@ static bool take_arguments(int count, char **arguments) {
             options.list = true;
         else if (!strcmp(arguments[i], "--mislead"))
             options.mislead = true;
+        else if (!strcmp(arguments[i], "--print"))
+            options.print = true;
         else if (arguments[i][0] == '-' || nftw(arguments[i], note_file, 16, 0))
             return false;
     }
     qsort(files, file_count, sizeof *files, by_name);
-    return file_count > 0;
+    return file_count > 0 || options.random > 0;
 }
 
 static void print_count(void) {
@@ -194,9 +224,9 @@ static void print_count(void) {
     printf("%" PRIu64 " instructions of warps, %" PRIu64 " checks of %" PRIu64 " values of lanes, %" PRIu64
            " with another warp; nothing is said of %" PRIu64 ", %" PRIu64 " are undefined\n",
            tally.steps, tally.checks, tally.lanes, tally.spans, tally.unclaimed, tally.undefined);
-    printf("%" PRIu64 " times an index wrapped that was assumed not to; %" PRIu64
-           " claims behind that were passed over\n",
-           tally.broken, tally.excused);
+    printf("%" PRIu64 " times an index wrapped that was assumed not to; behind that, %" PRIu64
+           " claims that assume it were passed over, and %" PRIu64 " that do not say so did not hold\n",
+           tally.broken, tally.excused, tally.behind);
     static const char *const kinds[CLAIM_KINDS] = {"constant",       "uniform",   "table",       "affine",
                                                    "affine in bits", "some bits", "state space", "block"};
     for (unsigned i = 0; i < CLAIM_KINDS; i++)
@@ -206,21 +236,21 @@ static void print_count(void) {
 
 /* Each kind of claim was found wrong. */
 static int status_of_lies(void) {
-    static const ClaimKind kinds[] = {CLAIM_CONSTANT,  CLAIM_UNIFORM, CLAIM_TABLE, CLAIM_AFFINE,
-                                      CLAIM_SOME_BITS, CLAIM_SPACE,   CLAIM_BLOCK};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!tally.wrong[kinds[i]])
+    for (unsigned i = 0; i < CLAIM_KINDS; i++)
+        if (!tally.wrong[i])
             return 1;
     return 0;
 }
 
 int main(int count, char **arguments) {
     if (!take_arguments(count, arguments)) {
-        fprintf(stderr,
-                "values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] FILE.ptx|FOLDER...\n");
+        fprintf(stderr, "values [--checks N] [--seed N] [--steps N] [--show N] [--list] [--mislead] [--random N] "
+                        "[--print] FILE.ptx|FOLDER...\n");
         return 2;
     }
     uint64_t kernels = 0;
+    run_random();
+    options.checks += tally.checks; /* those are beside the ones of files */
     for (size_t i = 0; i < file_count; i++)
         kernels += kernels_in(files[i]);
     for (unsigned pass = 0; pass < 8 && tally.checks < options.checks && kernels; pass++) {

@@ -1,5 +1,5 @@
-/* What the parts of the check of the value analysis share: launches made up for a kernel (launches.c), claims held
- * against what the interpreter sees (claims.c), and the program (values.c). */
+/* What the parts of the check of the value analysis share: launches made up for a kernel (launches.c), random kernels
+ * (generate.c), claims held against what the interpreter sees (claims.c), and the program (values.c). */
 #ifndef TESTS_REFERENCE_PTX_VALUES_H
 #define TESTS_REFERENCE_PTX_VALUES_H
 
@@ -19,6 +19,9 @@ typedef struct MadeUp {
  * tell, or one that no device takes. */
 bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function, bool shaped,
                     const PtxBlockShape *given, uint64_t seed, MadeUp *made);
+
+/* A random kernel, by generate.c: the same of the same seed. */
+void generate_kernel(uint64_t seed, Text *text);
 
 /* ---- Claims ---- */
 
@@ -44,7 +47,8 @@ typedef struct Tally {
     uint64_t unclaimed;  /* operands of which nothing is said */
     uint64_t undefined;  /* ... that have no value in any lane */
     uint64_t broken;     /* times that an index wrapped which was assumed not to */
-    uint64_t excused;    /* claims behind such a one that were passed over, or did not hold */
+    uint64_t excused;    /* claims behind such a one, which assume it, that were passed over */
+    uint64_t behind;     /* claims behind such a one, which do not say that they assume it, that did not hold */
     uint64_t violations; /* claims that did not hold */
     uint64_t ends[4];    /* launches, by EndKind */
     uint64_t forced;
