@@ -96,8 +96,8 @@ bool read_address_size(Reader *r, uint32_t word) {
     if (!read_count(r, &number))
         return false;
     if (number != 64)
-        return ptx_fail(r, at, number == 32 ? "ptxas no longer makes code with 32-bit addresses"
-                                            : "an address has 64 bits");
+        return ptx_fail(r, at,
+                        number == 32 ? "ptxas no longer makes code with 32-bit addresses" : "an address has 64 bits");
     r->module->address_size = number;
     add_operand(r, PTX_INTEGER, 0, number);
     add_statement(r, PTX_DIRECTIVE, word, first);
@@ -135,11 +135,12 @@ static uint32_t header_bit(uint32_t word) {
 
 static bool check_header(Reader *r, const HeaderRule *rule, Str name, const char *at) {
     const PtxFunction *function = &r->module->functions[r->function];
-    uint32_t late = rule->word == WORD_noreturn
-                        ? header_bit(WORD_noreturn) | header_bit(WORD_abi_preserve) | header_bit(WORD_abi_preserve_control)
-                        : header_bit(rule->word);
+    uint32_t late = rule->word == WORD_noreturn ? header_bit(WORD_noreturn) | header_bit(WORD_abi_preserve) |
+                                                      header_bit(WORD_abi_preserve_control)
+                                                : header_bit(rule->word);
     if (function->entry == rule->of_function)
-        return ptx_fail(r, at, "'%.*s' is a directive of %s", STR_ARG(name), rule->of_function ? "functions" : "kernels");
+        return ptx_fail(r, at, "'%.*s' is a directive of %s", STR_ARG(name),
+                        rule->of_function ? "functions" : "kernels");
     if (rule->version > r->module->version)
         return ptx_fail(r, at, "'%.*s' needs .version %u.%u or later", STR_ARG(name), rule->version / 10u,
                         rule->version % 10u);
@@ -208,7 +209,8 @@ bool read_file(Reader *r, uint32_t word) {
     const char *at = r->p;
     if (!read_count(r, &number))
         return false;
-    PtxName *name = &r->module->names[intern(r, str_between(at, r->p))]; /* no identifier starts with a digit */
+    uint32_t named = intern(r, str_between(at, r->p)); /* no identifier starts with a digit */
+    PtxName *name = &r->module->names[named];          /* which intern may have moved */
     if (name->bound_kind == BOUND_FILE)
         return ptx_fail(r, at, "there is a file %u already", number);
     name->bound_kind = BOUND_FILE;
@@ -268,7 +270,8 @@ static bool read_aliased(Reader *r, uint32_t *function) {
     Str name = take_identifier(r);
     if (!name.size)
         return fail_expected(r, "a function");
-    const PtxName *entry = &r->module->names[intern(r, name)];
+    uint32_t named = intern(r, name);
+    const PtxName *entry = &r->module->names[named];
     if (entry->bound_kind != BOUND_FUNCTION || r->module->functions[entry->bound].entry)
         return ptx_fail(r, at, "'%.*s' is no function", STR_ARG(name));
     *function = entry->bound;
@@ -448,7 +451,8 @@ bool read_data(Reader *r, uint32_t word) {
         int64_t number = 0;
         while (is_class(*at, CLASS_DIGIT) && at - r->p < 18)
             number = number * 10 + (*at++ - '0');
-        if (at > r->p && (c != '0' || at == r->p + 1) && (*at == ',' || *at == '\n') && (word != WORD_b8 || number < 256)) {
+        if (at > r->p && (c != '0' || at == r->p + 1) && (*at == ',' || *at == '\n') &&
+            (word != WORD_b8 || number < 256)) {
             r->p = at;
             add_operand(r, PTX_INTEGER, 0, number);
         } else if (is_class(c, CLASS_LETTER) || (c == '.' && !is_class(r->p[1], CLASS_DIGIT))) {
