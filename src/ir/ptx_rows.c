@@ -253,12 +253,13 @@ static void add_words(const PtxRow *row) {
 }
 
 static void prepare_lines(void) {
-    const PtxRow *row = rows - 1;
+    size_t begun = 0; /* rows: a line belongs to the last of them */
     for (size_t i = 0; i < LINES; i++) {
         if (!lines[i].name) {
-            row++;
+            begun++;
             continue;
         }
+        const PtxRow *row = &rows[begun - 1];
         lines[i].name = row->name;
         lines[i].control = row->control;
         lines[i].effects = row->effects;

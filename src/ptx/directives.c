@@ -209,7 +209,8 @@ bool read_file(Reader *r, uint32_t word) {
     const char *at = r->p;
     if (!read_count(r, &number))
         return false;
-    PtxName *name = &r->module->names[intern(r, str_between(at, r->p))]; /* no identifier starts with a digit */
+    uint32_t named = intern(r, str_between(at, r->p)); /* no identifier starts with a digit */
+    PtxName *name = &r->module->names[named];          /* which intern may have moved */
     if (name->bound_kind == BOUND_FILE)
         return ptx_fail(r, at, "there is a file %u already", number);
     name->bound_kind = BOUND_FILE;
@@ -269,7 +270,8 @@ static bool read_aliased(Reader *r, uint32_t *function) {
     Str name = take_identifier(r);
     if (!name.size)
         return fail_expected(r, "a function");
-    const PtxName *entry = &r->module->names[intern(r, name)];
+    uint32_t named = intern(r, name);
+    const PtxName *entry = &r->module->names[named];
     if (entry->bound_kind != BOUND_FUNCTION || r->module->functions[entry->bound].entry)
         return ptx_fail(r, at, "'%.*s' is no function", STR_ARG(name));
     *function = entry->bound;
