@@ -63,7 +63,7 @@ WEIR_API size_t weir_file_size(const weir_file *file);
 WEIR_API int weir_file_is_pass_log(const weir_file *file);
 
 /* Nonzero for PTX: its text starts with .version, or its name ends so, or it has images. It is read and printed; what
- * is asked of it gives a result whose verdict is WEIR_VERDICT_ERROR. */
+ * is asked of it but lint alone (WEIR_LINT_ONLY) gives a result whose verdict is WEIR_VERDICT_ERROR. */
 WEIR_API int weir_file_is_ptx(const weir_file *file);
 
 /* Nonzero for a fatbin, and for an ELF file: an object, a library, a program, or a cubin. */

@@ -119,10 +119,11 @@ const Command commands[COMMAND_COUNT] = {
          .run = command_lint,
          .what = "check kernels against hardware constraints",
          .operands = "FILE|DIR|-...",
-         .does = "Reports what the hardware does not allow in a kernel in Triton GPU IR: sizes, alignments, counts, "
-                 "fences.",
-         .more = "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); for a DIR, every "
-                 ".ttgir and .mlir file below it; - is standard input. `weir rules` lists the rules.",
+         .does = "Reports what the hardware does not allow in a kernel in Triton GPU IR or PTX: sizes, alignments, "
+                 "counts, fences.",
+         .more = "FILE is a .ttgir, .mlir or .ptx file, a log of compiler passes (MLIR_ENABLE_DUMP), or a program, "
+                 "library, object, cubin or fatbin with PTX in it; for a DIR, every .ttgir, .mlir and .ptx file below "
+                 "it; - is standard input. `weir rules` lists the rules.",
          .status = "0 if nothing is wrong, 1 if something is, 3 if nothing wrong was found but not everything could be "
                    "looked at, 2 if the input or the command line is wrong.",
          .manual = "Schedules do not matter here. An error is proven by the IR; what cannot be decided is a note "

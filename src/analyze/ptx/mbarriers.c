@@ -87,7 +87,8 @@ static void look_at_waits(Lint *lint) {
             continue;
         ptx_say(ptx_find(lint, RULE_MBARRIER_NEVER_WAITED, act->statement,
                          "its completion counts on an mbarrier, and the kernel never waits on one"),
-                "Whoever uses what asynchronous work has written, or exits, must wait for its completion.",
+                "What asynchronous work writes may be used only after a wait for its completion, and a CTA may not "
+                "exit before.",
                 "Wait on the mbarrier with `mbarrier.try_wait` before the data is used, and before the kernel ends.");
         return;
     }
