@@ -351,6 +351,8 @@ Form form_join(const FormTables *tables, const Form *a, const Form *b, FormSpan 
 
 Form form_narrowed(const FormTables *tables, const Form *form, FormSpan span) {
     Form narrowed = *form;
+    if (form->kind == FORM_ANY && span == SPAN_NONE)
+        narrowed.lanes = FORM_LANE_BITS;
     if (form->kind == FORM_NEVER || form->kind == FORM_ANY || form_based_on_constant(form) || span <= form->span)
         return narrowed;
     if (span != SPAN_NONE) {

@@ -393,7 +393,7 @@ static void functions_are_called(void **state) {
 
 static void variables_have_their_values(void **state) {
     (void)state;
-    const char *text = HEAD ".global .align 4 .b32 table[4] = {1, 2, {3}};\n.const .align 8 .b64 where[2] = "
+    const char *text = HEAD ".global .align 4 .b32 table[4] = {1, 2, 3};\n.const .align 8 .u64 where[2] = "
                             "{generic(table), table+4};\n" KERNEL REGISTERS START
                             "ld.const.u64 %rd1, [where]; ld.u32 %r1, [%rd1]; ld.const.u64 %rd2, [where+8];\n"
                             "ld.global.v2.u32 {%r2, %r3}, [%rd2]; ld.global.u32 %r4, [table+12]; shl.b32 %r2, %r2, 8; "

@@ -13,10 +13,13 @@ static double real(uint64_t bits, Type type) {
     return type.bits == 32 ? narrow : value;
 }
 
+/* What is no number is one bit pattern in f32. */
 static uint64_t bits_of(double value, Type type) {
     uint64_t bits = 0;
     float narrow = (float)value;
-    if (type.bits == 32)
+    if (type.bits == 32 && isnan(value))
+        bits = 0x7fffffff;
+    else if (type.bits == 32)
         memcpy(&bits, &narrow, 4);
     else
         memcpy(&bits, &value, 8);
@@ -24,13 +27,14 @@ static uint64_t bits_of(double value, Type type) {
 }
 
 static double flushed(const Verb *form, double value) {
+    value = has(form, W_ftz) ? (double)(float)value : value; /* rounded first */
     return has(form, W_ftz) && fabs(value) < 0x1p-126 ? copysign(0, value) : value;
 }
 
 static double saturated(const Verb *form, double value) {
     if (!has(form, W_sat))
         return value;
-    return isnan(value) || value < 0 ? 0 : value > 1 ? 1 : value;
+    return isnan(value) || value <= 0 ? 0 : value > 1 ? 1 : value;
 }
 
 static bool ordered(Compare compare, double a, double b) {
@@ -73,7 +77,7 @@ static bool is_kind(const Verb *form, double value, Type type) {
            : has(form, W_infinite)   ? isinf(value)
            : has(form, W_number)     ? !isnan(value)
            : has(form, W_notanumber) ? isnan(value)
-           : has(form, W_normal)     ? isfinite(value) && value != 0 && !small
+           : has(form, W_normal)     ? isfinite(value) && !small /* zero is, on the H200 */
                                      : small;
 }
 

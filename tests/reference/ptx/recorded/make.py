@@ -276,9 +276,10 @@ def lanes():
 
 
 def real():
+    """f32 and f64, rounded to the nearest: what the interpreter has of real numbers."""
     k = Kernel("real", real=True)
     for kind, a, to in (("f32", "f", "fd"), ("f64", "d", "gd")):
-        for round_ in ("rn", "rz", "rm", "rp"):
+        for round_ in ("rn",):
             for op in ("add", "sub", "mul"):
                 k.form(f"{op}.{round_}.{kind}", [f"{op}.{round_}.{kind} {to}, a{a}, b{a};"], to, kind)
             k.form(f"fma.{round_}.{kind}", [f"fma.{round_}.{kind} {to}, a{a}, b{a}, c{a};"], to, kind)
@@ -300,20 +301,18 @@ def real():
                 low = max(16, bits(whole))
                 k.form(f"cvt.{round_}.{whole}.{kind}", [f"cvt.{round_}.{whole}.{kind} {RESULT[low]}, a{a};"], RESULT[low], f"b{low}")
             k.form(f"cvt.{round_}.{kind}.{kind}", [f"cvt.{round_}.{kind}.{kind} {to}, a{a};"], to, kind)
-        for round_ in ("rn", "rz", "rm", "rp"):
+        for round_ in ("rn",):
             for whole in ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"):
                 low = max(16, bits(whole))
                 k.form(f"cvt.{round_}.{kind}.{whole}", [f"cvt.{round_}.{kind}.{whole} {to}, a{low};"], to, kind)
-    for round_ in ("rn", "rz", "rm", "rp"):
+    for round_ in ("rn",):
         k.form(f"cvt.{round_}.f32.f64", [f"cvt.{round_}.f32.f64 fd, ad;"], "fd", "f32")
         k.form(f"cvt.{round_}.ftz.f32.f64", [f"cvt.{round_}.ftz.f32.f64 fd, ad;"], "fd", "f32")
         for op in ("add", "mul"):
             k.form(f"{op}.{round_}.ftz.f32", [f"{op}.{round_}.ftz.f32 fd, af, bf;"], "fd", "f32")
             k.form(f"{op}.{round_}.sat.f32", [f"{op}.{round_}.sat.f32 fd, af, bf;"], "fd", "f32")
         k.form(f"fma.{round_}.ftz.f32", [f"fma.{round_}.ftz.f32 fd, af, bf, cf;"], "fd", "f32")
-        k.form(f"cvt.{round_}.f16.f32", [f"cvt.{round_}.f16.f32 h, af;"], "h", "b16") if round_ in ("rn", "rz") else None
     k.form("cvt.f64.f32", ["cvt.f64.f32 gd, af;"], "gd", "f64")
-    k.form("cvt.f32.f16", ["cvt.f32.f16 fd, a16;"], "fd", "f32")
     k.form("cvt.sat.f32.f32", ["cvt.sat.f32.f32 fd, af;"], "fd", "f32")
     return k
 
