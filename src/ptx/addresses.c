@@ -54,8 +54,8 @@ AddressFacts address_facts(Str form) {
 /* A variable, in the operand's place among the addresses of the instruction. */
 static bool check_variable(Reader *r, const AddressFacts *facts, const PtxVariable *variable, unsigned place,
                            const char *at) {
-    Str space = ptx_name(r->module, variable->space), type = ptx_name(r->module, variable->type);
-    if (word_place(type, ".texref .samplerref .surfref") >= 0)
+    Str space = ptx_name(r->module, variable->space);
+    if (type_of(r, variable)->opaque)
         return true;
     if (!facts->count)
         return !facts->plain || variable->space != WORD_param ||

@@ -5,17 +5,10 @@
 /* ---- Types -------------------------------------------------------------------------------------------- */
 
 unsigned variable_bits(const Reader *r, const PtxVariable *variable) {
-    Str type = ptx_name(r->module, variable->type);
-    unsigned bits = 0, times = 1;
-    for (size_t i = 1; i < type.size; i++) {
-        if (type.data[i] == 'x' && i + 1 < type.size)
-            times = (unsigned)(type.data[++i] - '0');
-        else if (is_class(type.data[i], CLASS_DIGIT))
-            bits = bits * 10 + (unsigned)(type.data[i] - '0');
-    }
+    unsigned bits = type_of(r, variable)->bits;
     if (variable->vector != PTX_NONE)
-        times *= (unsigned)(ptx_name(r->module, variable->vector).data[2] - '0');
-    return bits * times;
+        bits *= (unsigned)(ptx_name(r->module, variable->vector).data[2] - '0');
+    return bits;
 }
 
 uint64_t variable_size(const Reader *r, const PtxVariable *variable) {

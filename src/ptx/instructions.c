@@ -18,38 +18,13 @@ static char type_class(Str type) {
     return word_place(type, "b8 b128 b16 u8 u16 u32 u64 s8 s16 s32 s64") >= 0 ? 'i' : 0;
 }
 
-/* "f16x2" has 32. */
-static unsigned type_bits(Str type) {
-    unsigned bits = 0, times = 1;
-    for (size_t i = 0; i < type.size; i++) {
-        if (is_class(type.data[i], CLASS_DIGIT))
-            bits = bits * 10 + (unsigned)(type.data[i] - '0');
-        else if (type.data[i] == 'x' && i + 1 < type.size)
-            times = (unsigned)(type.data[++i] - '0');
-    }
-    return bits * times;
-}
-
-/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
- * type go with; 0: none of these. */
-static char type_letter(Str type) {
-    char letter = type.size > 1 ? type.data[0] : 0;
-    if (str_is(type, "pred"))
-        return 'p';
-    if (str_is(type, "none"))
-        return '-';
-    if (letter && (type.data[1] == 'f' || memchr(type.data, 'x', type.size)))
-        return 'h';
-    return letter && strchr("busf", letter) && is_class(type.data[1], CLASS_DIGIT) ? letter : 0;
-}
-
 /* The type of an operand, as its row gives it; `bits` of it. */
 static Str operand_type(const PtxRow *row, Str form, Str said, unsigned *bits) {
     bool wide = str_is(said, "wide");
     Str type = ptx_form_modifier(row, form, wide ? STR("t") : said);
     if (!type.size)
         type = said;
-    *bits = type_bits(type) << wide;
+    *bits = ptx_type_bits(type) << wide;
     return type;
 }
 
@@ -85,7 +60,7 @@ static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *s
     unsigned bits;
     Str type = operand_type(row, form, said->type, &bits);
     facts->type = type_class(type);
-    facts->letter = type_letter(type);
+    facts->letter = ptx_type_letter(type);
     facts->name = type;
     facts->bits = (uint8_t)bits;
     facts->loose = said->wider;
@@ -160,6 +135,35 @@ static bool is_wrong(const PtxModule *module, Str opcode, Str form) {
     return module->version <= PTX_NEWEST && (ptx_opcode_acts(opcode) != PTX_NO_ROW || unknown_word(form).size);
 }
 
+/* Whether a register of a type fits the type of the instruction: b fits all of its size, u and s each other. */
+static bool type_fits(const OperandFacts *facts, const TypeFacts *type) {
+    char letter = type->letter;
+    if (!letter || !facts->letter)
+        return true;
+    if (letter == 'p' || facts->letter == 'p')
+        return letter == facts->letter || (letter == 'p' && facts->predicate);
+    bool size = type->bits == facts->bits ||
+                (facts->loose && type->bits > facts->bits && (facts->letter == 'b' || !strchr("fh", letter)));
+    bool kind = letter == 'b' || facts->letter == 'b' || str_equal(type->name, facts->name) ||
+                (strchr("us", letter) && strchr("us", facts->letter));
+    return size && kind;
+}
+
+/* Which operands need no more than a look at their kind and type: nearly all that there are. */
+static void describe_easy(const Reader *r, FormFacts *facts) {
+    for (unsigned i = 0; i < facts->count; i++) {
+        OperandFacts *operand = &facts->operands[i];
+        bool braces = operand->braces && operand->members != ANY_MEMBERS;
+        if (facts->limits || operand->address || operand->label || braces || (operand->pair && !operand->lone))
+            continue;
+        operand->integers = !operand->written && !operand->no_number && !operand->values.size && operand->type != 'f' &&
+                            operand->type != 'n';
+        for (uint32_t type = 0; type < r->names_of_types && !operand->number; type++)
+            if (!operand->typed || type_fits(operand, &r->types[type]))
+                operand->registers |= r->types[type].bit;
+    }
+}
+
 static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     Str text = form->text;
     bool empty = str_mentions(text, STR("..")) || str_ends(text, STR(".")); /* a modifier without a name */
@@ -183,6 +187,7 @@ static void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     for (;;) {
         const FormFacts empty_facts = *facts;
         describe_operands(line, form->text, facts);
+        describe_easy(r, facts);
         facts->early = needs_later(r->module, line, form->text);
         line = ptx_next_line(line, form->text);
         if (!line)
@@ -282,41 +287,14 @@ static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand
     return true;
 }
 
-/* A type that a register was declared with, without its dot. */
-typedef struct RegisterType {
-    Str name;
-    char letter;
-    unsigned bits;
-} RegisterType;
-
-static RegisterType register_type(const Reader *r, const PtxOperand *operand) {
-    Str type = ptx_name(r->module, r->module->variables[operand->a].type);
-    if (type.size)
-        type = (Str){type.data + 1, type.size - 1};
-    return (RegisterType){type, type_letter(type), type_bits(type)};
-}
-
-/* Whether it fits the type of the instruction: b fits all of its size, u and s each other. */
-static bool type_fits(const OperandFacts *facts, RegisterType type) {
-    char letter = type.letter;
-    if (!letter || !facts->letter)
-        return true;
-    if (letter == 'p' || facts->letter == 'p')
-        return letter == facts->letter || (letter == 'p' && facts->predicate);
-    bool size = type.bits == facts->bits ||
-                (facts->loose && type.bits > facts->bits && (facts->letter == 'b' || !strchr("fh", letter)));
-    bool kind = letter == 'b' || facts->letter == 'b' || str_equal(type.name, facts->name) ||
-                (strchr("us", letter) && strchr("us", facts->letter));
-    return size && kind;
-}
-
-static bool fail_type(Reader *r, RegisterType type, Str form, const char *at) {
-    return ptx_fail(r, at, "'%.*s' does not take a register of type .%.*s here", STR_ARG(form), STR_ARG(type.name));
+static bool fail_type(Reader *r, const TypeFacts *type, Str form, const char *at) {
+    return ptx_fail(r, at, "'%.*s' does not take a register of type .%.*s here", STR_ARG(form), STR_ARG(type->name));
 }
 
 static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
-    RegisterType type = register_type(r, operand);
-    bool vector = r->module->variables[operand->a].vector != PTX_NONE;
+    const PtxVariable *variable = &r->module->variables[operand->a];
+    const TypeFacts *type = type_of(r, variable);
+    bool vector = variable->vector != PTX_NONE;
     if (operand->part && !vector && (operand->part <= PTX_W || *form.data != 'v'))
         return ptx_fail(r, at, "this register has no such part");
     if (operand->part || vector)
@@ -346,7 +324,7 @@ static bool check_address(Reader *r, const FormFacts *facts, uint32_t head, unsi
     const PtxOperand *base = &r->module->operands[head + 1];
     if (!facts->wide || base->kind != PTX_REGISTER || r->module->variables[base->a].space != WORD_reg)
         return true;
-    return type_bits(ptx_name(r->module, r->module->variables[base->a].type)) != 32 ||
+    return type_of(r, &r->module->variables[base->a])->bits != 32 ||
            ptx_fail(r, at, "an address of '%.*s' has 64 bits, and this register has 32", STR_ARG(form));
 }
 
@@ -394,12 +372,12 @@ static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand 
 
 /* The type of a vector: what is of bits goes with all of its size, and a predicate with whatever there is. */
 typedef struct VectorType {
-    RegisterType type;
+    TypeFacts type;
     bool literals;
 } VectorType;
 
 static bool add_member(Reader *r, VectorType *all, const PtxOperand *member, const char *at) {
-    RegisterType own = register_type(r, member);
+    TypeFacts own = *type_of(r, &r->module->variables[member->a]);
     if (own.letter == 'p' || !own.letter || member->part)
         return true;
     if (!all->type.letter)
@@ -423,7 +401,7 @@ static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOper
         if (member->kind == PTX_REGISTER ? !add_member(r, type, member, at) : !check_single(r, facts, member, form, at))
             return false;
         if (member->kind == PTX_REGISTER && !type->type.letter && facts->letter != 'p' && vector->a == *count + 1)
-            return fail_type(r, register_type(r, member), form, at);
+            return fail_type(r, type_of(r, &r->module->variables[member->a]), form, at);
     }
     return true;
 }
@@ -445,8 +423,8 @@ static bool check_members(Reader *r, const OperandFacts *facts, const PtxOperand
     uint32_t count;
     if (!read_vector_type(r, facts, operand, form, at, &type, &count))
         return false;
-    if (type.type.letter && !type_fits(facts, type.type))
-        return fail_type(r, type.type, form, at);
+    if (type.type.letter && !type_fits(facts, &type.type))
+        return fail_type(r, &type.type, form, at);
     return count == facts->members || ptx_fail(r, at, "'%.*s' takes a vector of %u here, and this one has %u",
                                                STR_ARG(form), facts->members, count);
 }
@@ -554,12 +532,22 @@ static bool fail_early(Reader *r, const char *at, const PtxForm *form, const Ptx
 
 /* What the row says of the next operand: those that may be missing are there from the left, `extra` of them. NULL: it
  * says nothing of it. */
-static const OperandFacts *next_known(const FormFacts *facts, unsigned *next, unsigned *extra) {
+static inline const OperandFacts *next_known(const FormFacts *facts, unsigned *next, unsigned *extra) {
     while (*next < facts->count && facts->operands[*next].optional && !*extra)
         ++*next;
     const OperandFacts *known = *next < facts->count ? &facts->operands[(*next)++] : NULL;
     *extra -= known && known->optional;
     return known;
+}
+
+/* A single register of a type that will do, or a number where all will. */
+static inline bool is_easy(const Reader *r, const OperandFacts *known, const PtxOperand *operand) {
+    if (operand->part || operand->negated || !known)
+        return false;
+    if (operand->kind != PTX_REGISTER)
+        return operand->kind == PTX_INTEGER && known->integers;
+    const PtxVariable *variable = &r->module->variables[operand->a];
+    return variable->vector == PTX_NONE && (known->registers & type_of(r, variable)->bit);
 }
 
 /* Whether there are as many operands, with addresses and vectors where the row has them. */
@@ -591,7 +579,8 @@ static bool check_operands(Reader *r, uint32_t form, const char *start, const ui
     unsigned extra = count - facts->least, next = 0, addresses = 0;
     for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
         const OperandFacts *known = next_known(facts, &next, &extra);
-        if (!check_operand(r, form, facts, known, i, heads[i], &addresses, places[i]))
+        if (!is_easy(r, known, &r->module->operands[heads[i]]) &&
+            !check_operand(r, form, facts, known, i, heads[i], &addresses, places[i]))
             return false;
     }
     return true;
@@ -638,7 +627,7 @@ static bool read_guard(Reader *r, uint8_t *flags) {
     if (!good || r->p == at)
         return fail_expected(r, "a predicate");
     const PtxOperand *guard = &r->module->operands[head];
-    return (guard->kind == PTX_REGISTER && str_is(ptx_name(r->module, r->module->variables[guard->a].type), ".pred")) ||
+    return (guard->kind == PTX_REGISTER && type_of(r, &r->module->variables[guard->a])->letter == 'p') ||
            ptx_fail(r, at, "this is no predicate");
 }
 

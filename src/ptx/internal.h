@@ -57,18 +57,20 @@
     WORD(inlined_at, "inlined_at", NULL)
 
 /* Types of registers and variables: names, behind the words. Those that only instructions have are none of them. */
-#define PTX_TYPES(TYPE)                                                                                     \
-    TYPE(pred)                                                                                              \
-    TYPE(b8)                                                                                                \
-    TYPE(b16)                                                                                               \
-    TYPE(b32)                                                                                               \
-    TYPE(b64)                                                                                               \
-    TYPE(b128)                                                                                              \
-    TYPE(u8)                                                                                                \
-    TYPE(u16)                                                                                               \
-    TYPE(u32)                                                                                               \
-    TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) \
-        TYPE(samplerref) TYPE(surfref)
+#define PTX_TYPES(TYPE)                                                                                   \
+    TYPE(pred)                                                                                            \
+    TYPE(b8)                                                                                              \
+    TYPE(b16)                                                                                             \
+    TYPE(b32)                                                                                             \
+    TYPE(b64)                                                                                             \
+    TYPE(b128)                                                                                            \
+    TYPE(u8)                                                                                              \
+    TYPE(u16)                                                                                             \
+    TYPE(u32)                                                                                             \
+    TYPE(u64)                                                                                             \
+    TYPE(s8)                                                                                              \
+    TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) TYPE(samplerref) \
+        TYPE(surfref)
 
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
@@ -76,6 +78,12 @@ typedef enum WordName {
 #undef WORD
         WORD_COUNT,
 } WordName;
+
+enum {
+#define TYPE(name) +1
+    TYPE_COUNT = PTX_TYPES(TYPE)
+#undef TYPE
+};
 
 typedef enum BindingKind { BOUND_NOTHING, BOUND_VARIABLE, BOUND_FUNCTION, BOUND_FILE } BindingKind;
 
@@ -121,13 +129,24 @@ typedef struct OperandFacts {
     bool vector;      /* it may be one */
     bool braces;      /* it has to be one */
     uint16_t members; /* of the vector; ANY_MEMBERS; of an address, that of the vector in it, 0: none */
+    bool integers;    /* whole numbers will do, all of them */
     char type;        /* which literals that type takes; 0: all */
     char letter;      /* of that type; 0: registers are not held against it */
     uint8_t bits;
-    Str name;   /* of the type */
-    Str values; /* numbers that it can be; empty: all */
+    uint32_t registers; /* of which types single ones will do, with nothing else to be looked at: a set */
+    Str name;           /* of the type */
+    Str values;         /* numbers that it can be; empty: all */
 } OperandFacts;
 enum { OPERANDS_LOOKED_AT = 12, ANY_MEMBERS = UINT16_MAX };
+
+/* A type of registers and variables. */
+typedef struct TypeFacts {
+    Str name;    /* without its dot */
+    char letter; /* as ptx_type_letter has it */
+    uint8_t bits;
+    bool opaque;  /* of a texture, a sampler or a surface */
+    uint32_t bit; /* its own, in a set of types */
+} TypeFacts;
 
 /* What is to be looked at in the addresses of a form. */
 typedef struct AddressFacts {
@@ -155,7 +174,8 @@ typedef struct FormFacts {
 
 typedef struct Reader {
     PtxModule *module;
-    uint32_t names_of_types; /* behind the last of them; .b8 to .b64 are words, too */
+    uint32_t names_of_types;                  /* behind the last of them; .b8 to .b64 are words, too */
+    TypeFacts types[WORD_COUNT + TYPE_COUNT]; /* by the numbers of their names; of words that are no types, empty */
     Source *source;
     Diagnostics *diagnostics;
     const char *p, *end, *base; /* *end is zero */
@@ -299,6 +319,19 @@ AddressFacts address_facts(Str form);
 bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at);
 /* A variable or a function without brackets. */
 bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol, const char *at);
+
+/* ---- types.c ---- */
+/* "f16x2" has 32. */
+unsigned ptx_type_bits(Str type);
+/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
+ * type go with; 0: none of these. */
+char ptx_type_letter(Str type);
+/* Gives the types their names. */
+void start_types(Reader *r);
+/* That of a variable; empty if it has none. */
+static inline const TypeFacts *type_of(const Reader *r, const PtxVariable *variable) {
+    return &r->types[variable->type < r->names_of_types ? variable->type : 0];
+}
 
 /* ---- limits.c ---- */
 /* Which limits a form has; 0: none. */

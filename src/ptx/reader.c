@@ -277,15 +277,9 @@ static void start(Reader *r) {
         PTX_WORDS(WORD)
 #undef WORD
     };
-    static const char *const types[] = {
-#define TYPE(name) "." #name,
-        PTX_TYPES(TYPE)
-#undef TYPE
-    };
     for (unsigned i = 0; i < WORD_COUNT; i++)
         intern(r, str_of(words[i]));
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        intern(r, str_of(types[i]));
+    start_types(r);
     r->names_of_types = r->module->names_count;
 }
 

@@ -74,7 +74,7 @@ static bool read_pointer(Reader *r, PtxVariable *variable) {
 }
 
 static bool is_opaque(const Reader *r, const PtxVariable *variable) {
-    return word_place(ptx_name(r->module, variable->type), ".texref .samplerref .surfref") >= 0;
+    return type_of(r, variable)->opaque;
 }
 
 /* What a variable's type allows, in its space. */
@@ -171,7 +171,6 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     const PtxVariable *variable = &r->module->variables[index];
     Str type = ptx_name(r->module, variable->type);
     char letter = type.data[1];
-    unsigned bits = variable_bits(r, variable);
     if (str_starts(type, STR(".f16")))
         return ptx_fail(r, at, "'%.*s' has no initial values", STR_ARG(type));
     switch (value->kind) {
@@ -187,8 +186,8 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     case PTX_VECTOR:
         return fail_initial(r, at);
     default:
-        return ((letter == 'u' || letter == 's') && bits >= 32) ? check_place(r, index, value, at)
-                                                                : fail_initial(r, at);
+        return ((letter == 'u' || letter == 's') && variable_bits(r, variable) >= 32) ? check_place(r, index, value, at)
+                                                                                      : fail_initial(r, at);
     }
 }
 
