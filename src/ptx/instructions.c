@@ -640,8 +640,9 @@ static bool read_label(Reader *r, Str name, const char *at) {
     return r->in_section || declare_label(r, label, statement, at);
 }
 
-static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
-    PtxForm *found = &r->module->forms[form];
+/* Of a form that no instruction had so far, or only ones that were wrong. */
+static bool check_new_form(Reader *r, uint32_t form, Str opcode, const char *at) {
+    const PtxForm *found = &r->module->forms[form];
     for (size_t i = 0; i < opcode.size; i++)
         if ((opcode.data[i] >= 'A' && opcode.data[i] <= 'Z') || !is_class(opcode.data[i], CLASS_FORM) ||
             *opcode.data == '_')
@@ -654,6 +655,13 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
         return ptx_fail(r, at, "'%.*s' does not take these modifiers", STR_ARG(opcode));
     if (r->facts[form].early && !r->facts[form].other)
         return fail_early(r, at, found, r->facts[form].early);
+    return true;
+}
+
+static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
+    PtxForm *found = &r->module->forms[form];
+    if (!found->used && !check_new_form(r, form, opcode, at))
+        return false;
     found->used++;
     r->module->instructions++;
     r->module->functions[r->function].instructions++;

@@ -180,7 +180,7 @@ bool declare_variable(Reader *r, uint32_t variable, const char *at) {
         return declare_again(r, variable, name->bound, at);
     if (r->scope == PTX_NONE && (name->bound_kind == BOUND_FUNCTION || is_special(name->text)))
         return fail_twice(r, at, name->text);
-    if (r->scope != PTX_NONE && r->label_count && label_slot(r, declared->name, r->scope)->name)
+    if (r->scope != PTX_NONE && name->label && label_slot(r, declared->name, r->scope)->name)
         return fail_twice(r, at, name->text);
     int64_t number;
     Str prefix = prefix_of(name->text, &number);
@@ -236,6 +236,7 @@ bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at)
     if (slot->name || variable)
         return fail_twice(r, at, r->module->names[name].text);
     *slot = (LabelSlot){name + 1, r->scope, statement};
+    r->module->names[name].label = true;
     r->label_count++;
     return true;
 }
@@ -277,12 +278,21 @@ static bool add_special(Reader *r, Str text) {
     return special != NULL;
 }
 
+/* The range that a name with a number may be one of, + 1; 0: there is none. */
+static uint32_t range_of(Reader *r, uint32_t name, Str prefix) {
+    uint32_t stem = r->module->names[name].stem;
+    if (!stem) {
+        stem = intern(r, prefix) + 1;
+        r->module->names[name].stem = stem;
+    }
+    return r->module->names[stem - 1].range;
+}
+
 void add_name(Reader *r, Str text, const char *at) {
     int64_t number;
     Str prefix = prefix_of(text, &number);
-    uint32_t name = intern(r, text), stem = number >= 0 ? intern(r, prefix) : PTX_NONE;
+    uint32_t name = intern(r, text), range = number >= 0 ? range_of(r, name, prefix) : 0;
     const PtxName *entry = &r->module->names[name];
-    uint32_t range = stem == PTX_NONE ? 0 : r->module->names[stem].range;
     if (range && number < r->module->variables[range - 1].range &&
         (entry->bound_kind != BOUND_VARIABLE ||
          is_nearer(r->module->variables[range - 1].scope, r->module->variables[entry->bound].scope))) {

@@ -35,8 +35,60 @@ static bool read_name(Reader *r) {
     return *r->p != '.' || kind > PTX_SPECIAL || read_part(r);
 }
 
-/* Nearly all registers are one of a range, with a short name: letters, then digits. */
+/* Bytes that are no digits, as their highest bits; those of the number before the first of them, at most seven. Without
+ * a loop: how long a number is cannot be foretold, and that would cost more than all of this. There are 16 bytes behind
+ * the text, and it is ASCII. */
+static inline uint64_t no_digits(uint64_t word) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    word ^= ones * '0';
+    return ((word + ones * (128 - 10)) | word) & ones << 7;
+}
+
+static inline uint64_t load_word(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    return word;
+}
+
+/* The number at `at`, and how many digits it has; 0: none, or more than seven. */
+static inline unsigned take_digits(const char *at, uint64_t *number) {
+    const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+    uint64_t word = load_word(at), others = no_digits(word);
+    unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 0;
+    if (!count)
+        return 0;
+    word = (word ^ UINT64_C(0x3030303030303030)) << (64 - 8 * count); /* zeros before it, up to eight digits */
+    word = word * 10 + (word >> 8);
+    word = (word & pairs) * (100 + (UINT64_C(1000000) << 32)) + (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32));
+    *number = word >> 32;
+    return count;
+}
+
+static bool read_new_register(Reader *r);
+
+/* Nearly all registers are one of a range, with a short name: letters, then digits; and nearly all ranges were met
+ * before. */
 bool read_register(Reader *r) {
+    uint64_t key = load_word(r->p), digits = ~no_digits(key) & UINT64_C(0x8080808080808080), number;
+    unsigned size = digits ? (unsigned)__builtin_ctzll(digits) / 8 : 0;
+    if (!size)
+        return read_new_register(r);
+    key &= UINT64_MAX >> (64 - 8 * size);
+    const Prefix *prefix = &r->prefixes[key * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+    unsigned count = take_digits(r->p + size, &number);
+    const char *at = r->p + size + count;
+    if (prefix->key != key || !count || is_class(*at, CLASS_IDENTIFIER) || *at == '.')
+        return read_new_register(r);
+    const PtxName *name = &r->module->names[prefix->name];
+    if (!name->range || name->singles || number >= r->module->variables[name->range - 1].range)
+        return read_name(r);
+    r->p = at;
+    add_operand(r, PTX_REGISTER, name->range - 1, (int64_t)number);
+    return true;
+}
+
+/* The same, character by character. */
+static bool read_new_register(Reader *r) {
     const char *start = r->p, *at = start + 1;
     while (is_class(*at, CLASS_LETTER))
         at++;
@@ -47,8 +99,7 @@ bool read_register(Reader *r) {
         number = number * 10 + (uint64_t)(*at++ - '0');
     if (size > 7 || at == digits || at - digits > 9 || is_class(*at, CLASS_IDENTIFIER) || *at == '.')
         return read_name(r);
-    memcpy(&key, start, 8); /* there are 16 bytes behind the text */
-    key &= UINT64_MAX >> (64 - 8 * size);
+    key = load_word(start) & UINT64_MAX >> (64 - 8 * size);
     Prefix *prefix = &r->prefixes[key * UINT64_C(0x9e3779b97f4a7c15) >> 58];
     if (prefix->key != key)
         *prefix = (Prefix){key, intern(r, (Str){start, size})};
@@ -70,8 +121,11 @@ static inline bool take_short(Reader *r, int64_t *number) {
     if (!is_class(*at, CLASS_DIGIT) || (*at == '0' && is_class(at[1], CLASS_IDENTIFIER)))
         return false;
     const char *digits = at;
-    int64_t value = 0;
-    while (is_class(*at, CLASS_DIGIT) && at - digits < 18)
+    uint64_t few;
+    unsigned count = take_digits(at, &few);
+    int64_t value = count ? (int64_t)few : 0;
+    at += count;
+    while (!count && is_class(*at, CLASS_DIGIT) && at - digits < 18)
         value = value * 10 + (*at++ - '0');
     if (*at != ',' && *at != ';' && *at != '}' && *at != ']')
         return false;

@@ -148,6 +148,8 @@ typedef struct PtxName {
     uint32_t hash;
     uint32_t bound; /* variable or function, as bound_kind says (BindingKind of ptx/internal.h) */
     uint8_t bound_kind;
+    bool label;       /* some label has it, in whatever scope */
+    uint32_t stem;    /* the name without its number, + 1; 0: it was not looked for */
     uint32_t singles; /* of a prefix of registers: names with it and a number that are declared by themselves */
     uint32_t range;   /* the variable that is the range with this prefix, + 1 */
 } PtxName;
