@@ -228,14 +228,15 @@ static uint32_t find_form(Reader *r, Str text) {
 
 /* "ld.global" of a word that starts at `start`; the reader is behind "ld". */
 static Str take_form(Reader *r, const char *start) {
-    for (;;) {
-        while (is_class(*r->p, CLASS_FORM))
-            r->p++;
-        if (r->p[0] != ':' || r->p[1] != ':')
+    const char *at = r->p;
+    for (;; at += 2) {
+        while (is_class(*at, CLASS_FORM))
+            at++;
+        if (at[0] != ':' || at[1] != ':')
             break;
-        r->p += 2;
     }
-    return str_between(start, r->p);
+    r->p = at;
+    return str_between(start, at);
 }
 
 /* Modifiers may stand apart, with blanks and comments between them. */

@@ -2,6 +2,9 @@
 #include "ptx/internal.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { SMALL = 4 << 10, LARGE = 2 << 20 }; /* pages */
 
 /* ---- Errors ------------------------------------------------------------------------------------------- */
 
@@ -22,14 +25,35 @@ bool fail_expected(Reader *r, const char *expected) {
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
+/* What a large array needs if the rest of the text is as what was read of it, and an eighth more: so it moves seldom.
+ * At most four times what it has; 0: that would be too much. */
+static uint64_t foreseen(const Reader *r, uint64_t count, size_t size) {
+    uint64_t read = (uint64_t)(r->p - r->base) + 1, all = count * r->source->size / read;
+    all += all / 8;
+    if (all > 4 * count)
+        all = 4 * count;
+    return all < UINT32_MAX && r->module->held + all * size <= r->budget ? all : 0;
+}
+
+/* On large pages, as in base/arena.c: most of them will be written to, and each small one costs a fault. */
+static void use_large_pages(char *items, size_t bytes) {
+    size_t into = (uintptr_t)items & (SMALL - 1);
+    madvise(items - into, (into + bytes + SMALL - 1) & ~(size_t)(SMALL - 1), MADV_HUGEPAGE);
+}
+
 void *grown(Reader *r, void *items, uint32_t count, uint32_t *capacity, size_t size) {
     uint64_t wanted = *capacity ? (uint64_t)*capacity + *capacity / 2 : 256;
+    uint64_t likely = wanted * size >= LARGE / 8 ? foreseen(r, count, size) : 0;
+    if (likely > wanted)
+        wanted = likely;
     size_t more = (size_t)(wanted - *capacity) * size;
     if (wanted >= UINT32_MAX || r->module->held + more > r->budget)
         longjmp(r->exhausted, 1);
     void *larger = realloc(items, wanted * size);
     if (!larger)
         longjmp(r->exhausted, 1);
+    if (wanted * size >= LARGE)
+        use_large_pages(larger, wanted * size);
     r->module->held += more;
     *capacity = (uint32_t)wanted;
     memset((char *)larger + (size_t)count * size, 0, size);
