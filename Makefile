@@ -248,7 +248,7 @@ ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree 
 
 ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
-	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) --random $(or $(RANDOM),200) $(or $(PTX),tests/ptx tests/golden)
+	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) --random $(or $(RANDOM),200) $(or $(PTX),tests/ptx/values)
 
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }

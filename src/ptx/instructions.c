@@ -259,6 +259,8 @@ static bool is_number(const PtxOperand *operand) {
 
 /* "0-15", "4,8,16", "16x" of all multiples; a number of 32 bits may be written as a negative one. */
 static bool value_fits(Str values, int64_t value) {
+    if (!values.size)
+        return true; /* any */
     const char *at = values.data, *end = at + values.size;
     while (at < end) {
         char *rest;
@@ -271,7 +273,7 @@ static bool value_fits(Str values, int64_t value) {
             return true;
         at = rest + 1;
     }
-    return !values.size;
+    return false;
 }
 
 static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {

@@ -217,7 +217,7 @@ static void all_operands_of_an_instruction_have_values(void **state) {
     assert_int_equal(value_at(&made, 1, 0)->kind, VALUE_RESULT);
     assert_int_equal(value_at(&made, 0, 2)->kind, VALUE_UNDEFINED);
     unmake(&made);
-    made = make(ENTRY("mbarrier.arrive.expect_tx.shared.b64 [%r1], 16; mov.u32 %r2, %r1;"));
+    made = make(ENTRY("mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 16; mov.u32 %r2, %r1;"));
     assert_int_equal(value_at(&made, 0, 1)->kind, VALUE_UNDEFINED);
     unmake(&made);
     /* the same register read and written */
@@ -259,7 +259,7 @@ static void an_accumulator_is_read_and_written(void **state) {
 
 static void what_has_no_row_may_do_anything_to_its_operands(void **state) {
     (void)state;
-    Made made = make(ENTRY("mov.u32 %r1, 1; frobnicate.b32 %r1, [%rd1]; st.global.u32 [%rd1], %r1;"));
+    Made made = make(ENTRY("mov.u32 %r1, 1; cctl.inv %r1, [%rd1]; st.global.u32 [%rd1], %r1;"));
     assert_int_equal(made.flow.unknown_count, 1);
     assert_int_equal(made.flow.first_unknown, 1);
     assert_int_equal(value_at(&made, 0, 2)->instruction, 1);

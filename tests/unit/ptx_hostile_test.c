@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-enum { MANY = 200000, MOST_SECONDS = 2 };
+enum { MANY = 200000, MOST_SECONDS = 5 };
 
 /* `first`, then `unit` so many times ('#' in it is the number), then `rest` as many times, then `last`. */
 typedef struct Hostile {
@@ -43,7 +43,7 @@ static const Hostile texts[] = {
     {"pairs of vectors", BODY "mov.u32 ", "{%r1}|", "%r1", "", ", 1;" END, MANY, false},
     {"addresses in addresses", BODY "ld.global.u32 %r1, ", "[", "%rd1", "]", ";" END, MANY, false},
     {"operands", BODY "mov.u32 %r1", ", %r1", "", "", ";" END, MANY, false},
-    {"arguments", FUNCTION "call f, (%r1", ", %r1", "", "", ");" END, MANY, true},
+    {"arguments", FUNCTION "call f, (%r1", ", %r1", "", "", ");" END, MANY, false},
     {"a range of registers", BODY ".reg .b32 %q<4000000000>; mov.u32 %r1, %q3999999999;", "", "", "", END, 1, true},
     {"a range without end", BODY ".reg .b32 %q<99999999999999999999>;", "", "", "", END, 1, false},
     {"ranges", BODY, ".reg .b32 %q#x<4000000000>;\n", "", "", END, MANY, true},
@@ -58,7 +58,7 @@ static const Hostile texts[] = {
     {"a label again and again", BODY, "L:\n", "", "", END, MANY, false},
     {"labels that are not there", BODY, "bra L#;\n", "", "", END, MANY, false},
     {"branches out of scopes", BODY, "{ bra L#; }\n", "", "L#:\n", END, MANY, true},
-    {"targets", BODY "brx.idx %r1, T;\nT: .branchtargets L", ", L", "; L: ", "", END, MANY, true},
+    {"targets", BODY "T: .branchtargets L", ", L", ";\nbrx.idx %r1, T;\nL: ", "", END, MANY, true},
     {"names of a megabyte", BODY "A", KILOBYTE, "B: bra A", KILOBYTE, "B;" END, 1000, true},
     {"a form of a megabyte", BODY "add", ".s32", "", "", " %r1, %r1, %r1;" END, MANY, false},
     {"forms of a later version", ".version 9.9\n.target sm_90a\n.entry k {\n.reg .b32 %r<2>;\n",
@@ -68,8 +68,8 @@ static const Hostile texts[] = {
     {"a comment without an end", HEADER "/*", KILOBYTE, "", "", "", 10000, false},
     {"a string without an end", HEADER ".file 1 \"", KILOBYTE, "", "", "", 10000, false},
     {"quotes", BODY, "\"", "", "", END, MANY, false},
-    {"functions", HEADER, ".func f#(.param .b32 a);\n", "", "", "", MANY, true},
-    {"parameters", HEADER ".func f(.param .b32 a", ", .param .b32 a#", "", "", ");\n", MANY, true},
+    {"functions", HEADER, ".extern .func f#(.param .b32 a);\n", "", "", "", MANY, true},
+    {"parameters", HEADER ".extern .func f(.param .b32 a", ", .param .b32 a#", "", "", ");\n", MANY, true},
     {"guards", BODY, "@", "%p1 ret;", "", END, MANY, false},
     {"empty statements", BODY, ";", "", "", END, MANY, false},
     {"places", HEADER ".file 1 \"a\"\n.entry k {\n", ".loc 1 # 1\n", "", "", END, MANY, true},
@@ -119,12 +119,15 @@ static void done(Read *read) {
 
 static void ends_soon(void **state) {
     (void)state;
+    unsigned wrong = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Text text = made(&texts[i]), printed = {0};
         clock_t start = clock();
         Read read = read_text(&text);
-        if (read.good != texts[i].good)
-            fail_msg("%s: %s", texts[i].name, read.good ? "is read" : read.diagnostics.items[0].message);
+        if (read.good != texts[i].good) {
+            print_error("%s: %s\n", texts[i].name, read.good ? "is read" : read.diagnostics.items[0].message);
+            wrong++;
+        }
         if (ptx_memory(&read.module) > ptx_budget(read.source))
             fail_msg("%s: takes %zu bytes", texts[i].name, ptx_memory(&read.module));
         if (read.good) {
@@ -141,6 +144,7 @@ static void ends_soon(void **state) {
         text_free(&text);
         text_free(&printed);
     }
+    assert_int_equal(wrong, 0);
 }
 
 int main(void) {

@@ -99,8 +99,8 @@ static void kernels_have_what_they_need(void **state) {
     (void)state;
     assert_picked(HEAD ".entry a() { ret; }\n.entry b() { ret; }\n", "a", HEAD ".entry a() { ret; }\n");
     assert_picked(HEAD ".entry a() { ret; }\n.entry b() { ret; }\n", "b", HEAD ".entry b() { ret; }\n");
-    assert_picked(HEAD ".func a() { ret; }\n", "a", NULL); /* it is no kernel */
-    assert_picked(HEAD ".entry a();\n", "a", NULL);        /* it is not defined */
+    assert_picked(HEAD ".func a() { ret; }\n", "a", NULL);  /* it is no kernel */
+    assert_picked(HEAD ".extern .entry a();\n", "a", NULL); /* it is not defined */
     /* Recursion, and functions that call each other. */
     assert_picked(
         HEAD ".func f();\n.func g() { call f; ret; }\n.func f() { call g; ret; }\n.func h() { ret; }\n"

@@ -196,11 +196,11 @@ static void test_joins(void **unused) {
            "affine(ones 0x0 of 0xffffff80)");
     /* The index of a branch table. */
     expect("",
-           TID "mov.u32 %r4, 0; brx.idx %r3, T; T: .branchtargets A, B; A: mov.u32 %r4, 8; bra C; B: mov.u32 %r4, 16;\n"
+           TID "mov.u32 %r4, 0; T: .branchtargets A, B; brx.idx %r3, T; A: mov.u32 %r4, 8; bra C; B: mov.u32 %r4, 16;\n"
                "C:" STORE("%r4"),
            NULL, "uniform(grid, ones 0x0 of 0xffffffe7)");
     expect("",
-           TID "mov.u32 %r4, 0; brx.idx %r2, T; T: .branchtargets A, B; A: mov.u32 %r4, 8; bra C; B: mov.u32 %r4, 16;\n"
+           TID "mov.u32 %r4, 0; T: .branchtargets A, B; brx.idx %r2, T; A: mov.u32 %r4, 8; bra C; B: mov.u32 %r4, 16;\n"
                "C:" STORE("%r4"),
            NULL, "any(ones 0x0 of 0xffffffe7)");
 }

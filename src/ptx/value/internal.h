@@ -55,6 +55,8 @@ typedef struct Solver {
 
 /* ---- operand.c ---- */
 unsigned register_width(const PtxModule *module, uint32_t variable);
+/* Whether it is a texture, a sampler or a surface. */
+bool is_opaque(const PtxModule *module, uint32_t variable);
 Form value_form(const PtxValues *values, uint32_t value, uint32_t block);
 /* An operand that is read in a block; `width` is that of a number that has none. */
 Form operand_form(const PtxValues *values, const PtxOperand *operand, unsigned width, uint32_t block);

@@ -36,11 +36,16 @@ Form value_form(const PtxValues *values, uint32_t value, uint32_t block) {
     return form;
 }
 
-/* The address of a variable: where it lies is not known, but it is aligned. */
+bool is_opaque(const PtxModule *module, uint32_t variable) {
+    return str_ends(ptx_name(module, module->variables[variable].type), STR("ref"));
+}
+
+/* The address of a variable: where it lies is not known, but it is aligned. Of a texture the text does not say how. */
 static Form variable_form(const PtxValues *values, const PtxOperand *operand, unsigned width) {
     const PtxVariable *variable = &values->flow->module->variables[operand->a];
     unsigned bytes = register_width(values->flow->module, operand->a) / 8;
-    uint64_t align = variable->align ? variable->align : bytes ? bytes : 1;
+    bool opaque = is_opaque(values->flow->module, operand->a);
+    uint64_t align = variable->align ? variable->align : bytes && !opaque ? bytes : 1;
     Form base = form_uniform(width, SPAN_GRID, (align - 1) & form_mask(width), 0);
     Form offset = form_number(width, operand->bits);
     return form_sum(values->tables, &base, &offset);

@@ -39,6 +39,8 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
         Str space = ptx_name(module, module->variables[operand->a].space);
         if (space.size)
             space = (Str){space.data + 1, space.size - 1}; /* without its dot */
+        if (is_opaque(module, operand->a)) /* what a texture, a sampler or a surface is at, nobody reads */
+            return unknown_origin();
         return (PtxOrigin){.space = space_named(space), .variable = operand->a};
     }
     return unknown_origin();

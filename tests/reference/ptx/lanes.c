@@ -200,10 +200,20 @@ static unsigned other_lane(const Verb *form, unsigned lane, uint32_t b, uint32_t
     return *there ? (unsigned)j : lane;
 }
 
+/* A lane that runs it and is not in its own mask gets nothing that PTX defines. */
+static uint32_t in_own_mask(const Context *c, const uint64_t masks[LANES]) {
+    uint32_t in = 0;
+    for (uint32_t left = c->run; left; left &= left - 1)
+        in |= (uint32_t)masks[__builtin_ctz(left)] & left & -left;
+    return in;
+}
+
 static void run_shuffle(Context *c) {
-    uint64_t a[LANES], b[LANES], clamp[LANES], out[2][LANES] = {{0}};
+    uint64_t a[LANES], b[LANES], clamp[LANES], masks[LANES], out[2][LANES] = {{0}};
     uint32_t from = fetch(c, &c->args[1], a), defined = fetch(c, &c->args[2], b) & fetch(c, &c->args[3], clamp),
              good = 0;
+    if (c->instruction->arg_count > 4)
+        defined &= fetch(c, &c->args[4], masks) & in_own_mask(c, masks);
     for (uint32_t left = c->run; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         bool there;
@@ -211,7 +221,7 @@ static void run_shuffle(Context *c) {
         out[0][lane] = a[source];
         out[1][lane] = there;
         /* a lane that does not run this has nothing to give */
-        good |= (from & c->run & defined) >> source & 1 ? UINT32_C(1) << lane : 0;
+        good |= (from & c->run & defined) >> source & defined >> lane & 1 ? UINT32_C(1) << lane : 0;
     }
     const Arg *to = &c->args[0];
     put(c, to->kind == ARG_MEMBERS ? &members(c, to)[0] : to, out[0], good, (Type){BITS, 32});
@@ -308,5 +318,6 @@ void run_warp_wide(Context *c) {
         out[0][lane] = got[0], out[1][lane] = got[1];
         defined |= (of_a & all) == all ? left & -left : 0;
     }
-    put_results(c, out, c->form->does == DOES_ELECT ? UINT32_MAX : defined);
+    uint32_t taking_part = in_own_mask(c, masks);
+    put_results(c, out, c->form->does == DOES_ELECT ? taking_part : defined & taking_part);
 }
