@@ -71,6 +71,8 @@ static bool check_variable(Reader *r, const AddressFacts *facts, const PtxVariab
                         STR_ARG(ptx_name(r->module, wanted)), STR_ARG(space));
     if (facts->stores && variable->formal == PTX_PARAMETER)
         return ptx_fail(r, at, "a parameter is not written to");
+    if (facts->loads && variable->space == WORD_param && !variable->formal && !variable->returned)
+        return ptx_fail(r, at, "no call above returns this variable");
     return !facts->loads || variable->formal != PTX_RESULT || ptx_fail(r, at, "a result is not read");
 }
 

@@ -61,7 +61,7 @@ static bool has_modifier(const PtxRow *row, Str form, Str name) {
 static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *said, OperandFacts *facts) {
     *facts = (OperandFacts){.typed = said->type.size > 0 && !said->address,
                             .written = said->written,
-                            .sink = said->written && (said->pair || !*row->evaluate || said->vector),
+                            .sink = said->written && (said->pair || !*row->evaluate),
                             .optional = said->optional && !said->with.size,
                             .address = said->address,
                             .label = str_is(said->type, "label"),
@@ -94,7 +94,7 @@ static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *s
 /* Whether an address of the form needs 64 bits: those of shared memory and the like have 32, too. */
 static bool has_wide_address(Str form) {
     Str left = form, opcode = next_part(&left);
-    if (word_place(opcode, "ld st atom red ldu multimem") < 0)
+    if (word_place(opcode, "ld st atom red ldu multimem mbarrier prefetch prefetchu") < 0)
         return false;
     static const char *const narrow[] = {"shared", "shared::cta",  "shared::cluster", "local", "const",
                                          "param",  "param::entry", "param::func",     "async"};
@@ -280,7 +280,7 @@ static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand
         return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
-    bool other = facts->number && facts->type != 'f' && operand->kind != PTX_INTEGER;
+    bool other = (facts->number || facts->letter == 'p') && facts->type != 'f' && operand->kind != PTX_INTEGER;
     if (other || (operand->kind == PTX_SINGLE && facts->type && facts->type != 'f' && facts->type != 's') ||
         (operand->kind == PTX_DOUBLE && facts->type && facts->type != 'f' && facts->type != 'd'))
         return ptx_fail(r, at, "'%.*s' does not take this number: it is one of another type", STR_ARG(form));
@@ -433,6 +433,8 @@ static bool add_member(Reader *r, const OperandFacts *facts, VectorType *type, c
                        const char *at) {
     if (member->kind == PTX_REGISTER)
         return add_register(r, type, member, at);
+    if (member->kind == PTX_SINK && facts->written)
+        return true;
     if (!is_number(member))
         return check_single(r, facts, member, form, at);
     if (facts->written)
