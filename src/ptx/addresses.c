@@ -38,7 +38,7 @@ AddressFacts address_facts(Str form) {
     facts.plain = word_place(opcode, "ld st atom red ldu prefetch prefetchu cp mbarrier") >= 0;
     facts.loads = str_is(opcode, "ld");
     facts.stores = str_is(opcode, "st");
-    facts.converts = str_is(opcode, "cvta");
+    facts.converts = word_place(opcode, "cvta mapa") >= 0;
     facts.symbols = word_place(opcode, "mov cvta mapa getctarank call") >= 0 && !ptx_form_has(form, STR("to"));
     while (left.size) {
         uint32_t space = space_of(next_part(&left));

@@ -87,7 +87,7 @@ static bool check_type(Reader *r, const PtxVariable *variable, const char *at) {
         return ptx_fail(r, at, "a vector has at most 128 bits");
     if (variable->space == WORD_param && (vector || str_is(type, ".f16x2")))
         return ptx_fail(r, at, "a variable of .param is no vector");
-    if (is_opaque(r, variable) && variable->space == WORD_global && r->function != PTX_NONE)
+    if (is_opaque(r, variable) && variable->space != WORD_param && r->function != PTX_NONE)
         return ptx_fail(r, at, "'%.*s' stands outside of functions", STR_ARG(type));
     return !str_is(type, ".samplerref") || r->samplers ||
            ptx_fail(r, at, "there are samplers with '.target ..., texmode_independent'");
