@@ -45,7 +45,7 @@ AddressFacts address_facts(Str form) {
         if (space != WORD_COUNT && facts.count < 2)
             facts.spaces[facts.count++] = (uint8_t)space;
     }
-    facts.handle = word_place(opcode, "tex tld4 txq") >= 0                 ? ".texref"
+    facts.handle = word_place(opcode, "tex tld4 txq") >= 0          ? ".texref"
                    : word_place(opcode, "suld sust sured suq") >= 0 ? ".surfref"
                                                                     : NULL;
     facts.coordinates = with_coordinates(opcode, form, &facts);

@@ -187,8 +187,7 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     case PTX_VECTOR:
         return fail_initial(r, at);
     default:
-        return letter == 'u' && bits >= 32 ? check_place(r, index, value, at)
-                                                                : fail_initial(r, at);
+        return letter == 'u' && bits >= 32 ? check_place(r, index, value, at) : fail_initial(r, at);
     }
 }
 
