@@ -25,8 +25,8 @@ static uint32_t space_of(Str modifier) {
 /* Which address has coordinates in its brackets: that of a texture or a surface, or the tensor's, which is in global
  * memory; UINT8_MAX: none. */
 static uint8_t with_coordinates(Str opcode, Str form, const AddressFacts *facts) {
-    if (word_place(opcode, "tex tld4 suld sust sured") >= 0)
-        return 0;
+    if (facts->handle)
+        return word_place(opcode, "txq suq") >= 0 ? UINT8_MAX : 0;
     if (!ptx_form_has(form, STR("tensor")))
         return UINT8_MAX;
     return facts->count == 2 && facts->spaces[1] == WORD_global ? 1 : 0;
@@ -38,13 +38,16 @@ AddressFacts address_facts(Str form) {
     facts.plain = word_place(opcode, "ld st atom red ldu prefetch prefetchu cp mbarrier") >= 0;
     facts.loads = str_is(opcode, "ld");
     facts.stores = str_is(opcode, "st");
-    facts.converts = str_is(opcode, "cvta");
+    facts.converts = word_place(opcode, "cvta mapa") >= 0;
     facts.symbols = word_place(opcode, "mov cvta mapa getctarank call") >= 0 && !ptx_form_has(form, STR("to"));
     while (left.size) {
         uint32_t space = space_of(next_part(&left));
         if (space != WORD_COUNT && facts.count < 2)
             facts.spaces[facts.count++] = (uint8_t)space;
     }
+    facts.handle = word_place(opcode, "tex tld4 txq") >= 0          ? ".texref"
+                   : word_place(opcode, "suld sust sured suq") >= 0 ? ".surfref"
+                                                                    : NULL;
     facts.coordinates = with_coordinates(opcode, form, &facts);
     return facts;
 }
@@ -68,6 +71,8 @@ static bool check_variable(Reader *r, const AddressFacts *facts, const PtxVariab
                         STR_ARG(ptx_name(r->module, wanted)), STR_ARG(space));
     if (facts->stores && variable->formal == PTX_PARAMETER)
         return ptx_fail(r, at, "a parameter is not written to");
+    if (facts->loads && variable->space == WORD_param && !variable->formal && !variable->returned)
+        return ptx_fail(r, at, "no call above returns this variable");
     return !facts->loads || variable->formal != PTX_RESULT || ptx_fail(r, at, "a result is not read");
 }
 
@@ -104,16 +109,33 @@ bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol
            ptx_fail(r, at, "this variable is one of %.*s", STR_ARG(ptx_name(r->module, space)));
 }
 
+/* A texture or surface is a variable of that type, or a register with its handle. */
+static bool check_handle(Reader *r, const AddressFacts *facts, const PtxOperand *address, const char *at) {
+    const PtxOperand *base = address + 1;
+    bool good = base->kind == PTX_NAME; /* which is told of later */
+    if (base->kind == PTX_REGISTER || base->kind == PTX_VARIABLE) {
+        const PtxVariable *variable = &r->module->variables[base->a];
+        Str type = ptx_name(r->module, variable->type);
+        good = variable->space == WORD_reg ? word_place(type, ".b64 .u64 .s64") >= 0 && !base->part
+                                           : str_is(type, facts->handle);
+    }
+    return (good && !address->value) ||
+           ptx_fail(r, at, "this has to be a variable of type %s, or a register with 64 bits", facts->handle);
+}
+
 bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned place, const char *at) {
     const PtxOperand *address = &r->module->operands[head], *base = address + 1;
     const PtxVariable *variable =
         base->kind == PTX_REGISTER || base->kind == PTX_VARIABLE ? &r->module->variables[base->a] : NULL;
     if (!check_coordinates(r, place == facts->coordinates, address, at))
         return false;
+    if (facts->handle)
+        return check_handle(r, facts, address, at);
     if (variable && variable->space == WORD_reg && facts->stores && facts->count && facts->spaces[0] == WORD_param)
         return ptx_fail(r, at, "a parameter is stored to by its name");
-    if (variable && variable->space == WORD_reg) /* ptxas does not look at the register of a tensor or texture */
-        return (place == facts->coordinates && !base->part) || check_register(r, variable, base->part, at);
+    if (variable && variable->space == WORD_reg) /* of the register of a tensor, ptxas sees that it is no predicate */
+        return (place == facts->coordinates && !base->part && !str_is(ptx_name(r->module, variable->type), ".pred")) ||
+               check_register(r, variable, base->part, at);
     if (variable)
         return check_variable(r, facts, variable, place, at);
     switch (base->kind) {

@@ -117,6 +117,18 @@ static bool check_indirect(Reader *r, const PtxOperand *prototype, const PtxOper
     return true;
 }
 
+static void note_results(Reader *r, const PtxOperand *results) {
+    for (uint32_t i = 1; results && i <= results->a; i += ptx_extent(results + i))
+        if (results[i].kind == PTX_VARIABLE)
+            r->module->variables[results[i].a].returned = true;
+}
+
+/* A register that is called holds an address. */
+static bool is_callee(const Reader *r, const PtxOperand *callee) {
+    Str type = ptx_name(r->module, r->module->variables[callee->a].type);
+    return word_place(type, r->module->address_size == 64 ? ".b64 .u64 .s64" : ".b32 .u32 .s32") >= 0;
+}
+
 bool check_call(Reader *r, uint32_t first, const char *at) {
     const PtxOperand *operand = r->module->operands + first, *end = r->module->operands + r->module->operands_count;
     const PtxOperand *results = NULL, *arguments = NULL;
@@ -132,9 +144,10 @@ bool check_call(Reader *r, uint32_t first, const char *at) {
     const PtxOperand *prototype = operand < end ? operand++ : NULL;
     if (!callee || operand < end)
         return ptx_fail(r, at, "a call is (results), function, (arguments), prototype");
-    if (callee->kind == PTX_REGISTER)
+    note_results(r, results);
+    if (callee->kind == PTX_REGISTER && is_callee(r, callee))
         return check_indirect(r, prototype, results, arguments, at);
-    if (callee->kind == PTX_NAME && !prototype)
+    if (callee->kind == PTX_NAME && !prototype && find_label(r, callee->a, r->scope) == PTX_NONE)
         return true; /* it is not declared, which is said later */
     if (callee->kind != PTX_CALLEE || r->module->functions[callee->a].entry)
         return ptx_fail(r, at, "this is no function that can be called");

@@ -36,7 +36,7 @@ static bool has_modifier(const PtxRow *row, Str form, Str name) {
 static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *said, OperandFacts *facts) {
     *facts = (OperandFacts){.typed = said->type.size > 0 && !said->address,
                             .written = said->written,
-                            .sink = said->written && (said->pair || !*row->evaluate || said->vector),
+                            .sink = said->written && (said->pair || !*row->evaluate),
                             .optional = said->optional && !said->with.size,
                             .address = said->address,
                             .label = str_is(said->type, "label"),
@@ -69,10 +69,10 @@ static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *s
 /* Whether an address of the form needs 64 bits: those of shared memory and the like have 32, too. */
 static bool has_wide_address(Str form) {
     Str left = form, opcode = next_part(&left);
-    if (word_place(opcode, "ld st atom red ldu") < 0)
+    if (word_place(opcode, "ld st atom red ldu multimem mbarrier prefetch prefetchu") < 0)
         return false;
     static const char *const narrow[] = {"shared", "shared::cta",  "shared::cluster", "local", "const",
-                                         "param",  "param::entry", "param::func",     "async"};
+                                         "param",  "param::entry", "param::func",     "async",  "tensormap"};
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         if (ptx_form_has(form, str_of(narrow[i])))
             return false;
@@ -135,9 +135,10 @@ static bool is_wrong(const PtxModule *module, Str opcode, Str form) {
     return module->version <= PTX_NEWEST && (ptx_opcode_acts(opcode) != PTX_NO_ROW || unknown_word(form).size);
 }
 
-/* Whether a register of a type fits the type of the instruction: b fits all of its size, u and s each other. */
+/* Whether a register of a type fits the type of the instruction: b fits all of its size, u and s each other. A register
+ * of f16x2 is as good as one of u32. */
 static bool type_fits(const OperandFacts *facts, const TypeFacts *type) {
-    char letter = type->letter;
+    char letter = str_is(type->name, "f16x2") && facts->letter != 'h' ? 'u' : type->letter;
     if (!letter || !facts->letter)
         return true;
     if (letter == 'p' || facts->letter == 'p')
@@ -257,17 +258,24 @@ static bool is_number(const PtxOperand *operand) {
     return operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE;
 }
 
-/* "0-15", "4,8,16", "16x" of all multiples; a number of 32 bits may be written as a negative one. */
+/* "0-15", "4,8,16", "1-" of all from there on, "16x" of all multiples; a number of 32 bits may be written as a negative
+ * one. With a 'w' behind, the number is cut to 32 bits first. */
 static bool value_fits(Str values, int64_t value) {
     if (!values.size)
         return true; /* any */
     const char *at = values.data, *end = at + values.size;
+    if (values.size && end[-1] == 'w') {
+        value &= UINT32_MAX;
+        end--;
+    }
     while (at < end) {
         char *rest;
         int64_t low = strtoll(at, &rest, 10), high = low;
         if (*rest == 'x')
             return (value & UINT32_MAX) % low == 0;
-        if (*rest == '-')
+        if (*rest == '-' && rest + 1 == end)
+            high = INT64_MAX, rest++;
+        else if (*rest == '-')
             high = strtoll(rest + 1, &rest, 10);
         if (value >= low && value <= high)
             return true;
@@ -281,7 +289,7 @@ static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand
         return ptx_fail(r, at, "'%.*s' takes no number here", STR_ARG(form));
     if (facts->type == 'f' && operand->kind == PTX_INTEGER)
         return ptx_fail(r, at, "'%.*s' takes a floating-point number here, such as 0f3F800000 or 1.0", STR_ARG(form));
-    bool other = facts->number && facts->type != 'f' && operand->kind != PTX_INTEGER;
+    bool other = (facts->number || facts->letter == 'p') && facts->type != 'f' && operand->kind != PTX_INTEGER;
     if (other || (operand->kind == PTX_SINGLE && facts->type && facts->type != 'f' && facts->type != 's') ||
         (operand->kind == PTX_DOUBLE && facts->type && facts->type != 'f' && facts->type != 'd'))
         return ptx_fail(r, at, "'%.*s' does not take this number: it is one of another type", STR_ARG(form));
@@ -305,22 +313,6 @@ static bool check_register(Reader *r, const OperandFacts *facts, const PtxOperan
     return type_fits(facts, type) || fail_type(r, type, form, at);
 }
 
-/* The vector behind the base of an address, as of a texture or a tensor. */
-static bool check_coordinates(Reader *r, const OperandFacts *facts, const PtxOperand *address, Str form,
-                              const char *at) {
-    const PtxOperand *inner = address->a > 1 ? address + 1 + ptx_extent(address + 1) : NULL;
-    uint32_t count = 0;
-    if (!inner || inner->kind != PTX_VECTOR)
-        return (!facts->members && !inner) ||
-               ptx_fail(r, at, facts->members ? "'%.*s' takes coordinates here" : "'%.*s' takes no coordinates here",
-                        STR_ARG(form));
-    for (uint32_t i = 1; i <= inner->a; i += ptx_extent(inner + i), count++)
-        if (inner[i].kind == PTX_REGISTER && !check_register(r, facts, inner + i, form, at))
-            return false;
-    return count == facts->members ||
-           ptx_fail(r, at, "'%.*s' takes %u coordinates here, and these are %u", STR_ARG(form), facts->members, count);
-}
-
 static bool check_address(Reader *r, const FormFacts *facts, uint32_t head, unsigned place, Str form, const char *at) {
     if (!check_base(r, &facts->addresses, head, place, at))
         return false;
@@ -340,6 +332,7 @@ static bool check_special(Reader *r, const OperandFacts *facts, const PtxOperand
     bool logical = str_is(name, "%is_explicit_cluster"), either = str_is(name, "%gridid");
     bool fits = logical                ? facts->letter == 'p'
                 : facts->letter == 'p' ? false
+                : facts->loose         ? facts->bits <= bits || either
                                        : facts->bits == bits || (bits == 32 && facts->bits == 16) || either;
     return (fits && !strchr("fh", facts->letter)) ||
            ptx_fail(r, at, "'%.*s' does not read %.*s, which is of another type", STR_ARG(form), STR_ARG(name));
@@ -373,27 +366,61 @@ static bool check_single(Reader *r, const OperandFacts *facts, const PtxOperand 
     }
 }
 
-/* The type of a vector: what is of bits goes with all of its size, and a predicate with whatever there is. */
+/* The type of a vector: what is of bits goes with all of its size, and makes the whole one of bits. Of others, a member
+ * and the one before it are of one kind: 'i' of whole numbers, 'f', 'h' or 'p'; ptxas looks no further. */
 typedef struct VectorType {
     TypeFacts type;
-    bool literals;
+    char before; /* the kind of the last member; 0: there was none */
 } VectorType;
 
-static bool add_member(Reader *r, VectorType *all, const PtxOperand *member, const char *at) {
+static bool add_kind(Reader *r, VectorType *all, char kind, const char *at) {
+    char before = all->before;
+    all->before = kind;
+    return !before || before == kind || before == 'b' || kind == 'b' ||
+           ptx_fail(r, at, "the members of this vector are not of one type");
+}
+
+static bool add_register(Reader *r, VectorType *all, const PtxOperand *member, const char *at) {
     TypeFacts own = *type_of(r, &r->module->variables[member->a]);
-    if (own.letter == 'p' || !own.letter || member->part)
+    if (!own.letter || member->part)
+        return true;
+    if (!add_kind(r, all, strchr("us", own.letter) ? 'i' : own.letter, at))
+        return false;
+    if (own.letter == 'p')
         return true;
     if (!all->type.letter)
         all->type = own;
     if (own.bits != all->type.bits)
         return ptx_fail(r, at, "the registers of this vector are not of one size");
-    if (own.letter == all->type.letter || (strchr("us", own.letter) && strchr("us", all->type.letter)))
-        return true;
-    if (own.letter != 'b' && all->type.letter != 'b')
-        return ptx_fail(r, at, "the registers of this vector are not of one type");
     if (own.letter == 'b')
         all->type = own;
     return true;
+}
+
+/* A number takes the type of the register beside it, but ptxas has no whole ones for f32 in a store. */
+static bool check_numbers(Reader *r, const OperandFacts *facts, const PtxOperand *vector, VectorType *type, Str form,
+                          const char *at) {
+    bool typed = type->type.letter != 0;
+    for (uint32_t i = 1; i <= vector->a; i += ptx_extent(vector + i)) {
+        const PtxOperand *member = vector + i;
+        if (is_number(member) && (!typed || (facts->type == 'f' && !str_starts(form, STR("mma.")))) &&
+            !check_literal(r, facts, member, form, at))
+            return false;
+    }
+    return true;
+}
+
+static bool add_member(Reader *r, const OperandFacts *facts, VectorType *type, const PtxOperand *member, Str form,
+                       const char *at) {
+    if (member->kind == PTX_REGISTER)
+        return add_register(r, type, member, at);
+    if (member->kind == PTX_SINK && facts->written)
+        return true;
+    if (!is_number(member))
+        return check_single(r, facts, member, form, at);
+    if (facts->written)
+        return ptx_fail(r, at, "a number is no place for a result");
+    return add_kind(r, type, member->kind == PTX_INTEGER ? 'i' : 'f', at);
 }
 
 static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOperand *vector, Str form, const char *at,
@@ -401,12 +428,12 @@ static bool read_vector_type(Reader *r, const OperandFacts *facts, const PtxOper
     *count = 0;
     for (uint32_t i = 1; i <= vector->a; i += ptx_extent(vector + i), ++*count) {
         const PtxOperand *member = vector + i;
-        if (member->kind == PTX_REGISTER ? !add_member(r, type, member, at) : !check_single(r, facts, member, form, at))
+        if (!add_member(r, facts, type, member, form, at))
             return false;
         if (member->kind == PTX_REGISTER && !type->type.letter && facts->letter != 'p' && vector->a == *count + 1)
             return fail_type(r, type_of(r, &r->module->variables[member->a]), form, at);
     }
-    return true;
+    return check_numbers(r, facts, vector, type, form, at);
 }
 
 /* A vector whose members make up a value: mov.b64 %rd, {%r1, %r2}. */
@@ -415,7 +442,8 @@ static bool check_packed(Reader *r, const OperandFacts *facts, const PtxOperand 
     uint32_t count;
     if (!read_vector_type(r, facts, operand, form, at, &type, &count))
         return false;
-    if (facts->letter != 'b' || (count != 2 && count != 4))
+    bool one = count == 1 && operand[1].kind != PTX_SINK; /* which is as if it had no braces */
+    if (facts->letter != 'b' || (!one && count != 2 && count != 4))
         return ptx_fail(r, at, "'%.*s' takes no vector of %u here", STR_ARG(form), count);
     return !type.type.letter || type.type.bits * count == facts->bits ||
            ptx_fail(r, at, "the registers of this vector have not %u bits altogether", facts->bits);
@@ -443,6 +471,36 @@ static bool check_whole(Reader *r, const OperandFacts *facts, const PtxOperand *
     if (facts->braces && !vector)
         return ptx_fail(r, at, "'%.*s' takes a vector of %u here", STR_ARG(form), facts->members);
     return check_single(r, facts, operand, form, at);
+}
+
+/* The vector behind the base of an address, as of a texture or a tensor. A texture or surface takes more than it has
+ * dimensions, and a register alone. */
+static bool check_coordinates(Reader *r, const FormFacts *form_facts, const OperandFacts *facts,
+                              const PtxOperand *address, Str form, const char *at) {
+    const PtxOperand *inner = NULL;
+    bool image = form_facts->addresses.handle != NULL;
+    for (uint32_t i = 1 + ptx_extent(address + 1); i <= address->a; i += ptx_extent(address + i))
+        inner = address + i;
+    if (inner && inner->kind == PTX_REGISTER && facts->members && image)
+        return true;
+    if (!inner || inner->kind != PTX_VECTOR)
+        return (!facts->members && !inner) ||
+               ptx_fail(r, at, facts->members ? "'%.*s' takes coordinates here" : "'%.*s' takes no coordinates here",
+                        STR_ARG(form));
+    VectorType type = {0};
+    uint32_t count = 0;
+    bool mixed = facts->letter == 'b'; /* an index of an array before what is real */
+    for (uint32_t i = 1; mixed && i <= inner->a; i += ptx_extent(inner + i), count++)
+        if (!(inner[i].kind == PTX_REGISTER ? check_register(r, facts, inner + i, form, at)
+                                            : check_single(r, facts, inner + i, form, at)))
+            return false;
+    if (!mixed && !read_vector_type(r, facts, inner, form, at, &type, &count))
+        return false;
+    if (type.type.letter && !type_fits(facts, &type.type))
+        return fail_type(r, &type.type, form, at);
+    bool more = image && (count == 2 || count == 4) && count > facts->members;
+    return count == facts->members || more ||
+           ptx_fail(r, at, "'%.*s' takes %u coordinates here, and these are %u", STR_ARG(form), facts->members, count);
 }
 
 /* What can hold a result. */
@@ -496,7 +554,7 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, cons
     if (operand->kind != PTX_ADDRESS)
         return true;
     return check_address(r, facts, head, (*addresses)++, text, at) &&
-           (!known || check_coordinates(r, known, &r->module->operands[head], text, at));
+           (!known || check_coordinates(r, facts, known, &r->module->operands[head], text, at));
 }
 
 /* Which labels the names that were not declared may be; from fixup `first` on. */
@@ -677,6 +735,20 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
     return true;
 }
 
+/* What is passed to a function is stored and loaded by all threads that call it. */
+static bool check_guarded(Reader *r, uint32_t form, uint32_t first, const char *at) {
+    const AddressFacts *addresses = &r->facts[form].addresses;
+    if (!addresses->count || addresses->spaces[0] != WORD_param)
+        return true;
+    for (uint32_t i = first; i < r->module->operands_count; i++) {
+        const PtxOperand *operand = &r->module->operands[i];
+        const PtxVariable *variable = operand->kind == PTX_VARIABLE ? &r->module->variables[operand->a] : NULL;
+        if (variable && variable->space == WORD_param && !variable->formal)
+            return ptx_fail(r, at, "what is passed to a function is not stored or loaded under a predicate");
+    }
+    return true;
+}
+
 bool read_instruction(Reader *r) {
     uint32_t first = r->module->operands_count;
     uint8_t flags = 0;
@@ -698,6 +770,8 @@ bool read_instruction(Reader *r) {
             text = join_forms(r, text);
     uint32_t form = find_form(r, text);
     if (!check_form(r, form, opcode, start) || !read_operands(r, form, start))
+        return false;
+    if (flags && !check_guarded(r, form, first, start))
         return false;
     add_statement(r, PTX_INSTRUCTION, form, first)->flags = flags;
     return true;

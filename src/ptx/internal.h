@@ -155,6 +155,7 @@ typedef struct AddressFacts {
     bool plain;               /* without a space it is about all but .param */
     bool loads, stores;
     bool symbols, converts; /* variables and functions are values; they have to be of the space that is named */
+    const char *handle;     /* the type of a variable that stands for a texture or surface; NULL: it is about memory */
 } AddressFacts;
 
 /* What is to be looked at in the operands of a form. */

@@ -124,6 +124,7 @@ typedef struct PtxVariable {
     uint32_t scope;
     bool pointer, ranged;
     enum { PTX_NOT_FORMAL, PTX_PARAMETER, PTX_RESULT } formal; /* of a function, or of a prototype */
+    bool returned;                                             /* some call above has it as its result */
 } PtxVariable;
 
 typedef struct PtxFunction {

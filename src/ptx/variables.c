@@ -87,10 +87,8 @@ static bool check_type(Reader *r, const PtxVariable *variable, const char *at) {
         return ptx_fail(r, at, "a vector has at most 128 bits");
     if (variable->space == WORD_param && (vector || str_is(type, ".f16x2")))
         return ptx_fail(r, at, "a variable of .param is no vector");
-    if (is_opaque(r, variable) && variable->space == WORD_global && r->function != PTX_NONE)
+    if (is_opaque(r, variable) && variable->space != WORD_param && r->function != PTX_NONE)
         return ptx_fail(r, at, "'%.*s' stands outside of functions", STR_ARG(type));
-    if (is_opaque(r, variable) && variable->space != WORD_global && variable->space != WORD_param)
-        return ptx_fail(r, at, "'%.*s' is a type of .global variables", STR_ARG(type));
     return !str_is(type, ".samplerref") || r->samplers ||
            ptx_fail(r, at, "there are samplers with '.target ..., texmode_independent'");
 }
@@ -171,6 +169,9 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     const PtxVariable *variable = &r->module->variables[index];
     Str type = ptx_name(r->module, variable->type);
     char letter = type.data[1];
+    unsigned bits = variable_bits(r, variable);
+    if (is_opaque(r, variable))
+        return fail_initial(r, at);
     if (str_starts(type, STR(".f16")))
         return ptx_fail(r, at, "'%.*s' has no initial values", STR_ARG(type));
     switch (value->kind) {
@@ -180,14 +181,13 @@ static bool check_value(Reader *r, uint32_t index, const PtxOperand *value, cons
     case PTX_DOUBLE:
         return letter == 'f' || letter == 'b' || fail_initial(r, at);
     case PTX_MASKED: /* one byte of it */
-        if (letter == 'f' || !value->bits || value->bits != UINT64_C(255) << (__builtin_ctzll(value->bits) & 56))
+        if (letter != 'u' || !value->bits || value->bits != UINT64_C(255) << (__builtin_ctzll(value->bits) & 56))
             return fail_initial(r, at);
         return check_place(r, index, value, at);
     case PTX_VECTOR:
         return fail_initial(r, at);
     default:
-        return ((letter == 'u' || letter == 's') && variable_bits(r, variable) >= 32) ? check_place(r, index, value, at)
-                                                                                      : fail_initial(r, at);
+        return letter == 'u' && bits >= 32 ? check_place(r, index, value, at) : fail_initial(r, at);
     }
 }
 
@@ -208,7 +208,7 @@ static bool check_initial(Reader *r, uint32_t index, uint32_t at, uint32_t depth
         if (!(flat ? check_value(r, index, &r->module->operands[i], text)
                    : check_initial(r, index, i, depth + 1, text)))
             return false;
-    if (size && size->kind == PTX_EMPTY)
+    if (size && !size->value)
         return count || fail_initial(r, text);
     return (vector ? count == most : count <= most && most) ||
            ptx_fail(r, text, "there are %llu initial values, for %llu places", (unsigned long long)count,
@@ -236,11 +236,14 @@ static bool read_initials(Reader *r, uint32_t index) {
 /* An array has a size, unless it is somewhere else, or its initial values say it. */
 static bool check_complete(Reader *r, const PtxVariable *variable, const char *at) {
     const PtxOperand *size = variable->dimension_count ? &r->module->operands[variable->dimensions] : NULL;
+    bool elsewhere = variable->space != WORD_global && variable->space != WORD_param;
+    if (!size && elsewhere && is_opaque(r, variable)) /* ptxas takes arrays of them */
+        return ptx_fail(r, at, "'%.*s' is a type of .global variables", STR_ARG(ptx_name(r->module, variable->type)));
     if (!size)
         return true;
     if (variable->space == WORD_reg)
         return ptx_fail(r, at, "registers are no array");
-    bool said = size->kind == PTX_EMPTY && next_char(r) == '=';
+    bool said = next_char(r) == '=';
     return size->value || said || variable->linkage == WORD_extern || ptx_fail(r, at, "this array has no size");
 }
 
