@@ -126,7 +126,7 @@ static void note_results(Reader *r, const PtxOperand *results) {
 /* A register that is called holds an address. */
 static bool is_callee(const Reader *r, const PtxOperand *callee) {
     Str type = ptx_name(r->module, r->module->variables[callee->a].type);
-    return word_place(type, r->module->address_size == 64 ? ".b64 .u64 .s64" : ".b32 .u32 .s32") >= 0;
+    return word_place(type, ".b64 .u64 .s64 .b32 .u32 .s32") >= 0; /* ptxas takes narrow ones */
 }
 
 bool check_call(Reader *r, uint32_t first, const char *at) {

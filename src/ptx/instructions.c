@@ -72,7 +72,7 @@ static bool has_wide_address(Str form) {
     if (word_place(opcode, "ld st atom red ldu multimem mbarrier prefetch prefetchu") < 0)
         return false;
     static const char *const narrow[] = {"shared", "shared::cta",  "shared::cluster", "local", "const",
-                                         "param",  "param::entry", "param::func",     "async",  "tensormap"};
+                                         "param",  "param::entry", "param::func",     "async", "tensormap"};
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         if (ptx_form_has(form, str_of(narrow[i])))
             return false;
