@@ -57,20 +57,19 @@
     WORD(inlined_at, "inlined_at", NULL)
 
 /* Types of registers and variables: names, behind the words. Those that only instructions have are none of them. */
-#define PTX_TYPES(TYPE)                                                                                   \
-    TYPE(pred)                                                                                            \
-    TYPE(b8)                                                                                              \
-    TYPE(b16)                                                                                             \
-    TYPE(b32)                                                                                             \
-    TYPE(b64)                                                                                             \
-    TYPE(b128)                                                                                            \
-    TYPE(u8)                                                                                              \
-    TYPE(u16)                                                                                             \
-    TYPE(u32)                                                                                             \
-    TYPE(u64)                                                                                             \
-    TYPE(s8)                                                                                              \
-    TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) TYPE(samplerref) \
-        TYPE(surfref)
+#define PTX_TYPES(TYPE) \
+    TYPE(pred)          \
+    TYPE(b8)            \
+    TYPE(b16)           \
+    TYPE(b32)           \
+    TYPE(b64)           \
+    TYPE(b128)          \
+    TYPE(u8)            \
+    TYPE(u16)           \
+    TYPE(u32)           \
+    TYPE(u64)           \
+    TYPE(s8)            \
+    TYPE(s16) TYPE(s32) TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(f32) TYPE(f64) TYPE(texref) TYPE(samplerref) TYPE(surfref)
 
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
@@ -352,6 +351,12 @@ uint64_t variable_size(const Reader *r, const PtxVariable *variable);
 enum { PTX_WORDS_OF = 90 };
 /* The first word of a form that is in no list; empty: all are. */
 Str unknown_word(Str form);
+
+/* ---- forms.c ---- */
+/* The row of a form that is new to the module, and what is to be looked at in its operands. */
+void describe_form(Reader *r, PtxForm *form, FormFacts *facts);
+/* Whether a register of a type fits the type of the instruction. */
+bool type_fits(const OperandFacts *facts, const TypeFacts *type);
 
 /* ---- instructions.c ---- */
 /* An instruction, with its guard if there is one, or a label. */
