@@ -93,8 +93,8 @@ void *arena_alloc(Arena *arena, size_t size) {
     if (size > SIZE_MAX / 2)
         exhausted(arena);
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if ((size_t)(arena->end - arena->next) < size)
-        grow(arena, size);
+    if ((size_t)(arena->end - arena->next) < size || !arena->next)
+        grow(arena, size); /* of an empty arena even nothing has a place, which is not NULL */
     void *memory = arena->next;
     arena->next += size;
     return memory;
