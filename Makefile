@@ -11,7 +11,7 @@ endif
 ifeq ($(origin CC),default)
 CC = gcc
 endif
-CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
+CFLAGS ?= $(if $(filter thread,$(SANITIZE)),-O0,$(if $(SANITIZE),-O1,-O2)) -g
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
 WERROR ?= $(if $(CI),-Werror)
 BUILD ?= build
@@ -124,9 +124,10 @@ fuzz-targets: $(fuzz_targets)
 libfuzzer-targets: $(libfuzzer_targets)
 bench-programs: $(engine_benches) $(thread_benches)
 
+# With sanitizers the tests themselves are not optimized: that is most of what compiling them takes.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
+	$(compile) $(if $(SANITIZE),-O0) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
 
 # These parts of the engines run on devices, too: no data of their own, no library, and of its functions only those that
 # compilers call by themselves, beside those of their own files.
