@@ -302,13 +302,13 @@ void run_warp_wide(Context *c) {
         return;
     }
     uint64_t a[LANES], masks[LANES], out[2][LANES] = {{0}};
-    uint32_t inputs = c->instruction->arg_count - 1, defined = 0;
+    uint32_t inputs = c->instruction->arg_count - 1, defined = 0, masked = UINT32_MAX;
     uint32_t of_a = inputs ? fetch(c, &c->args[1], a) : UINT32_MAX;
     for (unsigned lane = 0; lane < LANES; lane++)
         masks[lane] = UINT32_MAX;
     /* the mask is the last; elect.sync has nothing else, activemask not even that */
     if (c->form->does == DOES_ELECT || inputs == 2)
-        fetch(c, &c->args[inputs], masks);
+        masked = fetch(c, &c->args[inputs], masks);
     for (uint32_t left = c->run; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         uint32_t all = partners(c, masks, lane) | (left & -left);
@@ -318,6 +318,6 @@ void run_warp_wide(Context *c) {
         out[0][lane] = got[0], out[1][lane] = got[1];
         defined |= (of_a & all) == all ? left & -left : 0;
     }
-    uint32_t taking_part = in_own_mask(c, masks);
+    uint32_t taking_part = in_own_mask(c, masks) & masked;
     put_results(c, out, c->form->does == DOES_ELECT ? taking_part : defined & taking_part);
 }
