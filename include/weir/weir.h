@@ -222,9 +222,9 @@ typedef struct weir_ptx_function {
 } weir_ptx_function;
 WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index);
 
-/* From now on weir_print writes one kernel of a PTX module that is ok, with what it needs: the functions and variables that
- * it names, those that they name, and the directives of the module. 1; 0 if the module defines no such kernel; -1 if
- * there was no memory. */
+/* From now on weir_print writes one kernel of a PTX module that is ok, with what it needs: the functions and variables
+ * that it names, those that they name, and the directives of the module. 1; 0 if the module defines no such kernel; -1
+ * if there was no memory. */
 WEIR_API int weir_ptx_pick(weir_module *module, const char *kernel);
 
 typedef struct weir_ptx_form {

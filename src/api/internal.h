@@ -19,7 +19,7 @@ struct weir_file {
     Units units;
     Unit whole; /* the only one of PTX */
     bool ptx;
-    bool log; /* PTX among other lines, or several modules of it */
+    bool log;      /* PTX among other lines, or several modules of it */
     Images images; /* of a fatbin or an ELF file; none of others */
     bool container;
     uint32_t *texts; /* of such a one, the image of each unit */

@@ -275,10 +275,11 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         output_printf(output, "%s\n", path);
     if (weir_file_is_ptx(file) && options->form > WEIR_EFFECTS && options->form != WEIR_FLOW &&
         options->form != WEIR_VALUES) {
-        complain("%s: PTX is printed as it was written, a statement a line (--generic), as what its instructions do "
-                 "(--effects), as blocks and values (--print flow), or as forms of values (--print values); nothing else "
-                 "of it yet",
-                 path);
+        complain(
+            "%s: PTX is printed as it was written, a statement a line (--generic), as what its instructions do "
+            "(--effects), as blocks and values (--print flow), or as forms of values (--print values); nothing else "
+            "of it yet",
+            path);
         weir_close(file);
         return false;
     }

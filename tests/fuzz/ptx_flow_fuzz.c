@@ -1,5 +1,5 @@
-/* Any bytes as PTX. Of a module without errors every function has a flow, within its budget, or none for want of memory;
- * and what it says is what is found the slow way (tests/unit/ptx_flow_brute.h). */
+/* Any bytes as PTX. Of a module without errors every function has a flow, within its budget, or none for want of
+ * memory; and what it says is what is found the slow way (tests/unit/ptx_flow_brute.h). */
 #include "../unit/ptx_flow_brute.h"
 #include "ptx/reader.h"
 

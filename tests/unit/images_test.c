@@ -316,8 +316,8 @@ static void expect_member(const Found *found, uint32_t index, const char *name) 
     assert_memory_equal(member.data, name, member.size);
 }
 
-/* An archive with names of every kind: short, in the table of long ones, and before the bytes; and where its last member
- * starts. */
+/* An archive with names of every kind: short, in the table of long ones, and before the bytes; and where its last
+ * member starts. */
 static Bytes made_archive(size_t *last) {
     enum { AT = 512 };
     Bytes object = {0}, fatbin = {0}, named = {0}, bytes = {0};

@@ -21,8 +21,7 @@ static const Launch *lint_launch(Result *result, size_t kernel) {
 
 void step_lint(Result *result, size_t kernel) {
     if (result->ptx) {
-        ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target,
-                 &result->verdicts[kernel]);
+        ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target, &result->verdicts[kernel]);
         return;
     }
     LintOptions options = {.target = result->question.target,

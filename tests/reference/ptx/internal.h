@@ -16,22 +16,23 @@ typedef struct Type {
 } Type;
 
 /* What an instruction does, as far as the interpreter tells it apart. */
-#define LANEWISE(OP)                                                                                                  \
-    OP(add)                                                                                                           \
-    OP(sub)                                                                                                           \
-    OP(mul)                                                                                                           \
-    OP(mad)                                                                                                           \
-    OP(addc)                                                                                                          \
-    OP(subc)                                                                                                          \
-    OP(madc)                                                                                                          \
-    OP(mul24)                                                                                                         \
-    OP(mad24)                                                                                                         \
-    OP(sad)                                                                                                           \
-    OP(div)                                                                                                           \
-    OP(rem) OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext)     \
-        OP(bmsk) OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) \
-            OP(set) OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt)      \
-                OP(sin) OP(cos) OP(lg2) OP(ex2)
+#define LANEWISE(OP)                                                                                                 \
+    OP(add)                                                                                                          \
+    OP(sub)                                                                                                          \
+    OP(mul)                                                                                                          \
+    OP(mad)                                                                                                          \
+    OP(addc)                                                                                                         \
+    OP(subc)                                                                                                         \
+    OP(madc)                                                                                                         \
+    OP(mul24)                                                                                                        \
+    OP(mad24)                                                                                                        \
+    OP(sad)                                                                                                          \
+    OP(div)                                                                                                          \
+    OP(rem)                                                                                                          \
+    OP(abs) OP(neg) OP(min) OP(max) OP(popc) OP(clz) OP(bfind) OP(fns) OP(brev) OP(bfe) OP(bfi) OP(szext) OP(bmsk)   \
+        OP(dp4a) OP(dp2a) OP(and) OP(or) OP(xor) OP(not ) OP(cnot) OP(lop3) OP(shf) OP(shl) OP(shr) OP(prmt) OP(set) \
+            OP(setp) OP(selp) OP(slct) OP(cvt) OP(fma) OP(testp) OP(copysign) OP(rcp) OP(sqrt) OP(rsqrt) OP(sin)     \
+                OP(cos) OP(lg2) OP(ex2)
 
 typedef enum Does {
 #define OP(name) DOES_##name,
@@ -70,22 +71,23 @@ typedef enum Does {
 } Does;
 
 /* Modifiers that are looked at. */
-#define WORDS(W)                                                                                                       \
-    W(wide)                                                                                                            \
-    W(hi)                                                                                                              \
-    W(lo)                                                                                                              \
-    W(cc)                                                                                                              \
-    W(sat)                                                                                                             \
-    W(ftz)                                                                                                             \
-    W(shiftamt)                                                                                                        \
-    W(clamp)                                                                                                           \
-    W(wrap)                                                                                                            \
-    W(l)                                                                                                               \
-    W(r)                                                                                                               \
-    W(relu) W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) \
-        W(inc) W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8)  \
-            W(ecl) W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number)           \
-                W(notanumber) W(normal) W(subnormal) W(arrive)
+#define WORDS(W)                                                                                                      \
+    W(wide)                                                                                                           \
+    W(hi)                                                                                                             \
+    W(lo)                                                                                                             \
+    W(cc)                                                                                                             \
+    W(sat)                                                                                                            \
+    W(ftz)                                                                                                            \
+    W(shiftamt)                                                                                                       \
+    W(clamp)                                                                                                          \
+    W(wrap)                                                                                                           \
+    W(l)                                                                                                              \
+    W(r)                                                                                                              \
+    W(relu)                                                                                                           \
+    W(to) W(all) W(any) W(uni) W(ballot) W(up) W(down) W(bfly) W(idx) W(add) W(min) W(max) W(and) W(or) W(xor) W(inc) \
+        W(dec) W(cas) W(exch) W(popc) W(rn) W(rz) W(rm) W(rp) W(rni) W(rzi) W(rmi) W(rpi) W(f4e) W(b4e) W(rc8) W(ecl) \
+            W(ecr) W(rc16) W(NaN) W(abs) W(xorsign) W(v2) W(v4) W(v8) W(finite) W(infinite) W(number) W(notanumber)   \
+                W(normal) W(subnormal) W(arrive)
 enum Word {
 #define W(word) W_##word,
     WORDS(W)

@@ -1,5 +1,5 @@
-/* The interpreter against an H200: recorded/NAME.ptx runs every form of an instruction on many operands, and NAME.tsv has,
- * form by form, a hash of what the GPU stored. recorded/make.py writes and records them. */
+/* The interpreter against an H200: recorded/NAME.ptx runs every form of an instruction on many operands, and NAME.tsv
+ * has, form by form, a hash of what the GPU stored. recorded/make.py writes and records them. */
 #include "interpreter.h"
 
 #include "ptx/reader.h"
