@@ -16,17 +16,7 @@ static const PtxRow rows[] = {
     {name, modifiers, operands, evaluate, effects, since, false},
 #define CONTROL(name, modifiers, operands, since, evaluate, effects) \
     {name, modifiers, operands, evaluate, effects, since, true},
-#define FORM(modifiers, operands, since)
-#define WORD(words, since)
-#define SPECIAL(name, parts, numbers, varies, bits)
-#define TARGET(name, version)
 #include "ir/ops/ptx.def"
-#undef PTX
-#undef CONTROL
-#undef FORM
-#undef WORD
-#undef SPECIAL
-#undef TARGET
 };
 
 /* The FORM lines, behind a line without a name for each row; prepare() gives them the name of theirs. */
@@ -34,32 +24,12 @@ static PtxRow lines[] = {
 #define PTX(...)                         {0},
 #define CONTROL(...)                     {0},
 #define FORM(modifiers, operands, since) {"", modifiers, operands, "", "", since, false},
-#define WORD(words, since)
-#define SPECIAL(name, parts, numbers, varies, bits)
-#define TARGET(name, version)
 #include "ir/ops/ptx.def"
-#undef PTX
-#undef CONTROL
-#undef FORM
-#undef WORD
-#undef SPECIAL
-#undef TARGET
 };
 
 static const PtxRow word_rows[] = {
-#define PTX(...)
-#define CONTROL(...)
-#define FORM(...)
 #define WORD(words, since) {words, "", "", "", "", since, false},
-#define SPECIAL(name, parts, numbers, varies, bits)
-#define TARGET(name, version)
 #include "ir/ops/ptx.def"
-#undef PTX
-#undef CONTROL
-#undef FORM
-#undef WORD
-#undef SPECIAL
-#undef TARGET
 };
 #undef SINCE
 #undef SPECIFIC
@@ -68,38 +38,16 @@ static const PtxRow word_rows[] = {
 #undef ONLY
 
 static const PtxSpecial specials[] = {
-#define PTX(...)
-#define CONTROL(...)
-#define FORM(...)
-#define WORD(...)
 #define SPECIAL(name, parts, numbers, varies, bits) {name, parts, numbers, varies, bits},
-#define TARGET(name, version)
 #include "ir/ops/ptx.def"
-#undef PTX
-#undef CONTROL
-#undef FORM
-#undef WORD
-#undef SPECIAL
-#undef TARGET
 };
 
 static const struct {
     const char *name;
     unsigned version;
 } targets[] = {
-#define PTX(...)
-#define CONTROL(...)
-#define FORM(...)
-#define WORD(...)
-#define SPECIAL(name, parts, numbers, varies, bits)
 #define TARGET(name, version) {name, version},
 #include "ir/ops/ptx.def"
-#undef PTX
-#undef CONTROL
-#undef FORM
-#undef WORD
-#undef SPECIAL
-#undef TARGET
 };
 
 enum {

@@ -150,7 +150,7 @@ static void describe_easy(const Reader *r, FormFacts *facts) {
     for (unsigned i = 0; i < facts->count; i++) {
         OperandFacts *operand = &facts->operands[i];
         bool braces = operand->braces && operand->members != ANY_MEMBERS;
-        if (facts->limits || operand->address || operand->label || braces || (operand->pair && !operand->lone))
+        if (operand->address || operand->label || braces || (operand->pair && !operand->lone))
             continue;
         operand->integers = !operand->written && !operand->no_number && !operand->values.size && operand->type != 'f' &&
                             operand->type != 'n';
@@ -168,8 +168,7 @@ void describe_form(Reader *r, PtxForm *form, FormFacts *facts) {
     *facts = (FormFacts){.most = UINT16_MAX,
                          .calls = str_is(opcode, "call"),
                          .tables = str_is(opcode, "brx"),
-                         .addresses = address_facts(form->text),
-                         .limits = limits_of(form->text)};
+                         .addresses = address_facts(form->text)};
     const PtxRow *line = form->row ? ptx_row_line(form->row, form->text) : NULL;
     if (form->row) {
         form->evaluator = ptx_evaluator(form->row);

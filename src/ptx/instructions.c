@@ -65,8 +65,8 @@ static bool is_number(const PtxOperand *operand) {
     return operand->kind == PTX_INTEGER || operand->kind == PTX_SINGLE || operand->kind == PTX_DOUBLE;
 }
 
-/* "0-15", "4,8,16", "1-" of all from there on, "16x" of all multiples; a number of 32 bits may be written as a negative
- * one. With a 'w' behind, the number is cut to 32 bits first. */
+/* "0-15", "4,8,16", "1-" of all from there on, "16x" of all multiples, "16x0-64" of those in a range; a number of 32
+ * bits may be written as a negative one. With a 'w' behind, the number is cut to 32 bits first. */
 static bool value_fits(Str values, int64_t value) {
     if (!values.size)
         return true; /* any */
@@ -78,8 +78,12 @@ static bool value_fits(Str values, int64_t value) {
     while (at < end) {
         char *rest;
         int64_t low = strtoll(at, &rest, 10), high = low;
+        if (*rest == 'x' && (value & UINT32_MAX) % low != 0)
+            return false;
+        if (*rest == 'x' && rest + 1 == end)
+            return true;
         if (*rest == 'x')
-            return (value & UINT32_MAX) % low == 0;
+            low = strtoll(rest + 1, &rest, 10);
         if (*rest == '-' && rest + 1 == end)
             high = INT64_MAX, rest++;
         else if (*rest == '-')
@@ -89,6 +93,18 @@ static bool value_fits(Str values, int64_t value) {
         at = rest + 1;
     }
     return false;
+}
+
+/* "unit": over 0, and up to 1. */
+static bool is_in_unit(const PtxOperand *operand) {
+    double value;
+    float narrow;
+    uint32_t low = (uint32_t)operand->bits;
+    memcpy(&value, &operand->bits, sizeof value);
+    memcpy(&narrow, &low, sizeof narrow);
+    if (operand->kind == PTX_SINGLE)
+        value = narrow;
+    return value > 0 && value <= 1;
 }
 
 static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand *operand, Str form, const char *at) {
@@ -102,6 +118,8 @@ static bool check_literal(Reader *r, const OperandFacts *facts, const PtxOperand
         return ptx_fail(r, at, "'%.*s' does not take this number: it is one of another type", STR_ARG(form));
     if (operand->kind == PTX_INTEGER && !value_fits(facts->values, operand->value))
         return ptx_fail(r, at, "'%.*s' takes no %lld here", STR_ARG(form), (long long)operand->value);
+    if (operand->kind != PTX_INTEGER && str_is(facts->values, "unit") && !is_in_unit(operand))
+        return ptx_fail(r, at, "'%.*s' takes a number over 0.0 here, and up to 1.0", STR_ARG(form));
     return true;
 }
 
@@ -337,8 +355,8 @@ static bool check_typed(Reader *r, const OperandFacts *facts, const PtxOperand *
     return check_whole(r, facts, operand, form, at);
 }
 
-static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, const OperandFacts *known, unsigned index,
-                          uint32_t head, unsigned *addresses, const char *at) {
+static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, const OperandFacts *known, uint32_t head,
+                          unsigned *addresses, const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
     if (facts->calls && operand->kind == PTX_SINK)
@@ -356,8 +374,6 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, cons
     bool row = r->module->forms[form].row != NULL;
     if (row && (operand->kind == PTX_CALLEE || (operand->kind == PTX_VARIABLE && !operand->written)))
         return check_symbol(r, &facts->addresses, operand, at);
-    if (facts->limits && !check_limits(r, facts->limits, index, operand, at))
-        return false;
     if (operand->kind != PTX_ADDRESS)
         return true;
     return check_address(r, facts, head, (*addresses)++, text, at) &&
@@ -448,7 +464,7 @@ static bool check_operands(Reader *r, uint32_t form, const char *start, const ui
     for (unsigned i = 0; i < count && i < OPERANDS_LOOKED_AT; i++) {
         const OperandFacts *known = next_known(facts, &next, &extra);
         if (!is_easy(r, known, &r->module->operands[heads[i]]) &&
-            !check_operand(r, form, facts, known, i, heads[i], &addresses, places[i]))
+            !check_operand(r, form, facts, known, heads[i], &addresses, places[i]))
             return false;
     }
     return true;

@@ -163,7 +163,6 @@ typedef struct FormFacts {
     uint8_t count; /* of the operands that the row names */
     OperandFacts operands[OPERANDS_LOOKED_AT];
     AddressFacts addresses;
-    uint64_t limits;         /* of its numbers, for check_limits */
     const PtxRow *early;     /* what the module's version or target does not have yet; NULL: it has all of it */
     bool wrong;              /* no row takes these modifiers */
     bool wide;               /* an address has 64 bits */
@@ -332,12 +331,6 @@ void start_types(Reader *r);
 static inline const TypeFacts *type_of(const Reader *r, const PtxVariable *variable) {
     return &r->types[variable->type < r->names_of_types ? variable->type : 0];
 }
-
-/* ---- limits.c ---- */
-/* Which limits a form has; 0: none. */
-uint64_t limits_of(Str form);
-/* Operand `index` against them. */
-bool check_limits(Reader *r, uint64_t set, unsigned index, const PtxOperand *operand, const char *at);
 
 /* ---- calls.c ---- */
 /* Whether a call, whose operands are the last from `first` on, fits what it calls. */
