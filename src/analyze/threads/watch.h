@@ -1,0 +1,59 @@
+/* Races in a run of the PTX machine: feeds what it tells to the engine (engine/threads.h), and keeps what that reports.
+ *
+ * A race is two accesses to the same bytes, at least one a write, not both morally strong, not in causality order
+ * (PTX ISA 8.7.1). That the run made them in some order counts for nothing. */
+#ifndef ANALYZE_THREADS_WATCH_H
+#define ANALYZE_THREADS_WATCH_H
+
+#include "emulate/ptx/machine.h"
+
+/* One side of a race. */
+typedef struct RaceSide {
+    const PtxCode *code;
+    uint32_t cta, thread; /* CTA number, thread in it */
+    bool asynchronous;    /* an operation that the thread put in flight */
+    PtxAccess access;
+} RaceSide;
+
+/* Why two accesses are not ordered; the first that fits. */
+typedef enum RaceReason {
+    REASON_UNORDERED,        /* nothing synchronizes them */
+    REASON_SAME_INSTRUCTION, /* two lanes of one instruction */
+    REASON_SAME_WARP,        /* two lanes of a warp, without bar.warp.sync */
+    REASON_SCOPE,            /* they synchronize, but with a scope that does not have the other thread */
+    REASON_PROXY,            /* they are ordered, but a proxy fence is missing */
+    REASON_IN_FLIGHT,        /* nobody waited for the operation */
+    REASON_MIXED_SIZE,       /* both are strong, and overlap in part */
+    REASON_EXIT,             /* in flight when its CTA ends */
+} RaceReason;
+
+typedef struct PtxRace {
+    RuleId rule;            /* race.raw, race.war, race.waw, race.inflight, ... */
+    RaceSide first, second; /* in the order of the run */
+    PtxSpot spot;
+    uint32_t bytes;
+    RaceReason reason;
+    bool same_value; /* both write the same */
+    uint64_t times;
+    uint64_t step; /* of the second, in thread_instructions */
+} PtxRace;
+
+typedef struct PtxWatchOptions {
+    bool volatile_races; /* volatile accesses count as weak ones */
+} PtxWatchOptions;
+
+typedef struct PtxWatch PtxWatch;
+/* For one machine; NULL, with a sentence, if it needs more memory than there is. */
+PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem);
+/* Before each run. What was found stays. */
+void ptx_watch_start(PtxWatch *watch);
+void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
+/* Behind a run: copies in flight, ... */
+void ptx_watch_end(PtxWatch *watch);
+/* One for each pair of instructions and reason. */
+const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count);
+/* Whether something that decides what is run came from a read that other orders may give another value, and where
+ * first: then one run does not speak for all of them. */
+const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);
+
+#endif

@@ -1,0 +1,41 @@
+/* A launch of a PTX kernel as the machine takes it: the bytes of the parameters, the memory that they point to, and the
+ * shape of the grid. Made from a launch file (emulate/launch.h, which has "block", "cluster" and "shared" for PTX, and
+ * arguments by name or by number), or chosen. */
+#ifndef EMULATE_PTX_LAUNCH_H
+#define EMULATE_PTX_LAUNCH_H
+
+#include "base/diagnostics.h"
+#include "emulate/launch.h"
+#include "emulate/ptx/program.h"
+
+/* Memory that is there before the launch. */
+typedef struct PtxBuffer {
+    const char *name; /* of the argument; for people */
+    uint64_t address, bytes;
+    const uint8_t *data; /* its first `data_bytes`; NULL: none */
+    uint64_t data_bytes;
+    bool zero;   /* the rest is 0; else nobody knows it */
+    bool output; /* nobody has written the rest before */
+} PtxBuffer;
+
+typedef struct PtxLaunch {
+    uint32_t grid[3], block[3], cluster[3];
+    uint64_t dynamic_bytes; /* of shared memory */
+    uint8_t *parameters;    /* program->parameter_bytes */
+    uint8_t *known;         /* of each byte of them: BYTE_KNOWN or BYTE_UNKNOWN of machine.h */
+    PtxBuffer *buffers;
+    uint32_t buffer_count;
+    bool chosen;
+    bool dependent;   /* it may begin before the launch before it has ended */
+    const char *text; /* in words: "grid 4x1x1, block 128x1x1, n = 1000" */
+} PtxLaunch;
+
+/* From a launch that was read; what it does not say is chosen. False: something of it does not fit the kernel, and
+ * *problem says what in one sentence. */
+bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
+                     const char **problem);
+/* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not
+ * fit the tile; memory whose contents nobody knows. How many there are, at most `most`. */
+uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, PtxLaunch *launches, uint32_t most);
+
+#endif

@@ -1,0 +1,35 @@
+/* Who has the next turn in the machine of PTX. Kinds and trails are those of the IR's machine (emulate/schedule.h): a
+ * step of a trail is the number of a thread, the lowest of its group, or TRAIL_FLIGHT and the number of an operation.
+ */
+#ifndef EMULATE_PTX_SCHEDULE_H
+#define EMULATE_PTX_SCHEDULE_H
+
+#include "emulate/ptx/machine.h"
+#include "emulate/schedule.h"
+
+typedef struct PtxSchedule {
+    ScheduleKind kind; /* SCHEDULE_HELD: threads [held, held + held_count) stand still before code `held_pc` while
+                          others can move */
+    uint64_t seed;
+    bool mirrored; /* from the last CTA and warp to the first */
+    uint32_t held, held_count, held_pc;
+    Trail *record; /* NULL: the steps are not kept */
+    const Trail *replay;
+} PtxSchedule;
+
+typedef enum PtxEnd {
+    PTX_END_COMPLETE,
+    PTX_END_STUCK,   /* some thread can never go on */
+    PTX_END_FAULT,   /* machine->fault */
+    PTX_END_UNKNOWN, /* machine->unknown */
+    PTX_END_BUDGET,
+    PTX_END_TIME,
+    PTX_END_DIVERGED, /* a replayed step was not possible */
+} PtxEnd;
+
+/* Runs the grid from its start. */
+PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule);
+/* "eager", "random (seed 3)"; for people. */
+void ptx_schedule_describe(const PtxSchedule *schedule, Text *to);
+
+#endif
