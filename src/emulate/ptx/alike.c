@@ -19,6 +19,8 @@ typedef struct About {
     uint8_t from_bits; /* cvt, wide: of the sources */
     bool is_signed, from_signed;
     bool pure;         /* no effects */
+    bool accesses;     /* memory */
+    bool told;         /* barriers, counts, sizes: all that it reads decides */
     uint8_t compare;   /* Compare */
     bool synchronizes; /* a strong access, a fence of CTAs: others may see it */
 } About;
