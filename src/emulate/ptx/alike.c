@@ -147,20 +147,25 @@ static bool all_same(Alike *alike, const PtxGroup *group, const PtxArgument *arg
     return change_is_same(&change);
 }
 
+/* Whether those are all lanes that there are. */
+static bool is_whole(const PtxGroup *group, uint32_t lanes) {
+    return !(group->warp->launched & ~(lanes | group->warp->exited));
+}
+
 /* A register gets a new value in some lanes. */
 static void set(Alike *alike, const PtxGroup *group, const PtxArgument *to, Change change, uint32_t lanes) {
     if (to->kind == ARGUMENT_MEMBERS) {
         for (uint32_t i = 0; i < to->count; i++)
             set(alike, group, argument_member(alike->program, to, i), change, lanes);
     } else if (to->kind == ARGUMENT_ROW) {
-        bool whole = lanes == group->warp->launched || (group->frame->row_unknown[to->slot] | lanes) == UINT32_MAX;
+        bool whole = is_whole(group, lanes) || (group->frame->row_unknown[to->slot] | lanes) == UINT32_MAX;
         for (uint32_t i = 0; i < (to->bits > 64 ? 2u : 1u); i++) {
             Change *row = row_of(alike, group, to) + i;
             *row = whole || changes_equal(row, &change) ? change : change_differs;
         }
     } else if (to->kind == ARGUMENT_PREDICATE) {
         bool *mask = mask_of(alike, group, to);
-        *mask = !change_is_same(&change) || (*mask && lanes != group->warp->launched);
+        *mask = !change_is_same(&change) || (*mask && !is_whole(group, lanes));
     }
 }
 
