@@ -179,6 +179,10 @@ ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/ge
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka -lm
 
+$(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lm
+
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
