@@ -69,6 +69,7 @@ typedef struct PtxCode {
     bool guard_negated;
     bool visible; /* other threads may notice it, or it notices them: a memory access that is not to the thread's own, a
                      barrier, ... */
+    bool blocks;  /* it may wait: lanes whose guard does not hold part from the others before it */
     bool skipped; /* gear `slice`: nothing that decides anything depends on it */
     bool data;    /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
     uint32_t first, count; /* arguments, those on top, the guard not counted */
