@@ -1,4 +1,5 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
+#include "emulate/ptx/alike.h"
 #include "emulate/ptx/internal.h"
 
 #include <stdlib.h>
@@ -173,7 +174,8 @@ void free_group(PtxMachine *machine, PtxGroup *group) {
     pools_of(machine)->groups = group;
 }
 
-/* ---- CTAs ----------------------------------------------------------------------------------------------------------- */
+/* ---- CTAs -----------------------------------------------------------------------------------------------------------
+ */
 
 static PtxCta *make_cta(PtxMachine *machine) {
     Arena *arena = &machine->arena;
@@ -283,10 +285,9 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxWarp *warp = group->warp;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT,
-                                  .code = &machine->program->code[group->pc],
-                                  .warp = warp,
-                                  .lanes = lanes});
+    ptx_tell(
+        machine,
+        &(PtxEvent){.kind = PTX_EVENT_EXIT, .code = &machine->program->code[group->pc], .warp = warp, .lanes = lanes});
     group->lanes &= ~lanes;
     warp->exited |= lanes;
     warp->cta->live -= (uint32_t)__builtin_popcount(lanes);
@@ -297,9 +298,12 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     control_exited(machine, warp);
 }
 
-/* ---- What is told --------------------------------------------------------------------------------------------------- */
+/* ---- What is told ---------------------------------------------------------------------------------------------------
+ */
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
+    if (machine->alike)
+        alike_access(machine->alike, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -320,8 +324,7 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
     for (uint32_t i = 0; i < machine->guess_count; i++)
         if (machine->guesses[i].code == code)
             return &machine->guesses[i];
-    PtxGuess *guess =
-        ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
+    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
     *guess = (PtxGuess){.code = code};
     return guess;
 }
@@ -353,7 +356,8 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
                         .times = 1};
 }
 
-/* ---- What is in flight ------------------------------------------------------------------------------------------------ */
+/* ---- What is in flight
+ * ------------------------------------------------------------------------------------------------ */
 
 PtxFlight *ptx_fly(PtxMachine *machine, const PtxFlight *flight) {
     PtxFlight *made = ARENA_NEW(&machine->arena, PtxFlight);
@@ -382,7 +386,8 @@ void ptx_flight_land(PtxMachine *machine, uint32_t index) {
     machine->changes++;
 }
 
-/* ---- A turn ------------------------------------------------------------------------------------------------------------- */
+/* ---- A turn
+ * ------------------------------------------------------------------------------------------------------------- */
 
 bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     switch ((PtxStatus)group->status) {
@@ -461,6 +466,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             return PTX_TURN_BUDGET;
         if (code->guard != PTX_NONE)
             lanes = guarded_lanes(machine, group, code);
+        if (machine->alike && !code->skipped)
+            alike_step(machine->alike, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))
