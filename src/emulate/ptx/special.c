@@ -49,10 +49,8 @@ uint8_t *special_kinds(Arena *arena) {
     };
     uint8_t *kinds = ARENA_ARRAY(arena, uint8_t, 256);
     for (unsigned i = 1; i < sizeof names / sizeof *names; i++) {
-        const PtxSpecial *special = ptx_special(str_of(names[i]), NULL);
-        for (unsigned k = 0; !special && k < 256 && ptx_special_at(k); k++)
-            if (!strcmp(ptx_special_at(k)->name, names[i]))
-                special = ptx_special_at(k);
+        unsigned number;
+        const PtxSpecial *special = ptx_special(str_of(strcmp(names[i], "%envreg") ? names[i] : "%envreg1"), &number);
         if (special)
             kinds[ptx_special_index(special)] = (uint8_t)i;
     }
