@@ -221,6 +221,8 @@ bool barriers_passes(const PtxMachine *machine, const PtxGroup *group) {
     case PTX_IS_GROUP_WAIT:
         return group_wait_is_over(machine, group);
     case PTX_IS_REGISTERS:
+        if (group->waits_for & PTX_WAITS_COLUMNS)
+            return tensor_has_columns(machine, group);
         return cta_sync(group->warp->cta)->registers >= (int64_t)group->waits_for;
     default:
         return false;

@@ -131,7 +131,7 @@ static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     const TensorCopy *copy = code->detail;
     PtxStep step = PTX_STEP_NEXT;
     uint64_t address, bits = 0;
-    CopyFlight made = {{0}};
+    CopyFlight made = {.place = {0}};
     if (!tensor_address(machine, group, code, 0, lane, &address, &step))
         return step;
     made.place = tensor_place(address);
