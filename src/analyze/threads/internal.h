@@ -5,6 +5,7 @@
 #include "analyze/threads/check.h"
 #include "analyze/threads/watch.h"
 #include "emulate/ptx/schedule.h"
+#include "model/effect/ptx_column.h"
 
 /* A kernel while it is checked. */
 typedef struct ThreadsCheck {
