@@ -251,15 +251,8 @@ void ptx_machine_begin(PtxMachine *machine, uint32_t cluster) {
         begin_cta(machine, cluster, rank);
 }
 
-static bool in_flight(const PtxMachine *machine, const PtxCta *cta) {
-    for (uint32_t i = 0; i < machine->flight_count; i++)
-        if (machine->flights[i]->warp->cta == cta)
-            return true;
-    return false;
-}
-
 void cta_end(PtxMachine *machine, PtxCta *cta) {
-    if (cta->live || in_flight(machine, cta))
+    if (cta->live || flights_of_cta(machine, cta))
         return;
     if (!cta->over)
         ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_CTA_OVER, .warp = &cta->warps[0]});
@@ -353,35 +346,6 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
                         .times = 1};
 }
 
-/* ---- What is in flight ------------------------------------------------------------------------------------------------ */
-
-PtxFlight *ptx_fly(PtxMachine *machine, const PtxFlight *flight) {
-    PtxFlight *made = ARENA_NEW(&machine->arena, PtxFlight);
-    *made = *flight;
-    made->sequence = machine->next_sequence++;
-    *ARENA_PUSH(&machine->arena, machine->flights, machine->flight_count, machine->flight_capacity) = made;
-    if (machine->immediate && ptx_flight_can_land(machine, made))
-        ptx_flight_land(machine, machine->flight_count - 1);
-    return made;
-}
-
-bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight) {
-    for (uint32_t i = 0; flight->after && i < machine->flight_count; i++)
-        if (machine->flights[i]->sequence == flight->after)
-            return false;
-    return true;
-}
-
-void ptx_flight_land(PtxMachine *machine, uint32_t index) {
-    PtxFlight *flight = machine->flights[index];
-    memmove(&machine->flights[index], &machine->flights[index + 1],
-            sizeof *machine->flights * (machine->flight_count - index - 1));
-    machine->flight_count--;
-    flight->land(machine, flight);
-    flight->landed = true;
-    machine->changes++;
-}
-
 /* ---- A turn ------------------------------------------------------------------------------------------------------------- */
 
 bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
@@ -461,6 +425,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             return PTX_TURN_BUDGET;
         if (code->guard != PTX_NONE)
             lanes = guarded_lanes(machine, group, code);
+        if (code->blocks && lanes && lanes != group->lanes)
+            control_leave(machine, group, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))
@@ -479,7 +445,7 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
                 return PTX_TURN_UNKNOWN;
             if (group->status == PTX_IS_READY)
                 continue; /* others joined it */
-            if (lanes != group->lanes)
+            if (group->lanes && lanes != group->lanes)
                 control_leave(machine, group, lanes);
             return PTX_TURN_WAITS;
         } else {

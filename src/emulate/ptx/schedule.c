@@ -81,10 +81,13 @@ static bool land(Runner *r, uint32_t index) {
 /* ---- Clusters ----------------------------------------------------------------------------------------------------- */
 
 static bool begin_one(Runner *r) {
-    if (r->begun == r->clusters)
-        return false;
-    uint32_t cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
-    r->begun++;
+    uint32_t cluster;
+    do {
+        if (r->begun == r->clusters)
+            return false;
+        cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
+        r->begun++;
+    } while (barriers_canceled(r->machine, cluster));
     ptx_machine_begin(r->machine, cluster);
     r->live[r->live_count++] = cluster;
     return true;
