@@ -1,4 +1,5 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
+#include "emulate/ptx/alike.h"
 #include "emulate/ptx/internal.h"
 
 #include <stdlib.h>
@@ -173,7 +174,8 @@ void free_group(PtxMachine *machine, PtxGroup *group) {
     pools_of(machine)->groups = group;
 }
 
-/* ---- CTAs ----------------------------------------------------------------------------------------------------------- */
+/* ---- CTAs -----------------------------------------------------------------------------------------------------------
+ */
 
 static PtxCta *make_cta(PtxMachine *machine) {
     Arena *arena = &machine->arena;
@@ -276,10 +278,9 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxWarp *warp = group->warp;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT,
-                                  .code = &machine->program->code[group->pc],
-                                  .warp = warp,
-                                  .lanes = lanes});
+    ptx_tell(
+        machine,
+        &(PtxEvent){.kind = PTX_EVENT_EXIT, .code = &machine->program->code[group->pc], .warp = warp, .lanes = lanes});
     group->lanes &= ~lanes;
     warp->exited |= lanes;
     warp->cta->live -= (uint32_t)__builtin_popcount(lanes);
@@ -290,9 +291,12 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     control_exited(machine, warp);
 }
 
-/* ---- What is told --------------------------------------------------------------------------------------------------- */
+/* ---- What is told ---------------------------------------------------------------------------------------------------
+ */
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
+    if (machine->alike)
+        alike_access(machine->alike, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -313,8 +317,7 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
     for (uint32_t i = 0; i < machine->guess_count; i++)
         if (machine->guesses[i].code == code)
             return &machine->guesses[i];
-    PtxGuess *guess =
-        ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
+    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
     *guess = (PtxGuess){.code = code};
     return guess;
 }
@@ -427,6 +430,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             lanes = guarded_lanes(machine, group, code);
         if (code->blocks && lanes && lanes != group->lanes)
             control_leave(machine, group, lanes);
+        if (machine->alike && !code->skipped)
+            alike_step(machine->alike, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))
