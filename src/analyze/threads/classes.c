@@ -20,7 +20,7 @@ typedef struct Grid {
     PtxMachine *machine;
     const PtxSchedule *schedule;
     Arena arena;
-    Alike *alike;
+    PtxAlike *alike;
     uint8_t *covered; /* of each CTA */
     Piece *pieces;
     uint32_t piece_count, piece_capacity;
@@ -47,11 +47,11 @@ static PtxEnd run_ctas(const Grid *grid, const uint32_t *ctas, uint32_t count) {
 /* What the class touches in each of its CTAs. False: it is too much. */
 static bool add_pieces(Grid *grid, uint32_t representative) {
     uint32_t count, from[3], at[3];
-    const AlikeTouch *touches = alike_touches(grid->alike, &count);
+    const PtxAlikeTouch *touches = ptx_alike_touches(grid->alike, &count);
     place_of(grid->machine, representative, from);
     for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         place_of(grid->machine, cta, at);
-        if (grid->covered[cta] || !alike_speaks(grid->alike, at))
+        if (grid->covered[cta] || !ptx_alike_speaks(grid->alike, at))
             continue;
         grid->covered[cta] = 1;
         if (grid->piece_count + count > MOST_PIECES)
@@ -133,7 +133,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
         if (classes->count == MOST_CLASSES)
             return CLASSES_NONE;
         place_of(grid->machine, cta, at);
-        alike_start(grid->alike, at);
+        ptx_alike_start(grid->alike, at);
         begin(to);
         classes->end = run_ctas(grid, &cta, 1);
         end(to);
@@ -142,7 +142,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
         if (classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
-        const PtxCode *alone = alike_alone(grid->alike, &classes->why);
+        const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
         classes->alone = classes->alone ? classes->alone : alone;
         if (alone && grid->machine->cta_count > MOST_CLASSES)
             return CLASSES_NONE;
@@ -156,7 +156,7 @@ ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*
                        void *to, Classes *classes) {
     Grid grid = {.machine = machine, .schedule = schedule};
     *classes = (Classes){.end = PTX_END_COMPLETE};
-    grid.alike = alike_new(&grid.arena, machine);
+    grid.alike = ptx_alike_new(&grid.arena, machine);
     ClassesEnd result = CLASSES_NONE;
     if (grid.alike) {
         grid.covered = ARENA_ARRAY(&grid.arena, uint8_t, machine->cta_count);

@@ -297,7 +297,7 @@ typedef struct PtxMachine {
     PtxObserve *observe;
     void *observer;
     uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    struct Alike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
