@@ -294,7 +294,7 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
     if (machine->alike)
-        alike_access(machine->alike, event);
+        ptx_alike_access(machine->alike, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -429,7 +429,7 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
         if (code->blocks && lanes && lanes != group->lanes)
             control_leave(machine, group, lanes);
         if (machine->alike && !code->skipped)
-            alike_step(machine->alike, machine, group, code, lanes);
+            ptx_alike_step(machine->alike, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))

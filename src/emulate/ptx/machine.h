@@ -297,7 +297,7 @@ typedef struct PtxMachine {
     PtxObserve *observe;
     void *observer;
     uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    struct Alike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
@@ -412,6 +412,10 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
+/* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether they
+ * are free. */
+#define PTX_WAITS_COLUMNS (UINT32_C(1) << 31)
+bool tensor_has_columns(const PtxMachine *machine, const PtxGroup *group);
 /* Whether the wait of a group that has such a status is over. Its instruction is then run again, with any status. */
 bool barriers_passes(const PtxMachine *machine, const PtxGroup *group);
 /* Whether a request of another cluster took this one: it never begins. */
