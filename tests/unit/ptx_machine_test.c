@@ -443,6 +443,15 @@ static void unknown_values(void **state) {
     assert_int_equal(r.machine->unset_count, 1);
     assert_int_equal(r.machine->unset[0].space, PTX_SPACE_SHARED);
     assert_int_equal(r.machine->guess_count, 1);
+    assert_non_null(r.machine->guesses[0].source);
+    assert_int_equal(r.machine->guesses[0].source->form->evaluator, PTX_EVALUATE_MOV);
+    ptx_running_end(&r);
+    ptx_running_read(
+        &r, "sm_90",
+        ".shared .b32 s[4];\n" KERNEL("ld.shared.u32 %r2, [s]; add.u32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 7;\n"
+                                      "@%p1 bra A; A: ret;"));
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    assert_ptr_equal(r.machine->guesses[0].source, r.machine->unset[0].code);
     ptx_running_end(&r);
 }
 
