@@ -1,5 +1,5 @@
-/* Approximations: within the error that the ISA documents, and not the bits of any GPU. They are computed in double, with
- * more than enough bits, and rounded to nearest. */
+/* Approximations: within the error that the ISA documents, and not the bits of any GPU. They are computed in double,
+ * with more than enough bits, and rounded to nearest. */
 #include "emulate/ptx/compute.h"
 
 static const uint64_t no_number = UINT64_C(0x7ff8000000000000), endless = UINT64_C(0x7ff0000000000000);

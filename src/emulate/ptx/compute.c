@@ -5,28 +5,45 @@
 
 static const struct {
     const char *name;
-    Type type;
+    PtxType type;
 } type_names[] = {
-    {"pred", {TYPE_PREDICATE, 1, 1, 0}},        {"b8", {TYPE_UNSIGNED, 8, 1, 0}},
-    {"b16", {TYPE_UNSIGNED, 16, 1, 0}},         {"b32", {TYPE_UNSIGNED, 32, 1, 0}},
-    {"b64", {TYPE_UNSIGNED, 64, 1, 0}},         {"b128", {TYPE_UNSIGNED, 128, 1, 0}},
-    {"u2", {TYPE_UNSIGNED, 2, 1, 0}},           {"u4", {TYPE_UNSIGNED, 4, 1, 0}},
-    {"u8", {TYPE_UNSIGNED, 8, 1, 0}},           {"u16", {TYPE_UNSIGNED, 16, 1, 0}},
-    {"u32", {TYPE_UNSIGNED, 32, 1, 0}},         {"u64", {TYPE_UNSIGNED, 64, 1, 0}},
-    {"s2", {TYPE_SIGNED, 2, 1, 0}},             {"s4", {TYPE_SIGNED, 4, 1, 0}},
-    {"s8", {TYPE_SIGNED, 8, 1, 0}},             {"s16", {TYPE_SIGNED, 16, 1, 0}},
-    {"s32", {TYPE_SIGNED, 32, 1, 0}},           {"s64", {TYPE_SIGNED, 64, 1, 0}},
-    {"u16x2", {TYPE_UNSIGNED, 16, 2, 0}},       {"s16x2", {TYPE_SIGNED, 16, 2, 0}},
-    {"f16", {TYPE_REAL, 16, 1, FORMAT_F16}},    {"f16x2", {TYPE_REAL, 16, 2, FORMAT_F16}},
-    {"bf16", {TYPE_REAL, 16, 1, FORMAT_BF16}},  {"bf16x2", {TYPE_REAL, 16, 2, FORMAT_BF16}},
-    {"f32", {TYPE_REAL, 32, 1, FORMAT_F32}},    {"f32x2", {TYPE_REAL, 32, 2, FORMAT_F32}},
-    {"f64", {TYPE_REAL, 64, 1, FORMAT_F64}},    {"tf32", {TYPE_REAL, 32, 1, FORMAT_TF32}},
-    {"e4m3x2", {TYPE_REAL, 8, 2, FORMAT_E4M3}}, {"e5m2x2", {TYPE_REAL, 8, 2, FORMAT_E5M2}},
-    {"e2m3x2", {TYPE_REAL, 8, 2, FORMAT_E2M3}}, {"e3m2x2", {TYPE_REAL, 8, 2, FORMAT_E3M2}},
-    {"e2m1x2", {TYPE_REAL, 4, 2, FORMAT_E2M1}}, {"ue8m0x2", {TYPE_REAL, 8, 2, FORMAT_UE8M0}},
+    {"pred", {CLASS_PREDICATE, 1, 1, 0}},
+    {"b8", {CLASS_UNSIGNED, 8, 1, 0}},
+    {"b16", {CLASS_UNSIGNED, 16, 1, 0}},
+    {"b32", {CLASS_UNSIGNED, 32, 1, 0}},
+    {"b64", {CLASS_UNSIGNED, 64, 1, 0}},
+    {"b128", {CLASS_UNSIGNED, 128, 1, 0}},
+    {"u2", {CLASS_UNSIGNED, 2, 1, 0}},
+    {"u4", {CLASS_UNSIGNED, 4, 1, 0}},
+    {"u8", {CLASS_UNSIGNED, 8, 1, 0}},
+    {"u16", {CLASS_UNSIGNED, 16, 1, 0}},
+    {"u32", {CLASS_UNSIGNED, 32, 1, 0}},
+    {"u64", {CLASS_UNSIGNED, 64, 1, 0}},
+    {"s2", {CLASS_SIGNED, 2, 1, 0}},
+    {"s4", {CLASS_SIGNED, 4, 1, 0}},
+    {"s8", {CLASS_SIGNED, 8, 1, 0}},
+    {"s16", {CLASS_SIGNED, 16, 1, 0}},
+    {"s32", {CLASS_SIGNED, 32, 1, 0}},
+    {"s64", {CLASS_SIGNED, 64, 1, 0}},
+    {"u16x2", {CLASS_UNSIGNED, 16, 2, 0}},
+    {"s16x2", {CLASS_SIGNED, 16, 2, 0}},
+    {"f16", {CLASS_REAL, 16, 1, FORMAT_F16}},
+    {"f16x2", {CLASS_REAL, 16, 2, FORMAT_F16}},
+    {"bf16", {CLASS_REAL, 16, 1, FORMAT_BF16}},
+    {"bf16x2", {CLASS_REAL, 16, 2, FORMAT_BF16}},
+    {"f32", {CLASS_REAL, 32, 1, FORMAT_F32}},
+    {"f32x2", {CLASS_REAL, 32, 2, FORMAT_F32}},
+    {"f64", {CLASS_REAL, 64, 1, FORMAT_F64}},
+    {"tf32", {CLASS_REAL, 32, 1, FORMAT_TF32}},
+    {"e4m3x2", {CLASS_REAL, 8, 2, FORMAT_E4M3}},
+    {"e5m2x2", {CLASS_REAL, 8, 2, FORMAT_E5M2}},
+    {"e2m3x2", {CLASS_REAL, 8, 2, FORMAT_E2M3}},
+    {"e3m2x2", {CLASS_REAL, 8, 2, FORMAT_E3M2}},
+    {"e2m1x2", {CLASS_REAL, 4, 2, FORMAT_E2M1}},
+    {"ue8m0x2", {CLASS_REAL, 8, 2, FORMAT_UE8M0}},
 };
 
-void compute_types(Str form, Type types[COMPUTE_TYPES]) {
+void compute_types(Str form, PtxType types[COMPUTE_TYPES]) {
     unsigned count = 0;
     memset(types, 0, COMPUTE_TYPES * sizeof *types);
     next_part(&form);
@@ -43,9 +60,9 @@ static void read_rounding(Compute *how, Str form) {
         const char *name;
         Round round;
         bool whole;
-    } modes[] = {{"rn", ROUND_NEAREST, false},  {"rz", ROUND_ZERO, false}, {"rm", ROUND_DOWN, false},
-                 {"rp", ROUND_UP, false},       {"rna", ROUND_AWAY, false}, {"rni", ROUND_NEAREST, true},
-                 {"rzi", ROUND_ZERO, true},     {"rmi", ROUND_DOWN, true},  {"rpi", ROUND_UP, true}};
+    } modes[] = {{"rn", ROUND_NEAREST, false}, {"rz", ROUND_ZERO, false},  {"rm", ROUND_DOWN, false},
+                 {"rp", ROUND_UP, false},      {"rna", ROUND_AWAY, false}, {"rni", ROUND_NEAREST, true},
+                 {"rzi", ROUND_ZERO, true},    {"rmi", ROUND_DOWN, true},  {"rpi", ROUND_UP, true}};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (ptx_form_has(form, str_of(modes[i].name))) {
             how->round = (uint8_t)modes[i].round;
@@ -178,14 +195,14 @@ static ComputeRow *plain_row(Compute *how, Str form) {
         return video_row(how, form);
     if (how->evaluator == PTX_EVALUATE_CVT || how->evaluator == PTX_EVALUATE_CVT_PACK)
         return convert_row(how);
-    if (how->type.class == TYPE_REAL)
+    if (how->type.class == CLASS_REAL)
         return how->approximate || how->full ? approximate_row(how) : real_row(how);
     ComputeRow *row = integer_row(how);
     return row ? row : bits_row(how, form);
 }
 
 static ComputeRow *pick_row(Compute *how, Str form) {
-    Type type = how->type;
+    PtxType type = how->type;
     bool packed = type.count > 1 && how->evaluator != PTX_EVALUATE_CVT;
     if (packed)
         how->type.count = 1;
@@ -195,8 +212,9 @@ static ComputeRow *pick_row(Compute *how, Str form) {
 
 /* add and fma of f32 with f16: the first type is the result's and that of what is added. */
 static void read_formats(Compute *how) {
-    bool sum = how->evaluator == PTX_EVALUATE_ADD || how->evaluator == PTX_EVALUATE_SUB || how->evaluator == PTX_EVALUATE_FMA;
-    bool mixed = sum && how->types[1].class == TYPE_REAL;
+    bool sum =
+        how->evaluator == PTX_EVALUATE_ADD || how->evaluator == PTX_EVALUATE_SUB || how->evaluator == PTX_EVALUATE_FMA;
+    bool mixed = sum && how->types[1].class == CLASS_REAL;
     how->type = how->types[mixed ? 0 : how->types[2].class ? 2 : how->types[1].class ? 1 : 0];
     for (unsigned i = 0; i < how->count; i++)
         how->formats[i] = how->type.format;

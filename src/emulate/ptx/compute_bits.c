@@ -46,7 +46,7 @@ static void lop3_row(Lanes *out, const Lanes *const in[], const Compute *how) {
 /* ---- Counts -------------------------------------------------------------------------------------------------- */
 
 static uint32_t highest(uint64_t a, unsigned width, const Compute *how) {
-    if (how->type.class == TYPE_SIGNED && a >> (width - 1))
+    if (how->type.class == CLASS_SIGNED && a >> (width - 1))
         a = ~a & ones(width);
     if (!a)
         return UINT32_MAX;
@@ -86,7 +86,7 @@ ROW3(fns_row, uint32_t, uint32_t, uint32_t, found_set(a, b, (int32_t)c))
 
 static uint64_t extracted(const Compute *how, uint64_t a, unsigned at, unsigned size) {
     unsigned width = how->type.bits, end = at + size < width ? at + size : width;
-    uint64_t sign = how->type.class == TYPE_SIGNED && size ? a >> (end - 1) & 1 : 0;
+    uint64_t sign = how->type.class == CLASS_SIGNED && size ? a >> (end - 1) & 1 : 0;
     unsigned there = at < end ? end - at : 0;
     uint64_t field = there ? a >> at & ones(there) : 0;
     return (sign ? field | ~ones(there) : field) & ones(width);
@@ -107,7 +107,7 @@ static void bfi_row(Lanes *out, const Lanes *const in[], const Compute *how) {
 
 static uint64_t cut_and_extended(const Compute *how, uint64_t a, uint64_t b) {
     unsigned size = b > 31 && !how->wraps ? 32 : b & 31;
-    bool sign = how->type.class == TYPE_SIGNED && size && size < 32 && a >> (size - 1) & 1;
+    bool sign = how->type.class == CLASS_SIGNED && size && size < 32 && a >> (size - 1) & 1;
     return ((a & ones(size)) | (sign ? ~ones(size) : 0)) & UINT32_MAX;
 }
 
@@ -152,11 +152,11 @@ ROW3(prmt_row, uint64_t, uint64_t, uint32_t, permuted(b << 32 | a, (uint32_t)c))
 ROW3(prmt_mode_row, uint64_t, uint64_t, uint32_t, permuted(b << 32 | a, permutations[how->mode].choices[c & 3]))
 
 /* Byte or half k of a word, of the type that the form says. */
-static int64_t byte_of(uint64_t word, unsigned k, Type type) {
-    return type.class == TYPE_SIGNED ? (int8_t)(word >> 8 * k) : (int64_t)(word >> 8 * k & 255);
+static int64_t byte_of(uint64_t word, unsigned k, PtxType type) {
+    return type.class == CLASS_SIGNED ? (int8_t)(word >> 8 * k) : (int64_t)(word >> 8 * k & 255);
 }
-static int64_t half_of(uint64_t word, unsigned k, Type type) {
-    return type.class == TYPE_SIGNED ? (int16_t)(word >> 16 * k) : (int64_t)(word >> 16 * k & 0xffff);
+static int64_t half_of(uint64_t word, unsigned k, PtxType type) {
+    return type.class == CLASS_SIGNED ? (int16_t)(word >> 16 * k) : (int64_t)(word >> 16 * k & 0xffff);
 }
 
 static void dp4a_row(Lanes *out, const Lanes *const in[], const Compute *how) {
@@ -215,8 +215,8 @@ static ComputeRow *shift_row(const Compute *how) {
     if (how->evaluator == PTX_EVALUATE_SHF)
         return how->left ? (how->wraps ? shf_left_wrap : shf_left_clamp)
                          : (how->wraps ? shf_right_wrap : shf_right_clamp);
-    return how->type.class == TYPE_SIGNED ? by_width(how, shr_s16, shr_s32, shr_s64)
-                                          : by_width(how, shr_u16, shr_u32, shr_u64);
+    return how->type.class == CLASS_SIGNED ? by_width(how, shr_s16, shr_s32, shr_s64)
+                                           : by_width(how, shr_u16, shr_u32, shr_u64);
 }
 
 static ComputeRow *permutation_row(Compute *how, Str form) {

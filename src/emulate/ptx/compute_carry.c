@@ -10,7 +10,7 @@ static uint64_t half_product(const Compute *how, uint64_t a, uint64_t b) {
     unsigned width = how->type.bits;
     if (!how->high)
         return width == 32 ? (uint32_t)(a * b) : a * b;
-    if (how->type.class != TYPE_SIGNED)
+    if (how->type.class != CLASS_SIGNED)
         return width == 32 ? a * b >> 32 : (uint64_t)((Bits128)a * b >> 64);
     if (width == 32)
         return (uint32_t)((uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32);

@@ -67,8 +67,8 @@ static PtxStep run_compare(PtxMachine *machine, PtxGroup *group, const PtxCode *
     Mask mask = compared(machine, group, how, 0), second = {0};
     bool pair = how->second.kind != ARGUMENT_SINK;
     if (pair)
-        second = with_chooser(machine, group, how,
-                              how->type.count > 1 ? compared(machine, group, how, 1) : negated(mask));
+        second =
+            with_chooser(machine, group, how, how->type.count > 1 ? compared(machine, group, how, 1) : negated(mask));
     put(machine, group, &how->to, with_chooser(machine, group, how, mask), lanes);
     if (pair)
         put(machine, group, &how->second, second, lanes);
@@ -76,19 +76,19 @@ static PtxStep run_compare(PtxMachine *machine, PtxGroup *group, const PtxCode *
 }
 
 /* What set gives where it holds. */
-static uint64_t set_value(Type type) {
+static uint64_t set_value(PtxType type) {
     static const uint32_t one[FORMATS] = {[FORMAT_F16] = 0x3c00, [FORMAT_BF16] = 0x3f80, [FORMAT_F32] = 0x3f800000};
-    return type.class == TYPE_REAL ? one[type.format] : (UINT64_C(1) << type.bits) - 1;
+    return type.class == CLASS_REAL ? one[type.format] : (UINT64_C(1) << type.bits) - 1;
 }
 
 static PtxStep run_set(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Compute *how = code->detail;
-    Type to = how->types[0];
+    PtxType to = how->types[0];
     Lanes result = {{0}};
     uint32_t unknown = 0;
     for (unsigned half = 0; half < how->type.count; half++) {
         Mask mask = with_chooser(machine, group, how, compared(machine, group, how, half));
-        uint64_t value = set_value(how->type.count > 1 && to.class != TYPE_REAL ? (Type){to.class, 16, 2, 0} : to);
+        uint64_t value = set_value(how->type.count > 1 && to.class != CLASS_REAL ? (PtxType){to.class, 16, 2, 0} : to);
         EACH_LANE result.at[i] |= (mask.lanes >> i & 1 ? value : 0) << 16 * half;
         unknown |= mask.unknown;
     }
@@ -121,7 +121,7 @@ static PtxStep run_selp(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 
 static PtxStep run_slct(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Compute *how = code->detail;
-    bool real = how->type.class == TYPE_REAL;
+    bool real = how->type.class == CLASS_REAL;
     Lanes scratch;
     Mask mask = {0};
     const Lanes *c = compute_fetch(machine, group, &how->from[2], &scratch, &mask.unknown);
@@ -196,7 +196,7 @@ static PtxRun *pick(const PtxProgram *program, const PtxCode *code, Compute *how
     case PTX_EVALUATE_OR:
     case PTX_EVALUATE_XOR:
     case PTX_EVALUATE_NOT:
-        return how->type.class == TYPE_PREDICATE && logic_prepare(program, code, how) ? run_logic : NULL;
+        return how->type.class == CLASS_PREDICATE && logic_prepare(program, code, how) ? run_logic : NULL;
     case PTX_EVALUATE_LOP3:
         how->row = bits_row(how, code->form->text);
         return pair && how->chosen && how->combine ? run_lop3 : NULL;

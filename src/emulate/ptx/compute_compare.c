@@ -3,32 +3,32 @@
 
 /* ---- Whole numbers ------------------------------------------------------------------------------------------- */
 
-#define MASK(name, load, condition)                                              \
-    static uint32_t name(const Lanes *const in[], const Compute *how) {          \
-        uint32_t mask = 0;                                                       \
-        (void)how;                                                               \
-        for (unsigned i = 0; i < PTX_LANES; i++) {                               \
-            load a = (load)in[0]->at[i], b = (load)in[1]->at[i];                 \
-            mask |= (uint32_t)(condition) << i;                                  \
-        }                                                                        \
-        return mask;                                                             \
+#define MASK(name, load, condition)                                     \
+    static uint32_t name(const Lanes *const in[], const Compute *how) { \
+        uint32_t mask = 0;                                              \
+        (void)how;                                                      \
+        for (unsigned i = 0; i < PTX_LANES; i++) {                      \
+            load a = (load)in[0]->at[i], b = (load)in[1]->at[i];        \
+            mask |= (uint32_t)(condition) << i;                         \
+        }                                                               \
+        return mask;                                                    \
     }
-#define COMPARES(name, load)           \
-    MASK(lt_##name, load, a < b)       \
-    MASK(le_##name, load, a <= b)      \
-    MASK(gt_##name, load, a > b)       \
-    MASK(ge_##name, load, a >= b)      \
-    MASK(eq_##name, load, a == b)      \
+#define COMPARES(name, load)      \
+    MASK(lt_##name, load, a < b)  \
+    MASK(le_##name, load, a <= b) \
+    MASK(gt_##name, load, a > b)  \
+    MASK(ge_##name, load, a >= b) \
+    MASK(eq_##name, load, a == b) \
     MASK(ne_##name, load, a != b)
 COMPARES(unsigned, uint64_t)
 COMPARES(s16, int16_t)
 COMPARES(s32, int32_t)
 COMPARES(s64, int64_t)
 
-#define BY_OUTCOMES(name)                                                                                              \
-    {                                                                                                                  \
-        [IS_LESS] = lt_##name, [IS_LESS | IS_EQUAL] = le_##name, [IS_GREATER] = gt_##name,                             \
-        [IS_GREATER | IS_EQUAL] = ge_##name, [IS_EQUAL] = eq_##name, [IS_LESS | IS_GREATER] = ne_##name                \
+#define BY_OUTCOMES(name)                                                                               \
+    {                                                                                                   \
+        [IS_LESS] = lt_##name, [IS_LESS | IS_EQUAL] = le_##name, [IS_GREATER] = gt_##name,              \
+        [IS_GREATER | IS_EQUAL] = ge_##name, [IS_EQUAL] = eq_##name, [IS_LESS | IS_GREATER] = ne_##name \
     }
 static ComputeMask *const of_unsigned[8] = BY_OUTCOMES(unsigned), *const of_s16[8] = BY_OUTCOMES(s16),
                           *const of_s32[8] = BY_OUTCOMES(s32), *const of_s64[8] = BY_OUTCOMES(s64);
@@ -63,11 +63,11 @@ static uint32_t compare_narrow(const Lanes *const in[], const Compute *how) {
 }
 
 ComputeMask *compare_mask(const Compute *how) {
-    if (how->type.class == TYPE_REAL)
+    if (how->type.class == CLASS_REAL)
         return how->type.format == FORMAT_F64 ? compare_f64 : compare_narrow;
     if (how->accepts & IS_UNORDERED)
         return NULL;
-    if (how->type.class != TYPE_SIGNED)
+    if (how->type.class != CLASS_SIGNED)
         return of_unsigned[how->accepts];
     return how->type.bits == 16   ? of_s16[how->accepts]
            : how->type.bits == 32 ? of_s32[how->accepts]

@@ -86,8 +86,8 @@ static bool read_side(const PtxProgram *program, const PtxArgument *argument, Pt
     return true;
 }
 
-static PtxRun *pick(Move *move, Type type, bool vector) {
-    if (type.class == TYPE_PREDICATE)
+static PtxRun *pick(Move *move, PtxType type, bool vector) {
+    if (type.class == CLASS_PREDICATE)
         return move->to_count == 1 && move->from_count == 1 ? run_predicate : NULL;
     if (vector)
         return move->to_count == move->from_count ? run_each : NULL;
@@ -102,7 +102,7 @@ static PtxRun *pick(Move *move, Type type, bool vector) {
 
 bool move_prepare(const PtxPrepare *about, PtxCode *code) {
     Move made = {0};
-    Type types[COMPUTE_TYPES];
+    PtxType types[COMPUTE_TYPES];
     compute_types(code->form->text, types);
     if (code->count != 2 || !types[0].class ||
         !read_side(about->program, code_argument(about->program, code, 0), made.to, &made.to_count) ||

@@ -6,9 +6,9 @@ static uint64_t ones(unsigned bits) {
 }
 
 /* A register may be wider than its type: what stands in it is cut, and what is written is extended. */
-static uint64_t extended(Type type, uint64_t bits) {
+static uint64_t extended(PtxType type, uint64_t bits) {
     unsigned shift = 64 - type.bits;
-    return type.class == TYPE_SIGNED ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits << shift >> shift;
+    return type.class == CLASS_SIGNED ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits << shift >> shift;
 }
 
 static uint64_t stored(const Compute *how, uint64_t bits) {
@@ -19,18 +19,19 @@ static uint64_t stored(const Compute *how, uint64_t bits) {
 
 typedef __int128 Wide;
 
-static Wide number(Type type, uint64_t bits) {
+static Wide number(PtxType type, uint64_t bits) {
     uint64_t value = extended(type, bits);
-    return type.class == TYPE_SIGNED ? (Wide)(int64_t)value : (Wide)value;
+    return type.class == CLASS_SIGNED ? (Wide)(int64_t)value : (Wide)value;
 }
 
-static uint64_t clamped(Type type, Wide value) {
-    Wide most = (Wide)(ones(type.bits) >> (type.class == TYPE_SIGNED)), least = type.class == TYPE_SIGNED ? -most - 1 : 0;
+static uint64_t clamped(PtxType type, Wide value) {
+    Wide most = (Wide)(ones(type.bits) >> (type.class == CLASS_SIGNED)),
+         least = type.class == CLASS_SIGNED ? -most - 1 : 0;
     return (uint64_t)(value < least ? least : value > most ? most : value);
 }
 
 static void whole_to_whole(Lanes *out, const Lanes *const in[], const Compute *how) {
-    Type from = how->types[1];
+    PtxType from = how->types[1];
     EACH_LANE out->at[i] = stored(how, extended(from, in[0]->at[i]));
 }
 
@@ -41,7 +42,7 @@ static void whole_to_whole_clamped(Lanes *out, const Lanes *const in[], const Co
 
 /* cvt.pack: what does not fit is clamped; the first operand lies above the second, and the third above both. */
 static void pack_row(Lanes *out, const Lanes *const in[], const Compute *how) {
-    Type type = how->types[0];
+    PtxType type = how->types[0];
     for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t a = clamped(type, (int32_t)in[0]->at[i]) & ones(type.bits);
         uint64_t b = clamped(type, (int32_t)in[1]->at[i]) & ones(type.bits);
@@ -68,7 +69,7 @@ static void whole_to_real(Lanes *out, const Lanes *const in[], const Compute *ho
     Round round = (Round)how->round;
     for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t bits = extended(how->types[1], in[0]->at[i]);
-        bool negative = how->types[1].class == TYPE_SIGNED && bits >> 63;
+        bool negative = how->types[1].class == CLASS_SIGNED && bits >> 63;
         uint64_t size = negative ? -bits : bits;
         double value = negative ? -odd_of(size) : odd_of(size);
         if (how->saturates)
@@ -86,7 +87,7 @@ static double flushed(const Compute *how, double value) {
     return how->ftz && value < 0x1p-126 && value > -0x1p-126 ? (bits_of_double(value) >> 63 ? -0.0 : 0.0) : value;
 }
 
-static double widened(const Compute *how, Type type, uint64_t bits) {
+static double widened(const Compute *how, PtxType type, uint64_t bits) {
     if (type.format == FORMAT_F64)
         return as_double(bits);
     return flushed(how, format_widen((FormatId)type.format, (uint32_t)(bits & ones(type.bits))));
@@ -94,12 +95,12 @@ static double widened(const Compute *how, Type type, uint64_t bits) {
 
 /* What is no number is 0, or the highest bit if either side has 64. */
 static uint64_t of_no_number(const Compute *how) {
-    Type to = how->types[0], from = how->types[1];
+    PtxType to = how->types[0], from = how->types[1];
     return from.bits == 64 || to.bits == 64 ? UINT64_C(1) << (to.bits - 1) : 0;
 }
 
-static uint64_t whole_of(Type type, double value) {
-    bool is_signed = type.class == TYPE_SIGNED;
+static uint64_t whole_of(PtxType type, double value) {
+    bool is_signed = type.class == CLASS_SIGNED;
     double most = as_double((uint64_t)(1023 + type.bits - is_signed) << 52), least = is_signed ? -most : 0;
     if (value >= most)
         return ones(type.bits) >> is_signed;
@@ -111,8 +112,8 @@ static uint64_t whole_of(Type type, double value) {
 static void real_to_whole(Lanes *out, const Lanes *const in[], const Compute *how) {
     for (unsigned i = 0; i < PTX_LANES; i++) {
         double value = widened(how, how->types[1], in[0]->at[i]);
-        uint64_t result = value != value ? of_no_number(how)
-                                         : whole_of(how->types[0], double_whole(value, (Round)how->round));
+        uint64_t result =
+            value != value ? of_no_number(how) : whole_of(how->types[0], double_whole(value, (Round)how->round));
         out->at[i] = stored(how, result);
     }
 }
@@ -168,7 +169,7 @@ static void double_to_double(Lanes *out, const Lanes *const in[], const Compute 
 
 /* Several at once: of two operands the first is the upper one. */
 static void real_to_packed(Lanes *out, const Lanes *const in[], const Compute *how) {
-    Type to = how->types[0], from = how->types[1];
+    PtxType to = how->types[0], from = how->types[1];
     for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t result = 0;
         for (unsigned k = 0; k < to.count; k++) {
@@ -180,7 +181,7 @@ static void real_to_packed(Lanes *out, const Lanes *const in[], const Compute *h
 }
 
 ComputeRow *convert_row(Compute *how) {
-    Type to = how->types[0], from = how->types[1];
+    PtxType to = how->types[0], from = how->types[1];
     if (how->evaluator == PTX_EVALUATE_CVT_PACK)
         return how->count >= 2 ? pack_row : NULL;
     if (!from.class || to.bits > 64 || from.bits > 64)
@@ -191,9 +192,9 @@ ComputeRow *convert_row(Compute *how) {
     }
     if (how->count != 1)
         return NULL;
-    if (to.class != TYPE_REAL)
-        return from.class == TYPE_REAL ? real_to_whole : how->saturates ? whole_to_whole_clamped : whole_to_whole;
-    if (from.class != TYPE_REAL)
+    if (to.class != CLASS_REAL)
+        return from.class == CLASS_REAL ? real_to_whole : how->saturates ? whole_to_whole_clamped : whole_to_whole;
+    if (from.class != CLASS_REAL)
         return whole_to_real;
     return to.format == FORMAT_F64 && from.format == FORMAT_F64 ? double_to_double : real_to_real;
 }

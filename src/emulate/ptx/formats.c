@@ -1,7 +1,7 @@
 /* Formats of real numbers: from bits to doubles, and back, rounded. */
 #include "emulate/ptx/formats.h"
 
-const Format formats[FORMATS] = {
+const RealFormat formats[FORMATS] = {
     [FORMAT_F16] = {16, 10, 0, 15, true, 0x7bff, 0x7fff, true},
     [FORMAT_BF16] = {16, 7, 0, 127, true, 0x7f7f, 0x7fff, true},
     [FORMAT_F32] = {32, 23, 0, 127, true, 0x7f7fffff, 0x7fffffff, true},
@@ -23,7 +23,7 @@ static double widen_scale(uint32_t bits) {
 }
 
 double format_widen(FormatId id, uint32_t bits) {
-    const Format *format = &formats[id];
+    const RealFormat *format = &formats[id];
     if (id == FORMAT_F32)
         return (double)as_single(bits);
     if (id == FORMAT_UE8M0)
@@ -59,13 +59,13 @@ static bool rounds_up(Round round, bool negative, uint64_t kept, uint64_t rest, 
 }
 
 /* A number that is too great. */
-static uint32_t beyond(const Format *format, bool negative, Round round, bool finite) {
+static uint32_t beyond(const RealFormat *format, bool negative, Round round, bool finite) {
     bool stays = round == ROUND_ZERO || (round == ROUND_DOWN && !negative) || (round == ROUND_UP && negative);
     return format->infinite && !finite && !stays ? format->most + 1 : format->most;
 }
 
 /* The size of a number over 0 as the bits of a format, without its sign. */
-static uint32_t narrow_size(const Format *format, uint64_t bits, bool negative, Round round, bool finite) {
+static uint32_t narrow_size(const RealFormat *format, uint64_t bits, bool negative, Round round, bool finite) {
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023, least = 1 - format->bias, drop = 52 - format->mantissa;
     uint64_t significand = (bits & ((UINT64_C(1) << 52) - 1)) | (exponent > -1023 ? UINT64_C(1) << 52 : 0);
     if (exponent < least)
@@ -79,7 +79,7 @@ static uint32_t narrow_size(const Format *format, uint64_t bits, bool negative, 
 }
 
 uint32_t format_narrow(FormatId id, double value, Round round, bool finite) {
-    const Format *format = &formats[id];
+    const RealFormat *format = &formats[id];
     uint64_t bits = bits_of_double(value), size = bits << 1 >> 1, infinity = UINT64_C(0x7ff0000000000000);
     bool negative = bits >> 63;
     if (size > infinity)

@@ -1,9 +1,9 @@
 /* Formats of real numbers, and rounding to them.
  *
- * Every format but f64 is exact in a double, and a double that was rounded to odd (its last bit is 1 if anything was cut
- * off) can be rounded once more to any of them as if nothing had been lost: it has more than two bits more than each.
- * Sums of such doubles are therefore made with add_odd; products of two numbers of 24 bits are exact. Nothing of this
- * depends on the host's rounding mode being another than to nearest, or on contracted expressions. */
+ * Every format but f64 is exact in a double, and a double that was rounded to odd (its last bit is 1 if anything was
+ * cut off) can be rounded once more to any of them as if nothing had been lost: it has more than two bits more than
+ * each. Sums of such doubles are therefore made with add_odd; products of two numbers of 24 bits are exact. Nothing of
+ * this depends on the host's rounding mode being another than to nearest, or on contracted expressions. */
 #ifndef EMULATE_PTX_FORMATS_H
 #define EMULATE_PTX_FORMATS_H
 
@@ -35,16 +35,16 @@ typedef enum FormatId {
     FORMATS
 } FormatId;
 
-typedef struct Format {
+typedef struct RealFormat {
     uint8_t bits, mantissa, shift; /* shift: where its lowest bit lies in the register (tf32) */
     int16_t bias;
-    bool infinite;     /* it has infinities: `most` + 1 */
-    uint32_t most;     /* the greatest number */
+    bool infinite;      /* it has infinities: `most` + 1 */
+    uint32_t most;      /* the greatest number */
     uint32_t no_number; /* what a GPU gives for a NaN */
     bool has_nan;
-} Format;
+} RealFormat;
 
-extern const Format formats[FORMATS];
+extern const RealFormat formats[FORMATS];
 
 static inline double as_double(uint64_t bits) {
     double value;

@@ -29,28 +29,28 @@ static int64_t clamped(int64_t value, int64_t least, int64_t most) {
 }
 
 /* `u` and `s`: numbers of that width; `w`: unsigned, to work in; `uw`, `sw`: of twice the width. */
-#define WIDTH_ROWS(n, u, s, w, uw, sw)                                                           \
-    ROW2(add_##n, u, w, u, a + b)                                                                \
-    ROW2(sub_##n, u, w, u, a - b)                                                                \
-    ROW2(mul_##n, u, w, u, a *b)                                                                 \
-    ROW3(mad_##n, u, w, u, a *b + (w)c)                                                          \
-    ROW2(mul_high_u##n, u, uw, u, (a * b) >> n)                                                  \
-    ROW2(mul_high_s##n, s, sw, u, (a * b) >> n)                                                  \
-    ROW3(mad_high_u##n, u, uw, u, ((a * b) >> n) + c)                                            \
-    ROW3(mad_high_s##n, s, sw, u, (uint64_t)((a * b) >> n) + c)                                  \
-    ROW3(sad_u##n, u, w, u, (a < b ? b - a : a - b) + (w)c)                                      \
-    ROW3(sad_s##n, s, s, u, (w)(a < b ? (w)b - (w)a : (w)a - (w)b) + (w)c)                       \
-    ROW2(div_u##n, u, u, u, quotient(a, b))                                                      \
-    ROW2(div_s##n, s, s, u, quotient_signed(a, b))                                               \
-    ROW2(rem_u##n, u, u, u, rest(a, b))                                                          \
-    ROW2(rem_s##n, s, s, u, rest_signed(a, b))                                                   \
-    ROW2(min_u##n, u, u, u, a < b ? a : b)                                                       \
-    ROW2(min_s##n, s, s, u, a < b ? a : b)                                                       \
-    ROW2(max_u##n, u, u, u, a > b ? a : b)                                                       \
-    ROW2(max_s##n, s, s, u, a > b ? a : b)                                                       \
-    ROW2(min_relu_##n, s, s, u, a < b ? (a < 0 ? 0 : a) : (b < 0 ? 0 : b))                       \
-    ROW2(max_relu_##n, s, s, u, a > b ? (a < 0 ? 0 : a) : (b < 0 ? 0 : b))                       \
-    ROW1(abs_##n, s, s, u, magnitude(a))                                                         \
+#define WIDTH_ROWS(n, u, s, w, uw, sw)                                     \
+    ROW2(add_##n, u, w, u, a + b)                                          \
+    ROW2(sub_##n, u, w, u, a - b)                                          \
+    ROW2(mul_##n, u, w, u, a *b)                                           \
+    ROW3(mad_##n, u, w, u, a *b + (w)c)                                    \
+    ROW2(mul_high_u##n, u, uw, u, (a * b) >> n)                            \
+    ROW2(mul_high_s##n, s, sw, u, (a * b) >> n)                            \
+    ROW3(mad_high_u##n, u, uw, u, ((a * b) >> n) + c)                      \
+    ROW3(mad_high_s##n, s, sw, u, (uint64_t)((a * b) >> n) + c)            \
+    ROW3(sad_u##n, u, w, u, (a < b ? b - a : a - b) + (w)c)                \
+    ROW3(sad_s##n, s, s, u, (w)(a < b ? (w)b - (w)a : (w)a - (w)b) + (w)c) \
+    ROW2(div_u##n, u, u, u, quotient(a, b))                                \
+    ROW2(div_s##n, s, s, u, quotient_signed(a, b))                         \
+    ROW2(rem_u##n, u, u, u, rest(a, b))                                    \
+    ROW2(rem_s##n, s, s, u, rest_signed(a, b))                             \
+    ROW2(min_u##n, u, u, u, a < b ? a : b)                                 \
+    ROW2(min_s##n, s, s, u, a < b ? a : b)                                 \
+    ROW2(max_u##n, u, u, u, a > b ? a : b)                                 \
+    ROW2(max_s##n, s, s, u, a > b ? a : b)                                 \
+    ROW2(min_relu_##n, s, s, u, a < b ? (a < 0 ? 0 : a) : (b < 0 ? 0 : b)) \
+    ROW2(max_relu_##n, s, s, u, a > b ? (a < 0 ? 0 : a) : (b < 0 ? 0 : b)) \
+    ROW1(abs_##n, s, s, u, magnitude(a))                                   \
     ROW1(neg_##n, u, w, u, 0 - a)
 WIDTH_ROWS(16, uint16_t, int16_t, uint32_t, uint32_t, int32_t)
 WIDTH_ROWS(32, uint32_t, int32_t, uint32_t, uint64_t, int64_t)
@@ -61,9 +61,9 @@ ROW2(mul_wide_s16, int16_t, int32_t, uint32_t, a *b)
 ROW2(mul_wide_u32, uint32_t, uint64_t, uint64_t, a *b)
 ROW2(mul_wide_s32, int32_t, int64_t, uint64_t, a *b)
 ROW3(mad_wide_u16, uint16_t, uint32_t, uint32_t, a *b + (uint32_t)c)
-ROW3(mad_wide_s16, int16_t, int32_t, uint32_t, (uint32_t)(a * b) + (uint32_t)c)
+ROW3(mad_wide_s16, int16_t, int32_t, uint32_t, (uint32_t)(a *b) + (uint32_t)c)
 ROW3(mad_wide_u32, uint32_t, uint64_t, uint64_t, a *b + c)
-ROW3(mad_wide_s32, int32_t, int64_t, uint64_t, (uint64_t)(a * b) + c)
+ROW3(mad_wide_s32, int32_t, int64_t, uint64_t, (uint64_t)(a *b) + c)
 
 ROW2(add_saturated, int32_t, int64_t, uint32_t, clamped(a + b, INT32_MIN, INT32_MAX))
 ROW2(sub_saturated, int32_t, int64_t, uint32_t, clamped(a - b, INT32_MIN, INT32_MAX))
@@ -114,11 +114,16 @@ static uint32_t unknown_difference(const Lanes *const in[], const uint32_t unkno
 
 typedef enum Part { PART_ANY, PART_LOW, PART_HIGH, PART_WIDE, PART_SATURATED, PART_RELU } Part;
 
-#define ROWS(name)         {name##_16, name##_32, name##_64}
-#define ROWS_U(name)       {name##_u16, name##_u32, name##_u64}
-#define ROWS_S(name)       {name##_s16, name##_s32, name##_s64}
-#define ONLY_32(name)      {NULL, name, NULL}
-#define UP_TO_32(name)     {name##16, name##32, NULL}
+#define ROWS(name) \
+    { name##_16, name##_32, name##_64 }
+#define ROWS_U(name) \
+    { name##_u16, name##_u32, name##_u64 }
+#define ROWS_S(name) \
+    { name##_s16, name##_s32, name##_s64 }
+#define ONLY_32(name) \
+    { NULL, name, NULL }
+#define UP_TO_32(name) \
+    { name##16, name##32, NULL }
 enum { OF_BOTH, OF_UNSIGNED, OF_SIGNED };
 
 static const struct {
@@ -168,7 +173,7 @@ static const struct {
 
 ComputeRow *integer_row(Compute *how) {
     unsigned width = how->type.bits == 16 ? 0 : how->type.bits == 32 ? 1 : 2;
-    uint8_t sign = how->type.class == TYPE_SIGNED ? OF_SIGNED : OF_UNSIGNED;
+    uint8_t sign = how->type.class == CLASS_SIGNED ? OF_SIGNED : OF_UNSIGNED;
     uint8_t part = how->wide        ? PART_WIDE
                    : how->saturates ? PART_SATURATED
                    : how->relu      ? PART_RELU

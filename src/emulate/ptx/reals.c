@@ -20,10 +20,10 @@ static double operand(const Compute *how, unsigned k, uint64_t bits) {
 /* What the modifiers make of a number that is exact, or rounded to odd. */
 static uint32_t finished(const Compute *how, double value) {
     FormatId id = (FormatId)how->type.format;
-    const Format *format = &formats[id];
+    const RealFormat *format = &formats[id];
     uint32_t sign = 1u << (format->bits - 1), one = (uint32_t)format->bias << format->mantissa;
-    uint32_t bits = id == FORMAT_F32 ? single_narrow(value, (Round)how->round)
-                                     : format_narrow(id, value, (Round)how->round, false);
+    uint32_t bits =
+        id == FORMAT_F32 ? single_narrow(value, (Round)how->round) : format_narrow(id, value, (Round)how->round, false);
     if (how->ftz && !((bits & ~sign) >> format->mantissa))
         bits &= sign;
     if (how->saturates)
@@ -198,7 +198,8 @@ static uint64_t sign_of(const Compute *how) {
 
 /* Above infinity, without its sign. */
 static bool is_nan(const Compute *how, uint64_t bits) {
-    uint64_t infinity = how->type.bits == 64 ? UINT64_C(0x7ff0000000000000) : formats[how->type.format].most + UINT64_C(1);
+    uint64_t infinity =
+        how->type.bits == 64 ? UINT64_C(0x7ff0000000000000) : formats[how->type.format].most + UINT64_C(1);
     return (bits & ~sign_of(how)) > infinity;
 }
 
