@@ -7,6 +7,7 @@ enum {
     LEAST_CTAS = 8, /* fewer are run whole */
     MOST_CLASSES = 48,
     MOST_PIECES = 24 << 20, /* of memory, of all CTAs together */
+    MOST_BYTES = 1 << 30,
 };
 
 /* Bytes that a CTA touches. */
@@ -20,7 +21,7 @@ typedef struct Grid {
     PtxMachine *machine;
     const PtxSchedule *schedule;
     Arena arena;
-    Alike *alike;
+    PtxAlike *alike;
     uint8_t *covered; /* of each CTA */
     Piece *pieces;
     uint32_t piece_count, piece_capacity;
@@ -47,11 +48,11 @@ static PtxEnd run_ctas(const Grid *grid, const uint32_t *ctas, uint32_t count) {
 /* What the class touches in each of its CTAs. False: it is too much. */
 static bool add_pieces(Grid *grid, uint32_t representative) {
     uint32_t count, from[3], at[3];
-    const AlikeTouch *touches = alike_touches(grid->alike, &count);
+    const PtxAlikeTouch *touches = ptx_alike_touches(grid->alike, &count);
     place_of(grid->machine, representative, from);
     for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         place_of(grid->machine, cta, at);
-        if (grid->covered[cta] || !alike_speaks(grid->alike, at))
+        if (grid->covered[cta] || !ptx_alike_speaks(grid->alike, at))
             continue;
         grid->covered[cta] = 1;
         if (grid->piece_count + count > MOST_PIECES)
@@ -133,7 +134,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
         if (classes->count == MOST_CLASSES)
             return CLASSES_NONE;
         place_of(grid->machine, cta, at);
-        alike_start(grid->alike, at);
+        ptx_alike_start(grid->alike, at);
         begin(to);
         classes->end = run_ctas(grid, &cta, 1);
         end(to);
@@ -142,7 +143,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
         if (classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
-        const PtxCode *alone = alike_alone(grid->alike, &classes->why);
+        const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
         classes->alone = classes->alone ? classes->alone : alone;
         if (alone && grid->machine->cta_count > MOST_CLASSES)
             return CLASSES_NONE;
@@ -152,25 +153,35 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
     return CLASSES_DONE;
 }
 
+/* All of it, in the memory that it may take. */
+static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+    grid->alike = ptx_alike_new(&grid->arena, grid->machine);
+    if (!grid->alike)
+        return CLASSES_NONE;
+    grid->covered = ARENA_ARRAY(&grid->arena, uint8_t, grid->machine->cta_count);
+    grid->machine->alike = grid->alike;
+    ClassesEnd result = run_classes(grid, begin, end, to, classes);
+    grid->machine->alike = NULL;
+    if (result != CLASSES_DONE || !find_meeting(grid, classes->ctas))
+        return result;
+    classes->cta_count = 2;
+    begin(to);
+    classes->end = run_ctas(grid, classes->ctas, 2);
+    end(to);
+    return CLASSES_MEET;
+}
+
 ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
                        void *to, Classes *classes) {
     Grid grid = {.machine = machine, .schedule = schedule};
+    jmp_buf exhausted;
+    volatile ClassesEnd result = CLASSES_NONE;
     *classes = (Classes){.end = PTX_END_COMPLETE};
-    grid.alike = alike_new(&grid.arena, machine);
-    ClassesEnd result = CLASSES_NONE;
-    if (grid.alike) {
-        grid.covered = ARENA_ARRAY(&grid.arena, uint8_t, machine->cta_count);
-        machine->alike = grid.alike;
-        result = run_classes(&grid, begin, end, to, classes);
-        machine->alike = NULL;
-    }
-    if (result == CLASSES_DONE && find_meeting(&grid, classes->ctas)) {
-        result = CLASSES_MEET;
-        classes->cta_count = 2;
-        begin(to);
-        classes->end = run_ctas(&grid, classes->ctas, 2);
-        end(to);
-    }
+    arena_init(&grid.arena, MOST_BYTES);
+    grid.arena.exhausted = &exhausted;
+    if (!setjmp(exhausted))
+        result = run_grid(&grid, begin, end, to, classes);
+    machine->alike = NULL;
     arena_free(&grid.arena);
     return result;
 }

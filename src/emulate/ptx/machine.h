@@ -50,7 +50,7 @@ typedef struct PtxBlock {
 #define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
 #define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
 #define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
-#define PTX_WINDOW_GLOBAL UINT64_C(0x7e0000000000) /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000) /* variables of the module, below; and what malloc gives, above */
 #define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
@@ -297,7 +297,7 @@ typedef struct PtxMachine {
     PtxObserve *observe;
     void *observer;
     uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    struct Alike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
