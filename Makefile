@@ -41,8 +41,10 @@ libraries = -ljansson $(if $(zstd),-lzstd)
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
+# What goes into other people's programs is a library of its own.
+capture_sources := $(filter src/exec/%,$(sources))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
-library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/%,$(sources)))
+library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
 
 programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
@@ -62,7 +64,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 .PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +102,11 @@ $(BUILD)/$(SONAME): $(library_objects)
 
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
+
+# Always optimized, and without sanitizers: it runs in programs that have none, and its dlsym must end with a jump.
+$(BUILD)/libweir-capture.so: $(capture_sources) $(wildcard src/exec/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -pthread -o $@ $(capture_sources) -ldl
 
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
@@ -177,6 +184,10 @@ $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recor
 $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 	$(link) -o $@ $^
 
+$(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lm
+
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
@@ -197,6 +208,15 @@ $(BUILD)/tests/tokens: tests/tokens.c
 $(BUILD)/tests/verdicts: tests/verdicts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
+
+# A driver without a device, and a program that uses it.
+$(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<
+
+$(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
