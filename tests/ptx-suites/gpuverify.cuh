@@ -27,3 +27,14 @@
 #define __write_implies(p, e) true
 #define __exp10f(x) exp10f(x)
 typedef unsigned int uint;
+
+/* What GPUVerify's own cuda.h includes. */
+#if defined(GPUVERIFY_GROUPS)
+#include <cooperative_groups.h>
+namespace cooperative_groups {
+template <class Group> __device__ void synchronize(Group &group) { group.sync(); }
+}
+#endif
+#if defined(GPUVERIFY_RANDOM)
+#include <curand_kernel.h>
+#endif

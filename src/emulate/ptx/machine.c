@@ -1,4 +1,5 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
+#include "emulate/ptx/alike.h"
 #include "emulate/ptx/internal.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 enum { JUMPS_A_TURN = 256 };
 #define MACHINE_BUDGET ((size_t)3 << 30)
 
-/* ---- Making one ------------------------------------------------------------------------------------------------ */
+/* ---- Making one ---- */
 
 static uint64_t volume(const uint32_t sizes[3]) {
     return (uint64_t)(sizes[0] ? sizes[0] : 1) * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
@@ -79,7 +80,7 @@ void ptx_machine_free(PtxMachine *machine) {
     free(machine);
 }
 
-/* ---- Frames and groups ------------------------------------------------------------------------------------------- */
+/* ---- Frames and groups ---- */
 
 static PtxFrame *make_frame(PtxMachine *machine, const PtxRoutine *routine) {
     Arena *arena = &machine->arena;
@@ -173,7 +174,7 @@ void free_group(PtxMachine *machine, PtxGroup *group) {
     pools_of(machine)->groups = group;
 }
 
-/* ---- CTAs ----------------------------------------------------------------------------------------------------------- */
+/* ---- CTAs ---- */
 
 static PtxCta *make_cta(PtxMachine *machine) {
     Arena *arena = &machine->arena;
@@ -276,10 +277,9 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxWarp *warp = group->warp;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT,
-                                  .code = &machine->program->code[group->pc],
-                                  .warp = warp,
-                                  .lanes = lanes});
+    ptx_tell(
+        machine,
+        &(PtxEvent){.kind = PTX_EVENT_EXIT, .code = &machine->program->code[group->pc], .warp = warp, .lanes = lanes});
     group->lanes &= ~lanes;
     warp->exited |= lanes;
     warp->cta->live -= (uint32_t)__builtin_popcount(lanes);
@@ -290,9 +290,11 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     control_exited(machine, warp);
 }
 
-/* ---- What is told --------------------------------------------------------------------------------------------------- */
+/* ---- What is told ---- */
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
+    if (machine->alike)
+        ptx_alike_access(machine->alike, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -313,8 +315,7 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
     for (uint32_t i = 0; i < machine->guess_count; i++)
         if (machine->guesses[i].code == code)
             return &machine->guesses[i];
-    PtxGuess *guess =
-        ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
+    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
     *guess = (PtxGuess){.code = code};
     return guess;
 }
@@ -346,7 +347,7 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
                         .times = 1};
 }
 
-/* ---- A turn ------------------------------------------------------------------------------------------------------------- */
+/* ---- A turn ---- */
 
 bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     switch ((PtxStatus)group->status) {
@@ -427,6 +428,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             lanes = guarded_lanes(machine, group, code);
         if (code->blocks && lanes && lanes != group->lanes)
             control_leave(machine, group, lanes);
+        if (machine->alike && !code->skipped)
+            ptx_alike_step(machine->alike, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))
