@@ -37,7 +37,7 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 # (A wheel goes to machines that may not have it.)
 zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
-libraries = -ljansson $(if $(zstd),-lzstd)
+libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
@@ -173,15 +173,15 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lm
+	$(link) -o $@ $^ $(libraries)
 
 ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+	$(link) -o $@ $^ $(libraries) -lcmocka
 
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lm
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
