@@ -40,12 +40,18 @@ typedef struct PtxBlock {
     uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
 
-/* Generic addresses: where shared, local, const and parameter memory begin in them. Global ones are themselves. A
+/* The base of shared memory is 0: an offset in its block is the address, without the CTA's rank. What lies before
+ * PTX_SHARED_FIRST on sm_90 is not the program's. Local memory and parameters begin at 0, too.
+ *
+ * Generic addresses: where shared, local, const and parameter memory begin in them. Global ones are themselves. A
  * shared address of another CTA of the cluster has its rank in bits 24 to 31 (on sm_90). */
 #define PTX_WINDOW_SHARED UINT64_C(0x7f0000000000)
 #define PTX_WINDOW_LOCAL  UINT64_C(0x7f0100000000)
 #define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
 #define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
+#define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x7e0000000000) /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
 
@@ -69,6 +75,8 @@ typedef struct PtxFrame {
         *mask_unknown;             /* lanes, of each row and mask; registers that nothing was written to are so, too */
     uint32_t carry, carry_unknown; /* of add.cc */
     uint8_t *params;               /* param_bytes for each lane, one lane after the other */
+    uint8_t *param_states;         /* BYTE_... of them */
+    uint32_t *stack;               /* alloca: each lane's top of local memory; NULL: none was made */
     uint32_t local_at;             /* where its local variables begin in each thread's local memory */
 } PtxFrame;
 
@@ -101,6 +109,7 @@ typedef struct PtxGroup {
     uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
     uint32_t fingerprint_pc;
     void *parts; /* control.c: where its lanes parted from others */
+    void *spin;  /* spins.c: its state when it jumped back */
 } PtxGroup;
 
 typedef struct PtxWarp {
@@ -245,6 +254,17 @@ typedef struct PtxGuess {
     uint64_t times;
 } PtxGuess;
 
+/* The first read of bytes that nobody has written, in shared or local memory, or in a buffer that is written only; one
+ * for each instruction. */
+typedef struct PtxUnset {
+    const PtxCode *code;
+    uint32_t cta, thread;
+    PtxSpace space;
+    const char *name; /* of the block */
+    uint64_t offset;
+    uint64_t times;
+} PtxUnset;
+
 typedef enum PtxGear { GEAR_DATA, GEAR_SLICE } PtxGear;
 
 typedef struct PtxMachine {
@@ -268,6 +288,8 @@ typedef struct PtxMachine {
     bool step_visible; /* a turn ends before each visible instruction but the first */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
+    PtxUnset *unset;
+    uint32_t unset_count, unset_capacity;
     PtxFault fault;
     const PtxCode *unknown; /* an instruction that cannot be run; unknown_why: a sentence, or NULL */
     const char *unknown_why;
@@ -344,6 +366,8 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
+/* A lane reads bytes that nobody has written. */
+void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* Something not known decides: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
 uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
 /* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */

@@ -5,7 +5,7 @@
 
 static unsigned number_at(Str word, size_t *at) {
     unsigned number = 0;
-    while (*at < word.length && isdigit((unsigned char)word.data[*at]))
+    while (*at < word.size && isdigit((unsigned char)word.data[*at]))
         number = number * 10 + (unsigned)(word.data[(*at)++] - '0');
     return number;
 }
@@ -16,7 +16,7 @@ static bool shape_of(Str word, MatrixShape *shape) {
     uint16_t *const parts[] = {&found.m, &found.n, &found.k};
     size_t at = 0;
     for (unsigned i = 0; i < 3; ++i) {
-        if (at >= word.length || word.data[at] != "mnk"[i])
+        if (at >= word.size || word.data[at] != "mnk"[i])
             return false;
         ++at;
         *parts[i] = (uint16_t)number_at(word, &at);
@@ -24,15 +24,15 @@ static bool shape_of(Str word, MatrixShape *shape) {
             return false;
     }
     *shape = found;
-    return at == word.length;
+    return at == word.size;
 }
 
 void matrix_form(const PtxForm *form, MatrixForm *words) {
     *words = (MatrixForm){0};
     unsigned layouts = 0;
-    for (size_t at = 0; at < form->text.length;) {
+    for (size_t at = 0; at < form->text.size;) {
         size_t end = at;
-        while (end < form->text.length && form->text.data[end] != '.')
+        while (end < form->text.size && form->text.data[end] != '.')
             ++end;
         Str word = {form->text.data + at, end - at};
         MatrixType type = matrix_type(word);
@@ -56,18 +56,15 @@ const PtxArgument *matrix_register(const PtxProgram *program, const PtxArgument 
     return index ? NULL : argument;
 }
 
-bool matrix_uniform(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes,
-                    uint64_t *value) {
-    Lanes scratch;
-    uint32_t unknown = 0;
-    const Lanes *values = ptx_fetch(machine, group, argument, 0, &scratch, &unknown);
-    if (unknown & lanes)
-        return false;
-    *value = values->at[__builtin_ctz(lanes)];
-    for (uint32_t left = lanes; left; left &= left - 1)
-        if (values->at[__builtin_ctz(left)] != *value)
-            return false;
-    return true;
+uint32_t matrix_fetch(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t most, Lanes *scratch,
+                      const Lanes **registers, uint32_t *unknown) {
+    uint32_t count = matrix_register_count(argument);
+    for (uint32_t i = 0; i < count && i < most; ++i) {
+        unknown[i] = 0;
+        const PtxArgument *one = matrix_register(machine->program, argument, i);
+        registers[i] = ptx_fetch(machine, group, one, 0, &scratch[i], &unknown[i]);
+    }
+    return count < most ? count : most;
 }
 
 void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes) {

@@ -1,5 +1,4 @@
-/* What the families of MMAs share: the words of a form, fragments in the registers of a warp, and who runs an
- * instruction.
+/* What the families of MMAs share: the words of a form, and fragments in the registers of a warp.
  *
  * Fragments are those of PTX ISA, "Matrix fragments": lane / 4 is a row (of A) or a column (of B), lane % 4 says which
  * elements along k; a register of 32 bits has as many elements as fit. They are the same for all types and shapes but
@@ -7,7 +6,7 @@
 #ifndef EMULATE_PTX_MATRIX_FRAGMENTS_H
 #define EMULATE_PTX_MATRIX_FRAGMENTS_H
 
-#include "emulate/ptx/machine.h"
+#include "emulate/ptx/barriers.h"
 #include "emulate/ptx/matrix_numbers.h"
 
 enum { MATRIX_ROWS = 16, MATRIX_COLUMNS = 256, MATRIX_DEPTH = 256, MATRIX_FORM_TYPES = 4 };
@@ -28,12 +27,7 @@ void matrix_form(const PtxForm *form, MatrixForm *words);
 /* The i-th register of an operand, which is a vector, or one register; NULL: it has fewer. */
 const PtxArgument *matrix_register(const PtxProgram *program, const PtxArgument *argument, uint32_t index);
 uint32_t matrix_register_count(const PtxArgument *argument);
-/* The number that an operand is in the lanes of the group, if it is the same in all of them; false: it is not, or
- * nobody knows it. */
-bool matrix_uniform(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes, uint64_t *value);
 
-/* Whether the warp runs the instruction together, as all of these have to. If not, *step says what came of it. */
-bool matrix_together(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, PtxStep *step);
 /* Whether the values that an instruction moves or makes are computed. */
 static inline bool matrix_computes(const PtxMachine *machine, const PtxCode *code) {
     return machine->gear == GEAR_DATA || !code->data;
@@ -67,5 +61,8 @@ unsigned matrix_sparse_k(MatrixType type, unsigned k, const Lanes *metadata, uns
                          unsigned column);
 /* The lane that has it. */
 unsigned matrix_sparse_lane(MatrixType type, unsigned k, unsigned selector, unsigned row, unsigned column);
+
+/* The instructions of a family that each file takes (matrix.c asks them). */
+PtxPrepareFamily mma_prepare, rows_prepare, wmma_prepare, wgmma_prepare;
 
 #endif

@@ -96,6 +96,8 @@ typedef struct PtxSeat {
     uint8_t members; /* of a vector; 1 */
 } PtxSeat;
 
+enum { PTX_USED = 1, PTX_ADDRESSED = 2 }; /* named; its address is taken */
+
 typedef struct PtxProgram {
     const PtxModule *module;
     Arena *arena;
@@ -108,6 +110,9 @@ typedef struct PtxProgram {
     uint32_t constant_count, constant_capacity;
     PtxRoutine *routines; /* one for each function of the module; those that the kernel cannot come to are not ready */
     PtxSeat *seats;       /* one for each variable of the module */
+    uint8_t **images;     /* initial values of variables in global and const memory; NULL: zeros, or none */
+    uint8_t *used;        /* of each variable of the module: PTX_USED..., by the kernel or what it may call */
+    uint8_t *specials;    /* of each special register of the table: which it is (special.c) */
     uint32_t parameter_bytes; /* of the kernel */
     uint64_t shared_bytes;    /* static, with what comes before them: 0x400 on sm_90 */
     uint64_t dynamic_at;      /* where dynamic shared memory begins: a variable without a size */

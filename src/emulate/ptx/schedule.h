@@ -15,6 +15,7 @@ typedef struct PtxSchedule {
     uint32_t held, held_count, held_pc;
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
+    ScheduleKind as; /* SCHEDULE_REPLAY: the kind of the schedule whose trail it is; `mirrored` is of that, too */
 } PtxSchedule;
 
 typedef enum PtxEnd {

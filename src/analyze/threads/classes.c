@@ -1,0 +1,176 @@
+/* One CTA of each class: see classes.h. */
+#include "analyze/threads/classes.h"
+
+#include <stdlib.h>
+
+enum {
+    LEAST_CTAS = 8, /* fewer are run whole */
+    MOST_CLASSES = 48,
+    MOST_PIECES = 24 << 20, /* of memory, of all CTAs together */
+};
+
+/* Bytes that a CTA touches. */
+typedef struct Piece {
+    uint64_t begin, end;
+    uint32_t cta;
+    bool writes;
+} Piece;
+
+typedef struct Run {
+    PtxMachine *machine;
+    const PtxSchedule *schedule;
+    Arena arena;
+    Alike *alike;
+    uint8_t *covered; /* of each CTA */
+    Piece *pieces;
+    uint32_t piece_count, piece_capacity;
+} Run;
+
+bool classes_apply(const PtxMachine *machine) {
+    return machine->cta_count >= LEAST_CTAS && machine->cluster_size == 1;
+}
+
+static void place_of(const PtxMachine *machine, uint32_t cta, uint32_t at[3]) {
+    const uint32_t *grid = machine->launch->grid;
+    at[0] = cta % grid[0];
+    at[1] = cta / grid[0] % grid[1];
+    at[2] = cta / grid[0] / grid[1];
+}
+
+static PtxEnd run_ctas(const Run *run, const uint32_t *ctas, uint32_t count) {
+    PtxSchedule schedule = *run->schedule;
+    schedule.only = ctas;
+    schedule.only_count = count;
+    return ptx_schedule_run(run->machine, &schedule);
+}
+
+/* What the class touches in each of its CTAs. False: it is too much. */
+static bool add_pieces(Run *run, uint32_t representative) {
+    uint32_t count, from[3], at[3];
+    const AlikeTouch *touches = alike_touches(run->alike, &count);
+    place_of(run->machine, representative, from);
+    for (uint32_t cta = 0; cta < run->machine->cta_count; cta++) {
+        place_of(run->machine, cta, at);
+        if (run->covered[cta] || !alike_speaks(run->alike, at))
+            continue;
+        run->covered[cta] = 1;
+        if (run->piece_count + count > MOST_PIECES)
+            return false;
+        for (uint32_t i = 0; i < count; i++) {
+            int64_t moved = 0;
+            for (unsigned k = 0; k < 3; k++)
+                moved += touches[i].by[k] * ((int64_t)at[k] - (int64_t)from[k]);
+            Piece *piece = ARENA_PUSH(&run->arena, run->pieces, run->piece_count, run->piece_capacity);
+            *piece = (Piece){.begin = touches[i].begin + (uint64_t)moved,
+                             .end = touches[i].end + (uint64_t)moved,
+                             .cta = cta,
+                             .writes = touches[i].writes};
+        }
+    }
+    return true;
+}
+
+static int by_begin(const void *a, const void *b) {
+    const Piece *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The piece that reaches furthest of those seen so far, of one CTA and of any other: whoever comes next can overlap no
+ * others. */
+typedef struct Reach {
+    uint64_t end[2];
+    uint32_t cta[2];
+} Reach;
+
+static void reach_on(Reach *reach, const Piece *piece) {
+    if (reach->cta[0] == piece->cta || reach->cta[0] == UINT32_MAX) {
+        reach->cta[0] = piece->cta;
+        reach->end[0] = piece->end > reach->end[0] ? piece->end : reach->end[0];
+    } else if (piece->end > reach->end[0]) {
+        reach->end[1] = reach->end[0];
+        reach->cta[1] = reach->cta[0];
+        reach->end[0] = piece->end;
+        reach->cta[0] = piece->cta;
+    } else if (piece->end > reach->end[1] || reach->cta[1] == piece->cta) {
+        reach->cta[1] = piece->cta;
+        reach->end[1] = piece->end > reach->end[1] ? piece->end : reach->end[1];
+    }
+}
+
+/* Another CTA whose bytes reach over the begin of the piece; UINT32_MAX: none. */
+static uint32_t reaches(const Reach *reach, const Piece *piece) {
+    for (unsigned i = 0; i < 2; i++)
+        if (reach->cta[i] != UINT32_MAX && reach->cta[i] != piece->cta && reach->end[i] > piece->begin)
+            return reach->cta[i];
+    return UINT32_MAX;
+}
+
+/* Two CTAs, one of which writes what the other touches. */
+static bool find_meeting(Run *run, uint32_t ctas[2]) {
+    Reach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
+    qsort(run->pieces, run->piece_count, sizeof *run->pieces, by_begin);
+    for (uint32_t i = 0; i < run->piece_count; i++) {
+        const Piece *piece = &run->pieces[i];
+        uint32_t other = reaches(piece->writes ? &touched : &written, piece);
+        if (other != UINT32_MAX) {
+            ctas[0] = other < piece->cta ? other : piece->cta;
+            ctas[1] = other < piece->cta ? piece->cta : other;
+            return true;
+        }
+        reach_on(&touched, piece);
+        if (piece->writes)
+            reach_on(&written, piece);
+    }
+    return false;
+}
+
+/* One CTA of each class; CLASSES_DONE if all ended well. */
+static ClassesEnd run_classes(Run *run, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+    for (uint32_t cta = 0; cta < run->machine->cta_count; cta++) {
+        uint32_t at[3];
+        if (run->covered[cta])
+            continue;
+        if (classes->count == MOST_CLASSES)
+            return CLASSES_NONE;
+        place_of(run->machine, cta, at);
+        alike_start(run->alike, at);
+        begin(to);
+        classes->end = run_ctas(run, &cta, 1);
+        end(to);
+        classes->ctas[0] = cta;
+        classes->cta_count = 1;
+        if (classes->end != PTX_END_COMPLETE)
+            return CLASSES_ENDED;
+        classes->count++;
+        const PtxCode *alone = alike_alone(run->alike, &classes->why);
+        classes->alone = classes->alone ? classes->alone : alone;
+        if (alone && run->machine->cta_count > MOST_CLASSES)
+            return CLASSES_NONE;
+        if (!add_pieces(run, cta))
+            return CLASSES_NONE;
+    }
+    return CLASSES_DONE;
+}
+
+ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
+                       void *to, Classes *classes) {
+    Run run = {.machine = machine, .schedule = schedule};
+    *classes = (Classes){.end = PTX_END_COMPLETE};
+    run.alike = alike_new(&run.arena, machine);
+    ClassesEnd result = CLASSES_NONE;
+    if (run.alike) {
+        run.covered = ARENA_ARRAY(&run.arena, uint8_t, machine->cta_count);
+        machine->alike = run.alike;
+        result = run_classes(&run, begin, end, to, classes);
+        machine->alike = NULL;
+    }
+    if (result == CLASSES_DONE && find_meeting(&run, classes->ctas)) {
+        result = CLASSES_MEET;
+        classes->cta_count = 2;
+        begin(to);
+        classes->end = run_ctas(&run, classes->ctas, 2);
+        end(to);
+    }
+    arena_free(&run.arena);
+    return result;
+}
