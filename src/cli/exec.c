@@ -98,7 +98,7 @@ static bool find_boot(char *path, size_t size) {
 
 /* The library that watches CUDA: beside the command, or where libraries are installed. */
 static bool find_library(char *path, size_t size) {
-    static const char *const places[] = {"libweir-capture.so", "../lib/libweir-capture.so"};
+    static const char *const places[] = {"libweir-capture.so", "../lib/weir/libweir-capture.so"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
