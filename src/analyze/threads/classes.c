@@ -16,15 +16,15 @@ typedef struct Piece {
     bool writes;
 } Piece;
 
-typedef struct Run {
+typedef struct Grid {
     PtxMachine *machine;
     const PtxSchedule *schedule;
     Arena arena;
-    Alike *alike;
+    PtxAlike *alike;
     uint8_t *covered; /* of each CTA */
     Piece *pieces;
     uint32_t piece_count, piece_capacity;
-} Run;
+} Grid;
 
 bool classes_apply(const PtxMachine *machine) {
     return machine->cta_count >= LEAST_CTAS && machine->cluster_size == 1;
@@ -37,30 +37,30 @@ static void place_of(const PtxMachine *machine, uint32_t cta, uint32_t at[3]) {
     at[2] = cta / grid[0] / grid[1];
 }
 
-static PtxEnd run_ctas(const Run *run, const uint32_t *ctas, uint32_t count) {
-    PtxSchedule schedule = *run->schedule;
+static PtxEnd run_ctas(const Grid *grid, const uint32_t *ctas, uint32_t count) {
+    PtxSchedule schedule = *grid->schedule;
     schedule.only = ctas;
     schedule.only_count = count;
-    return ptx_schedule_run(run->machine, &schedule);
+    return ptx_schedule_run(grid->machine, &schedule);
 }
 
 /* What the class touches in each of its CTAs. False: it is too much. */
-static bool add_pieces(Run *run, uint32_t representative) {
+static bool add_pieces(Grid *grid, uint32_t representative) {
     uint32_t count, from[3], at[3];
-    const AlikeTouch *touches = alike_touches(run->alike, &count);
-    place_of(run->machine, representative, from);
-    for (uint32_t cta = 0; cta < run->machine->cta_count; cta++) {
-        place_of(run->machine, cta, at);
-        if (run->covered[cta] || !alike_speaks(run->alike, at))
+    const PtxAlikeTouch *touches = ptx_alike_touches(grid->alike, &count);
+    place_of(grid->machine, representative, from);
+    for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
+        place_of(grid->machine, cta, at);
+        if (grid->covered[cta] || !ptx_alike_speaks(grid->alike, at))
             continue;
-        run->covered[cta] = 1;
-        if (run->piece_count + count > MOST_PIECES)
+        grid->covered[cta] = 1;
+        if (grid->piece_count + count > MOST_PIECES)
             return false;
         for (uint32_t i = 0; i < count; i++) {
             int64_t moved = 0;
             for (unsigned k = 0; k < 3; k++)
                 moved += touches[i].by[k] * ((int64_t)at[k] - (int64_t)from[k]);
-            Piece *piece = ARENA_PUSH(&run->arena, run->pieces, run->piece_count, run->piece_capacity);
+            Piece *piece = ARENA_PUSH(&grid->arena, grid->pieces, grid->piece_count, grid->piece_capacity);
             *piece = (Piece){.begin = touches[i].begin + (uint64_t)moved,
                              .end = touches[i].end + (uint64_t)moved,
                              .cta = cta,
@@ -106,11 +106,11 @@ static uint32_t reaches(const Reach *reach, const Piece *piece) {
 }
 
 /* Two CTAs, one of which writes what the other touches. */
-static bool find_meeting(Run *run, uint32_t ctas[2]) {
+static bool find_meeting(Grid *grid, uint32_t ctas[2]) {
     Reach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
-    qsort(run->pieces, run->piece_count, sizeof *run->pieces, by_begin);
-    for (uint32_t i = 0; i < run->piece_count; i++) {
-        const Piece *piece = &run->pieces[i];
+    qsort(grid->pieces, grid->piece_count, sizeof *grid->pieces, by_begin);
+    for (uint32_t i = 0; i < grid->piece_count; i++) {
+        const Piece *piece = &grid->pieces[i];
         uint32_t other = reaches(piece->writes ? &touched : &written, piece);
         if (other != UINT32_MAX) {
             ctas[0] = other < piece->cta ? other : piece->cta;
@@ -125,28 +125,28 @@ static bool find_meeting(Run *run, uint32_t ctas[2]) {
 }
 
 /* One CTA of each class; CLASSES_DONE if all ended well. */
-static ClassesEnd run_classes(Run *run, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
-    for (uint32_t cta = 0; cta < run->machine->cta_count; cta++) {
+static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+    for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         uint32_t at[3];
-        if (run->covered[cta])
+        if (grid->covered[cta])
             continue;
         if (classes->count == MOST_CLASSES)
             return CLASSES_NONE;
-        place_of(run->machine, cta, at);
-        alike_start(run->alike, at);
+        place_of(grid->machine, cta, at);
+        ptx_alike_start(grid->alike, at);
         begin(to);
-        classes->end = run_ctas(run, &cta, 1);
+        classes->end = run_ctas(grid, &cta, 1);
         end(to);
         classes->ctas[0] = cta;
         classes->cta_count = 1;
         if (classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
-        const PtxCode *alone = alike_alone(run->alike, &classes->why);
+        const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
         classes->alone = classes->alone ? classes->alone : alone;
-        if (alone && run->machine->cta_count > MOST_CLASSES)
+        if (alone && grid->machine->cta_count > MOST_CLASSES)
             return CLASSES_NONE;
-        if (!add_pieces(run, cta))
+        if (!add_pieces(grid, cta))
             return CLASSES_NONE;
     }
     return CLASSES_DONE;
@@ -154,23 +154,23 @@ static ClassesEnd run_classes(Run *run, void (*begin)(void *to), void (*end)(voi
 
 ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
                        void *to, Classes *classes) {
-    Run run = {.machine = machine, .schedule = schedule};
+    Grid grid = {.machine = machine, .schedule = schedule};
     *classes = (Classes){.end = PTX_END_COMPLETE};
-    run.alike = alike_new(&run.arena, machine);
+    grid.alike = ptx_alike_new(&grid.arena, machine);
     ClassesEnd result = CLASSES_NONE;
-    if (run.alike) {
-        run.covered = ARENA_ARRAY(&run.arena, uint8_t, machine->cta_count);
-        machine->alike = run.alike;
-        result = run_classes(&run, begin, end, to, classes);
+    if (grid.alike) {
+        grid.covered = ARENA_ARRAY(&grid.arena, uint8_t, machine->cta_count);
+        machine->alike = grid.alike;
+        result = run_classes(&grid, begin, end, to, classes);
         machine->alike = NULL;
     }
-    if (result == CLASSES_DONE && find_meeting(&run, classes->ctas)) {
+    if (result == CLASSES_DONE && find_meeting(&grid, classes->ctas)) {
         result = CLASSES_MEET;
         classes->cta_count = 2;
         begin(to);
-        classes->end = run_ctas(&run, classes->ctas, 2);
+        classes->end = run_ctas(&grid, classes->ctas, 2);
         end(to);
     }
-    arena_free(&run.arena);
+    arena_free(&grid.arena);
     return result;
 }

@@ -67,19 +67,19 @@ static bool is_plain(const PtxMachine *machine) {
     return ready == 1 && machine->cluster_size == 1;
 }
 
-Alike *alike_new(Arena *arena, const PtxMachine *machine) {
+PtxAlike *ptx_alike_new(Arena *arena, const PtxMachine *machine) {
     if (!is_plain(machine))
         return NULL;
     const PtxProgram *program = machine->program;
     const PtxRoutine *routine = &program->routines[program->entry];
-    Alike *alike = ARENA_NEW(arena, Alike);
+    PtxAlike *alike = ARENA_NEW(arena, PtxAlike);
     unsigned number;
-    *alike = (Alike){.arena = arena,
-                     .program = program,
-                     .warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES,
-                     .rows = routine->rows,
-                     .masks = routine->masks,
-                     .ctaid = ptx_special_index(ptx_special(STR("%ctaid"), &number))};
+    *alike = (PtxAlike){.arena = arena,
+                        .program = program,
+                        .warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES,
+                        .rows = routine->rows,
+                        .masks = routine->masks,
+                        .ctaid = ptx_special_index(ptx_special(STR("%ctaid"), &number))};
     alike->abouts = ARENA_ARRAY(arena, About, program->code_count + 1);
     for (uint32_t i = routine->begin; i < routine->end; i++) {
         alike->abouts[i] = about_of(program, &program->code[i]);
@@ -91,7 +91,7 @@ Alike *alike_new(Arena *arena, const PtxMachine *machine) {
     return alike;
 }
 
-void alike_start(Alike *alike, const uint32_t cta[3]) {
+void ptx_alike_start(PtxAlike *alike, const uint32_t cta[3]) {
     memcpy(alike->cta, cta, sizeof alike->cta);
     for (size_t i = 0; i < (size_t)alike->warps * alike->rows; i++)
         alike->changes[i] = change_same;
@@ -101,7 +101,7 @@ void alike_start(Alike *alike, const uint32_t cta[3]) {
     alike->why = NULL;
 }
 
-static void go_alone(Alike *alike, const PtxCode *code, const char *why) {
+static void go_alone(PtxAlike *alike, const PtxCode *code, const char *why) {
     if (!alike->alone) {
         alike->alone = code;
         alike->why = why;
@@ -110,15 +110,15 @@ static void go_alone(Alike *alike, const PtxCode *code, const char *why) {
 
 /* ---- Operands ---- */
 
-static Change *row_of(Alike *alike, const PtxGroup *group, const PtxArgument *argument) {
+static Change *row_of(PtxAlike *alike, const PtxGroup *group, const PtxArgument *argument) {
     return &alike->changes[(size_t)group->warp->index * alike->rows + argument->slot];
 }
 
-static bool *mask_of(Alike *alike, const PtxGroup *group, const PtxArgument *argument) {
+static bool *mask_of(PtxAlike *alike, const PtxGroup *group, const PtxArgument *argument) {
     return &alike->mask_differs[(size_t)group->warp->index * alike->masks + argument->slot];
 }
 
-static Change change_of(Alike *alike, const PtxGroup *group, const PtxArgument *argument) {
+static Change change_of(PtxAlike *alike, const PtxGroup *group, const PtxArgument *argument) {
     Change change = change_same;
     if (argument->kind == ARGUMENT_ROW)
         return *row_of(alike, group, argument);
@@ -136,7 +136,7 @@ static Change change_of(Alike *alike, const PtxGroup *group, const PtxArgument *
 }
 
 /* Of all arguments that are read, and of their members: same, or not kept. */
-static bool all_same(Alike *alike, const PtxGroup *group, const PtxArgument *argument) {
+static bool all_same(PtxAlike *alike, const PtxGroup *group, const PtxArgument *argument) {
     if (argument->kind == ARGUMENT_MEMBERS || argument->kind == ARGUMENT_ADDRESS) {
         for (uint32_t i = 0; i < argument->count; i++)
             if (!all_same(alike, group, argument_member(alike->program, argument, i)))
@@ -153,7 +153,7 @@ static bool is_whole(const PtxGroup *group, uint32_t lanes) {
 }
 
 /* A register gets a new value in some lanes. */
-static void set(Alike *alike, const PtxGroup *group, const PtxArgument *to, Change change, uint32_t lanes) {
+static void set(PtxAlike *alike, const PtxGroup *group, const PtxArgument *to, Change change, uint32_t lanes) {
     if (to->kind == ARGUMENT_MEMBERS) {
         for (uint32_t i = 0; i < to->count; i++)
             set(alike, group, argument_member(alike->program, to, i), change, lanes);
@@ -314,7 +314,7 @@ static void act(Step *s) {
         }
 }
 
-void alike_step(Alike *alike, PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+void ptx_alike_step(PtxAlike *alike, PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     Step s = {.alike = alike,
               .machine = machine,
               .group = group,
@@ -342,7 +342,7 @@ void alike_step(Alike *alike, PtxMachine *machine, PtxGroup *group, const PtxCod
 
 /* ---- Global memory ---- */
 
-void alike_access(Alike *alike, const PtxEvent *event) {
+void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
     if (event->kind != PTX_EVENT_ACCESS || alike->alone)
         return;
     for (uint32_t i = 0; i < event->spot_count; i++) {
@@ -354,14 +354,14 @@ void alike_access(Alike *alike, const PtxEvent *event) {
             continue;
         }
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
-        AlikeTouch touch = {.begin = spot->block->base + spot->offset,
-                            .end = spot->block->base + spot->offset + bytes,
-                            .writes = event->access.kind != EFFECT_READ,
-                            .code = event->code};
+        PtxAlikeTouch touch = {.begin = spot->block->base + spot->offset,
+                               .end = spot->block->base + spot->offset + bytes,
+                               .writes = event->access.kind != EFFECT_READ,
+                               .code = event->code};
         memcpy(touch.by, alike->address.by, sizeof touch.by);
         change_bind(alike, &alike->address, (int64_t)(spot->block->base - touch.begin),
                     (int64_t)(spot->block->base + spot->block->size - touch.end));
-        AlikeTouch *last = alike->touch_count ? &alike->touches[alike->touch_count - 1] : NULL;
+        PtxAlikeTouch *last = alike->touch_count ? &alike->touches[alike->touch_count - 1] : NULL;
         if (last && last->code == touch.code && last->end == touch.begin &&
             !memcmp(last->by, touch.by, sizeof touch.by))
             last->end = touch.end;
@@ -371,7 +371,7 @@ void alike_access(Alike *alike, const PtxEvent *event) {
 }
 
 static int by_place(const void *a, const void *b) {
-    const AlikeTouch *x = a, *y = b;
+    const PtxAlikeTouch *x = a, *y = b;
     int changes = memcmp(x->by, y->by, sizeof x->by);
     if (changes || x->writes != y->writes)
         return changes ? changes : x->writes ? 1 : -1;
@@ -379,12 +379,12 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* Those that touch or overlap become one. */
-const AlikeTouch *alike_touches(Alike *alike, uint32_t *count) {
+const PtxAlikeTouch *ptx_alike_touches(PtxAlike *alike, uint32_t *count) {
     if (alike->touch_count > 1 && !alike->sorted) {
         uint32_t kept = 0;
         qsort(alike->touches, alike->touch_count, sizeof *alike->touches, by_place);
         for (uint32_t i = 1; i < alike->touch_count; i++) {
-            AlikeTouch *last = &alike->touches[kept], *next = &alike->touches[i];
+            PtxAlikeTouch *last = &alike->touches[kept], *next = &alike->touches[i];
             if (!memcmp(last->by, next->by, sizeof last->by) && last->writes == next->writes &&
                 next->begin <= last->end)
                 last->end = next->end > last->end ? next->end : last->end;
@@ -398,12 +398,12 @@ const AlikeTouch *alike_touches(Alike *alike, uint32_t *count) {
     return alike->touches;
 }
 
-const PtxCode *alike_alone(const Alike *alike, const char **why) {
+const PtxCode *ptx_alike_alone(const PtxAlike *alike, const char **why) {
     *why = alike->why;
     return alike->alone;
 }
 
-bool alike_speaks(const Alike *alike, const uint32_t cta[3]) {
+bool ptx_alike_speaks(const PtxAlike *alike, const uint32_t cta[3]) {
     int64_t d[3];
     for (unsigned i = 0; i < 3; i++)
         d[i] = (int64_t)cta[i] - (int64_t)alike->cta[i];
@@ -412,7 +412,7 @@ bool alike_speaks(const Alike *alike, const uint32_t cta[3]) {
     if (alike->alone)
         return false;
     for (uint32_t i = 0; i < alike->bound_count; i++) {
-        const AlikeBound *bound = &alike->bounds[i];
+        const PtxAlikeBound *bound = &alike->bounds[i];
         __int128 moved = (__int128)bound->by[0] * d[0] + (__int128)bound->by[1] * d[1] + (__int128)bound->by[2] * d[2];
         if (moved < bound->least || moved > bound->most)
             return false;

@@ -15,33 +15,33 @@
 
 /* by[0] * dx + by[1] * dy + by[2] * dz lies from `least` to `most`, for CTAs that are (dx, dy, dz) from the one that
  * ran. */
-typedef struct AlikeBound {
+typedef struct PtxAlikeBound {
     int64_t by[3], least, most;
-} AlikeBound;
+} PtxAlikeBound;
 
 /* Bytes of global memory that the CTA touches; in one that is d further on, those `by` * d further on. */
-typedef struct AlikeTouch {
+typedef struct PtxAlikeTouch {
     uint64_t begin, end;
     int64_t by[3];
     bool writes;
     const PtxCode *code;
-} AlikeTouch;
+} PtxAlikeTouch;
 
-typedef struct Alike Alike;
+typedef struct PtxAlike PtxAlike;
 
 /* For a machine; its memory is of the arena. NULL: the kernel, or the grid, is none for which it is kept. */
-Alike *alike_new(Arena *arena, const PtxMachine *machine);
+PtxAlike *ptx_alike_new(Arena *arena, const PtxMachine *machine);
 /* Before the CTA runs alone. */
-void alike_start(Alike *alike, const uint32_t cta[3]);
+void ptx_alike_start(PtxAlike *alike, const uint32_t cta[3]);
 /* Before an instruction is run by lanes of a group, and for a guard that was looked at. */
-void alike_step(Alike *alike, PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
+void ptx_alike_step(PtxAlike *alike, PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
 /* An access to global memory that the machine tells. */
-void alike_access(Alike *alike, const PtxEvent *event);
+void ptx_alike_access(PtxAlike *alike, const PtxEvent *event);
 
 /* Behind the run: whether it speaks for its own CTA alone, and where that was first seen. */
-const PtxCode *alike_alone(const Alike *alike, const char **why);
+const PtxCode *ptx_alike_alone(const PtxAlike *alike, const char **why);
 /* Whether it speaks for that CTA. */
-bool alike_speaks(const Alike *alike, const uint32_t cta[3]);
-const AlikeTouch *alike_touches(Alike *alike, uint32_t *count);
+bool ptx_alike_speaks(const PtxAlike *alike, const uint32_t cta[3]);
+const PtxAlikeTouch *ptx_alike_touches(PtxAlike *alike, uint32_t *count);
 
 #endif

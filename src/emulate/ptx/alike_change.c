@@ -6,19 +6,19 @@ const Change change_same = {.kept = true}, change_differs = {.kept = false};
 /* ---- Bounds ---- */
 
 /* The change times d stays from `least` to `most`. */
-void change_bind(Alike *alike, const Change *change, int64_t least, int64_t most) {
+void change_bind(PtxAlike *alike, const Change *change, int64_t least, int64_t most) {
     if (change_is_same(change))
         return;
     for (uint32_t i = 0; i < alike->bound_count; i++) {
-        AlikeBound *bound = &alike->bounds[i];
+        PtxAlikeBound *bound = &alike->bounds[i];
         if (memcmp(bound->by, change->by, sizeof bound->by))
             continue;
         bound->least = least > bound->least ? least : bound->least;
         bound->most = most < bound->most ? most : bound->most;
         return;
     }
-    AlikeBound *bound = ARENA_PUSH(alike->arena, alike->bounds, alike->bound_count, alike->bound_capacity);
-    *bound = (AlikeBound){.least = least, .most = most};
+    PtxAlikeBound *bound = ARENA_PUSH(alike->arena, alike->bounds, alike->bound_count, alike->bound_capacity);
+    *bound = (PtxAlikeBound){.least = least, .most = most};
     memcpy(bound->by, change->by, sizeof bound->by);
 }
 
@@ -29,7 +29,7 @@ static int64_t as_number(uint64_t value, unsigned bits, bool is_signed) {
 }
 
 /* As a number of that type it does not wrap, in any of the lanes: then it changes as a whole number does. */
-static void bind_type(Alike *alike, const Change *change, const Lanes *values, uint32_t lanes, unsigned bits,
+static void bind_type(PtxAlike *alike, const Change *change, const Lanes *values, uint32_t lanes, unsigned bits,
                       bool is_signed) {
     if (change_is_same(change))
         return;
@@ -191,7 +191,7 @@ Change change_converted(Step *s) {
 /* ---- Comparisons ---- */
 
 /* What the comparison of a with b says stays as it is: bounds for t = a - b, which changes by `change`. */
-static bool bind_difference(Alike *alike, const Change *change, uint8_t compare, const int64_t *t, uint32_t lanes) {
+static bool bind_difference(PtxAlike *alike, const Change *change, uint8_t compare, const int64_t *t, uint32_t lanes) {
     int64_t least = INT64_MIN, most = INT64_MAX; /* of t over those below, and from 0 on */
     bool below = false, equal_there = false, above = false;
     int64_t most_below = INT64_MIN, least_above = INT64_MAX;

@@ -25,7 +25,7 @@ typedef struct About {
 
 typedef enum Compare { COMPARE_NO, COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE } Compare;
 
-struct Alike {
+struct PtxAlike {
     Arena *arena;
     const PtxProgram *program;
     About *abouts;
@@ -33,9 +33,9 @@ struct Alike {
     Change *changes;    /* of each row of each warp */
     bool *mask_differs; /* of each mask of each warp */
     uint32_t cta[3];
-    AlikeBound *bounds;
+    PtxAlikeBound *bounds;
     uint32_t bound_count, bound_capacity;
-    AlikeTouch *touches;
+    PtxAlikeTouch *touches;
     uint32_t touch_count, touch_capacity, sorted;
     const PtxCode *alone;
     const char *why;
@@ -57,7 +57,7 @@ typedef struct Read {
 } Read;
 
 typedef struct Step {
-    Alike *alike;
+    PtxAlike *alike;
     PtxMachine *machine;
     PtxGroup *group;
     const PtxCode *code;
@@ -69,7 +69,7 @@ typedef struct Step {
 /* ---- alike_change.c ---- */
 extern const Change change_same, change_differs;
 /* The change times d stays from `least` to `most`. */
-void change_bind(Alike *alike, const Change *change, int64_t least, int64_t most);
+void change_bind(PtxAlike *alike, const Change *change, int64_t least, int64_t most);
 /* Whether lanes have one value. */
 bool lanes_uniform(const Lanes *values, uint32_t lanes, uint64_t *value);
 /* a + sign * b. What an instruction gives of its operands, s->in. */

@@ -51,13 +51,8 @@ const char *machine_sentence(PtxMachine *machine, const char *format, ...) {
 
 PtxStep fault_with(PtxMachine *machine, RuleId rule, const PtxCode *code, const PtxWarp *warp, uint32_t lanes,
                    uint64_t place, int64_t amount, const char *what) {
-    machine->fault = (PtxFault){.rule = rule,
-                                .code = code,
-                                .warp = warp,
-                                .lanes = lanes,
-                                .address = place,
-                                .amount = amount,
-                                .what = what};
+    machine->fault = (PtxFault){
+        .rule = rule, .code = code, .warp = warp, .lanes = lanes, .address = place, .amount = amount, .what = what};
     return PTX_STEP_FAULT;
 }
 
@@ -66,9 +61,10 @@ bool runs_together(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
     if (lanes == live)
         return true;
     if (lanes != group->lanes)
-        *step = fault_with(machine, RULE_THREADS_DIVERGENT_WARP, code, group->warp, lanes, 0, 0,
-                           machine_sentence(machine, "%d of the warp's %d lanes run it: its guard is false in the others",
-                                            __builtin_popcount(lanes), __builtin_popcount(live)));
+        *step =
+            fault_with(machine, RULE_THREADS_DIVERGENT_WARP, code, group->warp, lanes, 0, 0,
+                       machine_sentence(machine, "%d of the warp's %d lanes run it: its guard is false in the others",
+                                        __builtin_popcount(lanes), __builtin_popcount(live)));
     else if (ptx_gather(machine, group, code, live))
         *step = PTX_STEP_MOVED; /* again, with all of them */
     else
@@ -176,7 +172,7 @@ bool fence_prepare(const PtxPrepare *about, PtxCode *code) {
         detail.event.proxy = (uint8_t)(what->verb == EFFECT_FENCE_PROXY ? what->proxy : PROXY_GENERIC);
         detail.event.sequential = effect->sequential;
         detail.event.inits = effect->inits;
-        Space space = what->verb == EFFECT_FENCE_PROXY             ? what->space
+        Space space = what->verb == EFFECT_FENCE_PROXY     ? what->space
                       : what->spaces == 1u << SPACE_SHARED ? SPACE_SHARED
                       : what->spaces == 1u << SPACE_TENSOR ? SPACE_TENSOR
                                                            : SPACE_NONE;
@@ -221,6 +217,8 @@ bool barriers_passes(const PtxMachine *machine, const PtxGroup *group) {
     case PTX_IS_GROUP_WAIT:
         return group_wait_is_over(machine, group);
     case PTX_IS_REGISTERS:
+        if (group->waits_for & PTX_WAITS_COLUMNS)
+            return tensor_has_columns(machine, group);
         return cta_sync(group->warp->cta)->registers >= (int64_t)group->waits_for;
     default:
         return false;

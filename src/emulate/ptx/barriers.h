@@ -30,6 +30,7 @@ typedef struct CtaSync {
     uint32_t mbarrier_count, mbarrier_capacity;
     ClusterBarrier *cluster;
     int64_t registers; /* free in its pool; setmaxnreg */
+    bool refused;      /* it has seen that a request for another cluster failed */
 } CtaSync;
 
 /* Kinds of groups that are committed. */
@@ -53,8 +54,8 @@ enum { POOL_CLASSES = 16 };
 typedef struct GridSync {
     ClusterBarrier *clusters;
     void *pool[POOL_CLASSES];
-    uint8_t *begun;    /* of each cluster: CLUSTER_... */
-    uint32_t requests; /* for clusters, so far */
+    uint8_t *begun; /* of each cluster: CLUSTER_... */
+    void *scratch;  /* of landings: copies.h */
 } GridSync;
 enum { CLUSTER_BEGUN = 1, CLUSTER_CANCELED = 2 };
 

@@ -1,5 +1,5 @@
-/* Groups of asynchronous operations (cp.async and bulk copies of each thread, wgmma of each warp): commits and waits; and
- * the registers that warps hand on to each other (setmaxnreg). */
+/* Groups of asynchronous operations (cp.async and bulk copies of each thread, wgmma of each warp): commits and waits;
+ * and the registers that warps hand on to each other (setmaxnreg). */
 #include "emulate/ptx/barriers.h"
 
 int group_slot(GroupKind group) {
@@ -52,11 +52,9 @@ bool group_wait_is_over(const PtxMachine *machine, const PtxGroup *group) {
 static void commit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const GroupDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_COMMIT,
-                                  .code = code,
-                                  .warp = group->warp,
-                                  .lanes = lanes,
-                                  .group = detail->group});
+    ptx_tell(machine,
+             &(PtxEvent){
+                 .kind = PTX_EVENT_COMMIT, .code = code, .warp = group->warp, .lanes = lanes, .group = detail->group});
     uint32_t *committed = sync->committed[group_slot((GroupKind)detail->group)];
     if (detail->group == GROUP_WGMMA)
         lanes = 1;

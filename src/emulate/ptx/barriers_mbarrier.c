@@ -258,11 +258,8 @@ static bool is_waited_for(const PtxCta *cta, uint64_t place) {
 }
 
 static PtxStep end_life(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, PtxSpot spot) {
-    PtxEvent event = {.kind = PTX_EVENT_INVALIDATE,
-                      .code = code,
-                      .warp = group->warp,
-                      .lanes = 1u << lane,
-                      .place = ptx_place(spot)};
+    PtxEvent event = {
+        .kind = PTX_EVENT_INVALIDATE, .code = code, .warp = group->warp, .lanes = 1u << lane, .place = ptx_place(spot)};
     PtxMbarrier *mbarrier = mbarrier_at(machine, event.place);
     if (!mbarrier || !mbarrier->live) {
         fails_gone(machine, &event, mbarrier);
@@ -467,8 +464,7 @@ static bool find_over(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
         if (!is_shared(&spots[lane]))
             return not_shared(machine, group, code, lane), false;
-        PtxEvent event = {
-            .code = code, .warp = group->warp, .lanes = 1u << lane, .place = ptx_place(spots[lane])};
+        PtxEvent event = {.code = code, .warp = group->warp, .lanes = 1u << lane, .place = ptx_place(spots[lane])};
         const PtxMbarrier *mbarrier = mbarrier_at(machine, event.place);
         if (!mbarrier || !mbarrier->live)
             return fails_gone(machine, &event, mbarrier);

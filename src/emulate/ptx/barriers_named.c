@@ -1,7 +1,8 @@
 /* Named barriers: bar.sync, bar.arrive, bar.red and barrier without .aligned.
  *
- * Threads arrive, and a barrier counts warps: one has arrived when all of its threads that have not ended have come, each
- * counted, ended or not. A barrier that waits for nobody but threads that have ended is complete (PTX ISA, exit). */
+ * Threads arrive, and a barrier counts warps: one has arrived when all of its threads that have not ended have come,
+ * each counted, ended or not. A barrier that waits for nobody but threads that have ended is complete (PTX ISA, exit).
+ */
 #include "emulate/ptx/barriers.h"
 
 typedef struct NamedDetail {
@@ -63,8 +64,7 @@ static bool others_have_ended(const PtxCta *cta, const NamedBarrier *named) {
 
 static void settle(PtxMachine *machine, PtxCta *cta, uint32_t id, const PtxEvent *by) {
     const NamedBarrier *named = &cta_sync(cta)->named[id];
-    if (named->shown.arrived &&
-        (named->shown.arrived >= named->shown.expected || others_have_ended(cta, named)))
+    if (named->shown.arrived && (named->shown.arrived >= named->shown.expected || others_have_ended(cta, named)))
         meet(machine, cta, id, by);
 }
 
@@ -172,11 +172,9 @@ static void go_on(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uin
     const NamedDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
     sync->released[id] &= ~lanes;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_NAMED_SYNC,
-                                  .code = code,
-                                  .warp = group->warp,
-                                  .lanes = lanes,
-                                  .barrier = id});
+    ptx_tell(
+        machine,
+        &(PtxEvent){.kind = PTX_EVENT_NAMED_SYNC, .code = code, .warp = group->warp, .lanes = lanes, .barrier = id});
     if (!detail->gives)
         return;
     uint32_t unknown = sync->result_unknown[id] ? lanes : 0;
@@ -198,9 +196,9 @@ static PtxStep named_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (!fetch_uniform(machine, group, code, detail->id, lanes, &id, &step))
         return step;
     if (id >= PTX_NAMED_BARRIERS)
-        return misuse(machine, group, code, lanes, RULE_NAMED_ID, id,
-                      machine_sentence(machine, "there is no barrier %llu: a CTA has barriers 0 to 15",
-                                       (unsigned long long)id));
+        return misuse(
+            machine, group, code, lanes, RULE_NAMED_ID, id,
+            machine_sentence(machine, "there is no barrier %llu: a CTA has barriers 0 to 15", (unsigned long long)id));
     uint32_t fresh = lanes;
     if (detail->waits)
         fresh &= ~(sync->waiting[id] | sync->released[id]);

@@ -1,4 +1,5 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
+#include "emulate/ptx/alike.h"
 #include "emulate/ptx/internal.h"
 
 #include <stdlib.h>
@@ -173,7 +174,8 @@ void free_group(PtxMachine *machine, PtxGroup *group) {
     pools_of(machine)->groups = group;
 }
 
-/* ---- CTAs ----------------------------------------------------------------------------------------------------------- */
+/* ---- CTAs -----------------------------------------------------------------------------------------------------------
+ */
 
 static PtxCta *make_cta(PtxMachine *machine) {
     Arena *arena = &machine->arena;
@@ -251,15 +253,8 @@ void ptx_machine_begin(PtxMachine *machine, uint32_t cluster) {
         begin_cta(machine, cluster, rank);
 }
 
-static bool in_flight(const PtxMachine *machine, const PtxCta *cta) {
-    for (uint32_t i = 0; i < machine->flight_count; i++)
-        if (machine->flights[i]->warp->cta == cta)
-            return true;
-    return false;
-}
-
 void cta_end(PtxMachine *machine, PtxCta *cta) {
-    if (cta->live || in_flight(machine, cta))
+    if (cta->live || flights_of_cta(machine, cta))
         return;
     if (!cta->over)
         ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_CTA_OVER, .warp = &cta->warps[0]});
@@ -283,10 +278,9 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxWarp *warp = group->warp;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_EXIT,
-                                  .code = &machine->program->code[group->pc],
-                                  .warp = warp,
-                                  .lanes = lanes});
+    ptx_tell(
+        machine,
+        &(PtxEvent){.kind = PTX_EVENT_EXIT, .code = &machine->program->code[group->pc], .warp = warp, .lanes = lanes});
     group->lanes &= ~lanes;
     warp->exited |= lanes;
     warp->cta->live -= (uint32_t)__builtin_popcount(lanes);
@@ -297,9 +291,12 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     control_exited(machine, warp);
 }
 
-/* ---- What is told --------------------------------------------------------------------------------------------------- */
+/* ---- What is told ---------------------------------------------------------------------------------------------------
+ */
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
+    if (machine->alike)
+        ptx_alike_access(machine->alike, event);
     if (machine->observe)
         machine->observe(machine->observer, event);
 }
@@ -320,8 +317,7 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
     for (uint32_t i = 0; i < machine->guess_count; i++)
         if (machine->guesses[i].code == code)
             return &machine->guesses[i];
-    PtxGuess *guess =
-        ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
+    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
     *guess = (PtxGuess){.code = code};
     return guess;
 }
@@ -351,35 +347,6 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
                         .name = spot.block->name,
                         .offset = spot.offset,
                         .times = 1};
-}
-
-/* ---- What is in flight ------------------------------------------------------------------------------------------------ */
-
-PtxFlight *ptx_fly(PtxMachine *machine, const PtxFlight *flight) {
-    PtxFlight *made = ARENA_NEW(&machine->arena, PtxFlight);
-    *made = *flight;
-    made->sequence = machine->next_sequence++;
-    *ARENA_PUSH(&machine->arena, machine->flights, machine->flight_count, machine->flight_capacity) = made;
-    if (machine->immediate && ptx_flight_can_land(machine, made))
-        ptx_flight_land(machine, machine->flight_count - 1);
-    return made;
-}
-
-bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight) {
-    for (uint32_t i = 0; flight->after && i < machine->flight_count; i++)
-        if (machine->flights[i]->sequence == flight->after)
-            return false;
-    return true;
-}
-
-void ptx_flight_land(PtxMachine *machine, uint32_t index) {
-    PtxFlight *flight = machine->flights[index];
-    memmove(&machine->flights[index], &machine->flights[index + 1],
-            sizeof *machine->flights * (machine->flight_count - index - 1));
-    machine->flight_count--;
-    flight->land(machine, flight);
-    flight->landed = true;
-    machine->changes++;
 }
 
 /* ---- A turn ------------------------------------------------------------------------------------------------------------- */
@@ -461,6 +428,10 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             return PTX_TURN_BUDGET;
         if (code->guard != PTX_NONE)
             lanes = guarded_lanes(machine, group, code);
+        if (code->blocks && lanes && lanes != group->lanes)
+            control_leave(machine, group, lanes);
+        if (machine->alike && !code->skipped)
+            ptx_alike_step(machine->alike, machine, group, code, lanes);
         PtxStep step = run_code(machine, group, code, lanes);
         if (step == PTX_STEP_NEXT) {
             if (++group->pc == group->meet && !control_arrive(machine, group))
@@ -479,7 +450,7 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
                 return PTX_TURN_UNKNOWN;
             if (group->status == PTX_IS_READY)
                 continue; /* others joined it */
-            if (lanes != group->lanes)
+            if (group->lanes && lanes != group->lanes)
                 control_leave(machine, group, lanes);
             return PTX_TURN_WAITS;
         } else {

@@ -144,11 +144,11 @@ typedef struct PtxFlight {
     uint32_t sequence; /* of issue, from 1 */
     const PtxCode *code;
     PtxWarp *warp;
-    uint32_t lane;    /* that issued it; of several the lowest */
-    uint32_t lanes;   /* all of them; 0 is `lane` alone */
-    uint8_t group;    /* GroupKind in which it is waited for; GROUP_NONE: an mbarrier says when it is over, or nothing */
-    uint32_t groups;  /* groups of that kind that its lanes had committed before; set by ptx_fly */
-    uint64_t place;   /* of the mbarrier that is told; PTX_NO_PLACE: none */
+    uint32_t lane;   /* that issued it; of several the lowest */
+    uint32_t lanes;  /* all of them; 0 is `lane` alone */
+    uint8_t group;   /* GroupKind in which it is waited for; GROUP_NONE: an mbarrier says when it is over, or nothing */
+    uint32_t groups; /* groups of that kind that its lanes had committed before; set by ptx_fly */
+    uint64_t place;  /* of the mbarrier that is told; PTX_NO_PLACE: none */
     void (*land)(struct PtxMachine *machine, struct PtxFlight *flight); /* does it, and tells the events */
     void *detail;
     uint32_t after; /* sequence of another flight that has to land first; 0: none */
@@ -170,18 +170,18 @@ typedef enum PtxEventKind {
     PTX_EVENT_CLUSTER_WAIT, /* lanes go on; order: acquire, or relaxed */
     PTX_EVENT_INIT,         /* mbarrier at `place`: count */
     PTX_EVENT_INVALIDATE,
-    PTX_EVENT_EXPECT,    /* count: bytes of each lane; with `arrives` an arrival of each, too: order, scope */
-    PTX_EVENT_ARRIVE,    /* count: arrivals of each lane; order, scope */
-    PTX_EVENT_COMPLETE,  /* bytes have come: of a flight, or of a thread that says so (each lane) */
-    PTX_EVENT_FLIP,      /* a phase completed, by the event before; phase: which, from 0 */
-    PTX_EVENT_TEST,      /* a wait that failed: it orders nothing */
-    PTX_EVENT_WAIT,      /* a wait that succeeded; phase: which it waited for; order, scope */
-    PTX_EVENT_ISSUE,     /* flight begins, after what its thread did before (of wgmma: not so) */
-    PTX_EVENT_LAND,      /* flight is over; what it read and wrote was told between */
-    PTX_EVENT_COMMIT,    /* lanes close a group of `group` */
-    PTX_EVENT_AWAIT,     /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
-    PTX_EVENT_TRACK,     /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of
-                            the flight that this begins, which has these lanes */
+    PTX_EVENT_EXPECT,   /* count: bytes of each lane; with `arrives` an arrival of each, too: order, scope */
+    PTX_EVENT_ARRIVE,   /* count: arrivals of each lane; order, scope */
+    PTX_EVENT_COMPLETE, /* bytes have come: of a flight, or of a thread that says so (each lane) */
+    PTX_EVENT_FLIP,     /* a phase completed, by the event before; phase: which, from 0 */
+    PTX_EVENT_TEST,     /* a wait that failed: it orders nothing */
+    PTX_EVENT_WAIT,     /* a wait that succeeded; phase: which it waited for; order, scope */
+    PTX_EVENT_ISSUE,    /* flight begins, after what its thread did before (of wgmma: not so) */
+    PTX_EVENT_LAND,     /* flight is over; what it read and wrote was told between */
+    PTX_EVENT_COMMIT,   /* lanes close a group of `group` */
+    PTX_EVENT_AWAIT,    /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
+    PTX_EVENT_TRACK,    /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of
+                           the flight that this begins, which has these lanes */
     PTX_EVENT_COMMIT_TO, /* tcgen05.commit: an arrival when the MMAs so far are over */
     PTX_EVENT_AWAIT_LAUNCHES,
     PTX_EVENT_EXIT, /* lanes end */
@@ -296,8 +296,9 @@ typedef struct PtxMachine {
     Text *printed; /* what the kernel prints; NULL: nowhere */
     PtxObserve *observe;
     void *observer;
-    uint8_t *ran; /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    void *grid;   /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
+    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */
@@ -411,6 +412,10 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
+/* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether they
+ * are free. */
+#define PTX_WAITS_COLUMNS (UINT32_C(1) << 31)
+bool tensor_has_columns(const PtxMachine *machine, const PtxGroup *group);
 /* Whether the wait of a group that has such a status is over. Its instruction is then run again, with any status. */
 bool barriers_passes(const PtxMachine *machine, const PtxGroup *group);
 /* Whether a request of another cluster took this one: it never begins. */

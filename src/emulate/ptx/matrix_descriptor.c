@@ -52,7 +52,7 @@ uint32_t matrix_chunk(const MatrixTile *tile, unsigned i, unsigned j) {
 /* Elements in a chunk. */
 static unsigned per_chunk(const MatrixTile *tile) {
     unsigned bits = matrix_type_bits(tile->type);
-    return 128 / (bits == 6 || bits == 4 ? 8 : bits); /* those of 4 and 6 bits are padded to 16 in 16 bytes */
+    return 128 / (bits == 6 || (bits == 4 && !tile->tight) ? 8 : bits);
 }
 
 /* Chunks along the lines, and along k. */

@@ -21,7 +21,8 @@ typedef struct Runner {
     bool over;
 } Runner;
 
-/* ---- Steps -------------------------------------------------------------------------------------------------------- */
+/* ---- Steps --------------------------------------------------------------------------------------------------------
+ */
 
 static void note_step(Runner *r, uint32_t step) {
     if (r->schedule->record)
@@ -78,13 +79,19 @@ static bool land(Runner *r, uint32_t index) {
     return true;
 }
 
-/* ---- Clusters ----------------------------------------------------------------------------------------------------- */
+/* ---- Clusters -----------------------------------------------------------------------------------------------------
+ */
 
 static bool begin_one(Runner *r) {
-    if (r->begun == r->clusters)
-        return false;
-    uint32_t cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
-    r->begun++;
+    uint32_t cluster;
+    do {
+        if (r->begun == r->clusters)
+            return false;
+        cluster = r->schedule->mirrored ? r->clusters - 1 - r->begun : r->begun;
+        if (r->schedule->only)
+            cluster = r->schedule->only[cluster];
+        r->begun++;
+    } while (barriers_canceled(r->machine, cluster));
     ptx_machine_begin(r->machine, cluster);
     r->live[r->live_count++] = cluster;
     return true;
@@ -107,7 +114,8 @@ static void drop_over(Runner *r) {
         continue;
 }
 
-/* ---- Going through warps ------------------------------------------------------------------------------------------- */
+/* ---- Going through warps -------------------------------------------------------------------------------------------
+ */
 
 typedef bool AtWarp(Runner *r, PtxWarp *warp);
 
@@ -169,7 +177,8 @@ static bool run_held(Runner *r, PtxWarp *warp) {
     return true;
 }
 
-/* ---- What is in flight ----------------------------------------------------------------------------------------------- */
+/* ---- What is in flight
+ * ----------------------------------------------------------------------------------------------- */
 
 static bool land_oldest(Runner *r) {
     for (uint32_t i = 0; i < r->machine->flight_count; i++)
@@ -199,7 +208,8 @@ static PtxEnd nobody_moves(const Runner *r) {
     return r->live_count ? PTX_END_STUCK : PTX_END_COMPLETE;
 }
 
-/* ---- The kinds --------------------------------------------------------------------------------------------------------- */
+/* ---- The kinds
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void run_eagerly(Runner *r) {
     while (!r->over) {
@@ -282,7 +292,8 @@ static void run_randomly(Runner *r) {
     }
 }
 
-/* ---- Replays ------------------------------------------------------------------------------------------------------------ */
+/* ---- Replays
+ * ------------------------------------------------------------------------------------------------------------ */
 
 static PtxGroup *group_of(Runner *r, uint32_t thread) {
     PtxMachine *machine = r->machine;
@@ -323,7 +334,8 @@ static void run_replay(Runner *r) {
         run_eagerly(r);
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------------- */
+/* ---- All of it
+ * ----------------------------------------------------------------------------------------------------------- */
 
 static void run_kind(Runner *r) {
     switch (r->schedule->kind) {
@@ -349,7 +361,7 @@ static void start(Runner *r) {
     machine->step_visible = steps;
     ptx_machine_start(machine);
     uint32_t threads = machine->threads_per_cta * machine->cluster_size, most = THREADS_AT_ONCE / threads;
-    r->clusters = machine->cta_count / machine->cluster_size;
+    r->clusters = r->schedule->only ? r->schedule->only_count : machine->cta_count / machine->cluster_size;
     r->live = ARENA_ARRAY(&machine->arena, uint32_t, r->clusters);
     r->at_once = !steps || !most ? 1 : most;
     r->random = r->schedule->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567;

@@ -1,0 +1,128 @@
+/* Rows of the boxes of tensor maps: tiles, images as columns, gathered rows; swizzles and fills. */
+#include "emulate/ptx/tiles.h"
+
+enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128, SWIZZLE_128_ATOM_32 };
+enum { TYPE_F16 = 6, TYPE_F32 = 7, TYPE_F64 = 8, TYPE_BF16 = 9, TYPE_F32_FTZ = 10, TYPE_LAST_WHOLE = 12 };
+
+const char *tile_problem(const Tile *tile) {
+    const TensorMap *map = &tile->map;
+    if (tile->mode == TILE_UNKNOWN)
+        return "the mode of its tensor copy is not modeled";
+    if (map->type > TYPE_LAST_WHOLE)
+        return "tensor maps of elements that are not whole bytes are not modeled";
+    if (map->interleave)
+        return "interleaved tensor maps are not modeled";
+    if (map->swizzle > SWIZZLE_128_ATOM_32)
+        return "the swizzle of its tensor map is not modeled";
+    return NULL;
+}
+
+unsigned tile_element_bytes(const Tile *tile) {
+    return tensormap_element_bits(tile->map.type) / 8;
+}
+
+uint32_t tile_row_elements(const Tile *tile) {
+    return tile->mode == TILE_IM2COL ? tile->map.channels : tile->map.box[0];
+}
+
+/* Elements of a box along a dimension: every so-many-th. */
+static uint32_t extent(const TensorMap *map, unsigned dimension) {
+    uint32_t step = map->element_stride[dimension] ? map->element_stride[dimension] : 1;
+    return (map->box[dimension] + step - 1) / step;
+}
+
+uint32_t tile_rows(const Tile *tile) {
+    uint32_t rows = 1;
+    if (tile->mode == TILE_IM2COL)
+        return tile->map.pixels;
+    if (tile->mode == TILE_ROWS)
+        return 4;
+    for (unsigned i = 1; i < tile->map.rank; i++)
+        rows *= extent(&tile->map, i);
+    return rows;
+}
+
+/* The coordinates of a box's row. */
+static void find_box_row(const Tile *tile, uint32_t row, int64_t at[TENSORMAP_DIMS]) {
+    const TensorMap *map = &tile->map;
+    for (unsigned i = 1; i < map->rank; i++) {
+        uint32_t count = extent(map, i), step = map->element_stride[i] ? map->element_stride[i] : 1;
+        at[i] = (int64_t)tile->at[i] + (int64_t)(row % count) * step;
+        row /= count;
+    }
+}
+
+/* ... of a pixel: from the first on, to the end of the box of pixels, and on from its beginning in the next line. */
+static void find_pixel(const Tile *tile, uint32_t row, int64_t at[TENSORMAP_DIMS]) {
+    const TensorMap *map = &tile->map;
+    uint64_t carry = row;
+    unsigned images = map->rank - 1u;
+    for (unsigned i = 1; i < images; i++) {
+        int64_t low = map->lower[i - 1], high = (int64_t)map->size[i] - 1 + map->upper[i - 1];
+        int64_t step = map->element_stride[i] ? map->element_stride[i] : 1;
+        int64_t count = high < low ? 1 : (high - low) / step + 1;
+        int64_t from = (tile->at[i] - low) / step;
+        uint64_t all = (uint64_t)(from < 0 ? 0 : from) + carry;
+        at[i] = tile->at[i] + ((int64_t)(all % (uint64_t)count) - from) * step + tile->offset[i - 1];
+        carry = all / (uint64_t)count;
+    }
+    at[images] = tile->at[images] + (int64_t)carry;
+}
+
+TileRow tile_row(const Tile *tile, uint32_t row) {
+    const TensorMap *map = &tile->map;
+    int64_t at[TENSORMAP_DIMS] = {tile->at[0]}, elements = tile_row_elements(tile);
+    if (tile->mode == TILE_ROWS)
+        at[1] = tile->at[1 + row];
+    else if (tile->mode == TILE_IM2COL)
+        find_pixel(tile, row, at);
+    else
+        find_box_row(tile, row, at);
+    TileRow found = {.address = map->address};
+    for (unsigned i = 1; i < map->rank; i++) {
+        if (at[i] < 0 || at[i] >= (int64_t)map->size[i])
+            return (TileRow){0};
+        found.address += (uint64_t)at[i] * map->stride[i];
+    }
+    int64_t first = at[0] < 0 ? -at[0] : 0, end = (int64_t)map->size[0] - at[0];
+    end = end > elements ? elements : end;
+    if (first >= end)
+        return (TileRow){0};
+    found.address += (uint64_t)(at[0] + first) * tile_element_bytes(tile);
+    found.first = (uint32_t)first;
+    found.count = (uint32_t)(end - first);
+    return found;
+}
+
+uint64_t tile_swizzled(const Tile *tile, uint64_t address) {
+    switch (tile->map.swizzle) {
+    case SWIZZLE_32:
+        return address ^ (address >> 3 & 0x10);
+    case SWIZZLE_64:
+        return address ^ (address >> 3 & 0x30);
+    case SWIZZLE_128:
+        return address ^ (address >> 3 & 0x70);
+    case SWIZZLE_128_ATOM_32:
+        return address ^ (address >> 2 & 0x60);
+    default:
+        return address;
+    }
+}
+
+uint32_t tile_atom(const Tile *tile) {
+    return tile->map.swizzle ? 16 : 0;
+}
+
+uint64_t tile_fill(const Tile *tile) {
+    if (!tile->map.fill)
+        return 0;
+    switch (tile->map.type) {
+    case TYPE_F16:
+    case TYPE_BF16:
+        return 0x7fff;
+    case TYPE_F64:
+        return UINT64_C(0x7fffffffffffffff);
+    default:
+        return 0x7fffffff;
+    }
+}
