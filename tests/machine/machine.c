@@ -249,7 +249,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
     expand(copy);
     char *text = json_dumps(copy, JSON_COMPACT);
     Source *source = source_copy(file->path, text, strlen(text));
-    Arena arena = {0};
+    Arena arena;
+    arena_init(&arena, SIZE_MAX);
     Diagnostics diagnostics = {0};
     Launch given = {0};
     const char *problem = NULL;

@@ -7,6 +7,7 @@ enum {
     LEAST_CTAS = 8, /* fewer are run whole */
     MOST_CLASSES = 48,
     MOST_PIECES = 24 << 20, /* of memory, of all CTAs together */
+    MOST_BYTES = 1 << 30,
 };
 
 /* Bytes that a CTA touches. */
@@ -152,25 +153,35 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
     return CLASSES_DONE;
 }
 
+/* All of it, in the memory that it may take. */
+static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+    grid->alike = ptx_alike_new(&grid->arena, grid->machine);
+    if (!grid->alike)
+        return CLASSES_NONE;
+    grid->covered = ARENA_ARRAY(&grid->arena, uint8_t, grid->machine->cta_count);
+    grid->machine->alike = grid->alike;
+    ClassesEnd result = run_classes(grid, begin, end, to, classes);
+    grid->machine->alike = NULL;
+    if (result != CLASSES_DONE || !find_meeting(grid, classes->ctas))
+        return result;
+    classes->cta_count = 2;
+    begin(to);
+    classes->end = run_ctas(grid, classes->ctas, 2);
+    end(to);
+    return CLASSES_MEET;
+}
+
 ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
                        void *to, Classes *classes) {
     Grid grid = {.machine = machine, .schedule = schedule};
+    jmp_buf exhausted;
+    volatile ClassesEnd result = CLASSES_NONE;
     *classes = (Classes){.end = PTX_END_COMPLETE};
-    grid.alike = ptx_alike_new(&grid.arena, machine);
-    ClassesEnd result = CLASSES_NONE;
-    if (grid.alike) {
-        grid.covered = ARENA_ARRAY(&grid.arena, uint8_t, machine->cta_count);
-        machine->alike = grid.alike;
-        result = run_classes(&grid, begin, end, to, classes);
-        machine->alike = NULL;
-    }
-    if (result == CLASSES_DONE && find_meeting(&grid, classes->ctas)) {
-        result = CLASSES_MEET;
-        classes->cta_count = 2;
-        begin(to);
-        classes->end = run_ctas(&grid, classes->ctas, 2);
-        end(to);
-    }
+    arena_init(&grid.arena, MOST_BYTES);
+    grid.arena.exhausted = &exhausted;
+    if (!setjmp(exhausted))
+        result = run_grid(&grid, begin, end, to, classes);
+    machine->alike = NULL;
     arena_free(&grid.arena);
     return result;
 }

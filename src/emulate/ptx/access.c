@@ -1,7 +1,7 @@
 /* Loads and stores. */
 #include "emulate/ptx/internal.h"
 
-/* ---- What an instruction accesses -------------------------------------------------------------------------------- */
+/* ---- What an instruction accesses ---- */
 
 static const PtxEffect *access_effect(const PtxPrepare *about) {
     const PtxEffect *found = NULL;
@@ -50,8 +50,8 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
     access->align = (uint32_t)access->element * access->members;
     access->access.element = access->element;
     access->access.bytes = access->align;
-    access->own = access->space == PTX_SPACE_LOCAL || access->space == PTX_SPACE_PARAM ||
-                  access->space == PTX_SPACE_CONST;
+    access->own =
+        access->space == PTX_SPACE_LOCAL || access->space == PTX_SPACE_PARAM || access->space == PTX_SPACE_CONST;
     return true;
 }
 
@@ -76,7 +76,7 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
                                                     .changes = changes & told});
 }
 
-/* ---- Loads --------------------------------------------------------------------------------------------------------- */
+/* ---- Loads ---- */
 
 static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits) {
     unsigned bits = access->element * 8u;
@@ -120,8 +120,8 @@ static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     unsigned bytes = access->element < 8 ? access->element : 8;
     for (unsigned half = 0; half * 8 < access->element; half++) {
         Lanes values;
-        uint32_t unknown = code->data ? lanes
-                                      : read_row(machine, code, group, lanes, spots, offset + half * 8, bytes, &values);
+        uint32_t unknown =
+            code->data ? lanes : read_row(machine, code, group, lanes, spots, offset + half * 8, bytes, &values);
         if (access->is_signed && to->bits > access->element * 8u)
             for (uint32_t rest = lanes; rest; rest &= rest - 1) {
                 unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -160,7 +160,7 @@ static PtxStep run_load(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     return PTX_STEP_NEXT;
 }
 
-/* ---- Parameters ------------------------------------------------------------------------------------------------------ */
+/* ---- Parameters ---- */
 
 /* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
 static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
@@ -238,7 +238,7 @@ static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCo
     return PTX_STEP_NEXT;
 }
 
-/* ---- Stores ------------------------------------------------------------------------------------------------------------ */
+/* ---- Stores ---- */
 
 /* What all lanes store, as bytes. */
 typedef struct Stored {
@@ -314,7 +314,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     return PTX_STEP_NEXT;
 }
 
-/* ---- Which are accesses ---------------------------------------------------------------------------------------------------- */
+/* ---- Which are accesses ---- */
 
 static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;

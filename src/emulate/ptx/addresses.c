@@ -105,7 +105,7 @@ static PtxStep run_getctarank(PtxMachine *machine, PtxGroup *group, const PtxCod
     return PTX_STEP_NEXT;
 }
 
-/* ---- The stack ---------------------------------------------------------------------------------------------------- */
+/* ---- The stack ---- */
 
 static uint32_t *stack_of(PtxMachine *machine, PtxFrame *frame) {
     if (!frame->stack) {
@@ -160,7 +160,7 @@ static PtxStep run_stackrestore(PtxMachine *machine, PtxGroup *group, const PtxC
     return PTX_STEP_NEXT;
 }
 
-/* ---- Which there are ------------------------------------------------------------------------------------------------ */
+/* ---- Which there are ---- */
 
 static PtxStep run_nothing(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     (void)machine, (void)group, (void)code, (void)lanes;

@@ -5,7 +5,7 @@
 
 enum { MOST_TEXT = 4096 };
 
-/* ---- Printing ----------------------------------------------------------------------------------------------------- */
+/* ---- Printing ---- */
 
 /* A byte at a generic address; false: there is none that is known. */
 static bool byte_at(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, uint64_t address,
@@ -118,7 +118,7 @@ static PtxStep call_printf(PtxMachine *machine, PtxGroup *group, const PtxCode *
     return PTX_STEP_NEXT;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
 static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
@@ -168,7 +168,7 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     return PTX_STEP_NEXT;
 }
 
-/* ---- Assertions ------------------------------------------------------------------------------------------------------ */
+/* ---- Assertions ---- */
 
 static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                                const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
@@ -186,10 +186,8 @@ DriverCall *driver_call(Str name) {
     static const struct {
         const char *name;
         DriverCall *call;
-    } calls[] = {{"vprintf", call_printf},
-                 {"malloc", call_malloc},
-                 {"free", call_free},
-                 {"__assertfail", call_assertfail}};
+    } calls[] = {
+        {"vprintf", call_printf}, {"malloc", call_malloc}, {"free", call_free}, {"__assertfail", call_assertfail}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (str_is(name, calls[i].name))
             return calls[i].call;

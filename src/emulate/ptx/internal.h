@@ -148,10 +148,10 @@ PtxBlock *memory_add(PtxMachine *machine, PtxBlock block);
 typedef struct Access {
     PtxAccess access;
     PtxSpace space;
-    uint8_t members;  /* elements of a vector */
-    uint8_t element;  /* bytes of one */
-    bool is_signed;   /* loads: extended with their sign */
-    bool own;         /* to the thread's own memory, or what nobody writes: not told */
+    uint8_t members; /* elements of a vector */
+    uint8_t element; /* bytes of one */
+    bool is_signed;  /* loads: extended with their sign */
+    bool own;        /* to the thread's own memory, or what nobody writes: not told */
     const PtxArgument *address, *data, *compare, *gives;
     uint8_t action, type; /* updates: see updates.c */
     uint32_t align;
@@ -168,7 +168,8 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
 
 /* ---- updates.c, addresses.c ---- */
 
-PtxPrepareFamily updates_prepare;   /* atom, red */
-PtxPrepareFamily addresses_prepare; /* cvta, isspacep, mapa, getctarank, alloca; prefetches and what else does nothing */
+PtxPrepareFamily updates_prepare; /* atom, red */
+PtxPrepareFamily
+    addresses_prepare; /* cvta, isspacep, mapa, getctarank, alloca; prefetches and what else does nothing */
 
 #endif

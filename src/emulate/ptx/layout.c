@@ -51,7 +51,7 @@ unsigned ptx_bits_of_type(Str type) {
     return bits * times;
 }
 
-/* ---- What is reached ---------------------------------------------------------------------------------------- */
+/* ---- What is reached ---- */
 
 typedef struct Reaching {
     PtxProgram *program;
@@ -108,7 +108,8 @@ static void note_addressed(PtxProgram *program, const PtxStatement *statement) {
 
 void layout_reach(PtxProgram *program, Arena *scratch, bool *reached) {
     const PtxModule *module = program->module;
-    Reaching r = {.program = program, .reached = reached, .work = ARENA_ARRAY(scratch, uint32_t, module->functions_count)};
+    Reaching r = {
+        .program = program, .reached = reached, .work = ARENA_ARRAY(scratch, uint32_t, module->functions_count)};
     reach_function(&r, program->entry);
     while (r.count) {
         const PtxFunction *function = &module->functions[r.work[--r.count]];
@@ -122,7 +123,7 @@ void layout_reach(PtxProgram *program, Arena *scratch, bool *reached) {
     }
 }
 
-/* ---- Seats -------------------------------------------------------------------------------------------------- */
+/* ---- Seats ---- */
 
 static uint64_t up(uint64_t at, uint64_t align) {
     return align > 1 ? (at + align - 1) / align * align : at;
@@ -293,7 +294,7 @@ void layout_seats(PtxProgram *program, const bool *reached) {
     seat_dynamic(program);
 }
 
-/* ---- Initial values ------------------------------------------------------------------------------------------ */
+/* ---- Initial values ---- */
 
 static uint64_t generic_base(PtxSpace space) {
     return space == PTX_SPACE_SHARED  ? PTX_WINDOW_SHARED

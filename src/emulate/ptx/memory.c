@@ -5,7 +5,7 @@
 
 enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
 
-/* ---- Blocks --------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ---- */
 
 void block_make(PtxMachine *machine, PtxBlock *block) {
     if (!block->bytes)
@@ -130,7 +130,7 @@ void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes) {
     block->size = size;
 }
 
-/* ---- Addresses ------------------------------------------------------------------------------------------------- */
+/* ---- Addresses ---- */
 
 /* The last block that does not begin behind the address. */
 PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
@@ -182,8 +182,8 @@ static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, ui
     return within(block, address - block->base, bytes, spot);
 }
 
-static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address,
-                    uint64_t bytes, PtxSpot *spot) {
+static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address, uint64_t bytes,
+                    PtxSpot *spot) {
     bool generic = space == PTX_SPACE_UNKNOWN;
     if (generic) {
         static const PtxSpace windows[] = {PTX_SPACE_CLUSTER, PTX_SPACE_LOCAL, PTX_SPACE_CONST, PTX_SPACE_PARAM};
@@ -209,7 +209,7 @@ static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace 
     }
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---- */
 
 static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint64_t bytes, uint32_t align,
                                  const PtxSpot *spot) {
@@ -255,7 +255,7 @@ bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, ui
            address_fault(machine, code, warp, lane, where, address, bytes, align, spot);
 }
 
-/* ---- Whole rows -------------------------------------------------------------------------------------------------- */
+/* ---- Whole rows ---- */
 
 /* All lanes lead into one block: its bounds are looked at once. */
 static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
@@ -273,8 +273,8 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
         locate(machine, cta, 0, space, least, 1, &first) != WHERE_THERE || first.block->space == PTX_SPACE_LOCAL)
         return false;
     uint64_t end = first.offset + (most - least) + bytes;
-    if (end > first.block->size ||
-        (first.block->space == PTX_SPACE_SHARED && ((least ^ most) >> PTX_RANK_SHIFT || first.offset < PTX_SHARED_FIRST)))
+    if (end > first.block->size || (first.block->space == PTX_SPACE_SHARED &&
+                                    ((least ^ most) >> PTX_RANK_SHIFT || first.offset < PTX_SHARED_FIRST)))
         return false;
     uint64_t shift = first.offset - least;
     for (unsigned i = 0; i < PTX_LANES; i++)
@@ -300,7 +300,7 @@ bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxS
     return true;
 }
 
-/* ---- Bytes --------------------------------------------------------------------------------------------------------- */
+/* ---- Bytes ---- */
 
 uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known) {
     (void)machine;

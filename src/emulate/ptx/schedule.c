@@ -21,8 +21,7 @@ typedef struct Runner {
     bool over;
 } Runner;
 
-/* ---- Steps --------------------------------------------------------------------------------------------------------
- */
+/* ---- Steps ---- */
 
 static void note_step(Runner *r, uint32_t step) {
     if (r->schedule->record)
@@ -79,8 +78,7 @@ static bool land(Runner *r, uint32_t index) {
     return true;
 }
 
-/* ---- Clusters -----------------------------------------------------------------------------------------------------
- */
+/* ---- Clusters ---- */
 
 static bool begin_one(Runner *r) {
     uint32_t cluster;
@@ -114,8 +112,7 @@ static void drop_over(Runner *r) {
         continue;
 }
 
-/* ---- Going through warps -------------------------------------------------------------------------------------------
- */
+/* ---- Going through warps ---- */
 
 typedef bool AtWarp(Runner *r, PtxWarp *warp);
 

@@ -215,6 +215,15 @@ static bool calls(const PtxProgram *program) {
     return ready != 1;
 }
 
+static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *values, Arena *arena) {
+    Slicer s = {.program = program, .flow = flow, .values = values, .arena = arena};
+    s.needed = ARENA_ARRAY(arena, bool, flow->value_count + 1);
+    s.whole = ARENA_ARRAY(arena, bool, flow->instruction_count + 1);
+    start(&s);
+    settle(&s);
+    mark(&s);
+}
+
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
     if (calls(program))
         return true;
@@ -226,15 +235,17 @@ bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
         ptx_flow_free(&flow);
         return false;
     }
-    Arena arena = {0};
-    Slicer s = {.program = program, .flow = &flow, .values = &values, .arena = &arena};
-    s.needed = ARENA_ARRAY(&arena, bool, flow.value_count + 1);
-    s.whole = ARENA_ARRAY(&arena, bool, flow.instruction_count + 1);
-    start(&s);
-    settle(&s);
-    mark(&s);
+    Arena arena;
+    jmp_buf exhausted;
+    arena_init(&arena, budget);
+    arena.exhausted = &exhausted;
+    bool enough = !setjmp(exhausted);
+    if (enough)
+        slice(program, &flow, &values, &arena);
+    else
+        *problem = "its slice takes more memory than it may";
     arena_free(&arena);
     ptx_values_free(&values);
     ptx_flow_free(&flow);
-    return true;
+    return enough;
 }
