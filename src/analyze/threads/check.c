@@ -82,7 +82,7 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
         (void)fault_tell(check, &run->schedule, run->world);
         return false;
     case PTX_END_UNKNOWN:
-        unknown_tell(check);
+        stopped_tell(check);
         return false;
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */

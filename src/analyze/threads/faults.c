@@ -115,7 +115,7 @@ Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned w
 
 /* ---- What is not known --------------------------------------------------------------------------- */
 
-void unknown_tell(ThreadsCheck *check) {
+void stopped_tell(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
