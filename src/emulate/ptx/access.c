@@ -300,6 +300,8 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return PTX_STEP_FAULT;
     if (!lanes)
         return PTX_STEP_NEXT;
+    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, spots))
+        return PTX_STEP_FAULT;
     if (code->data) {
         access_tell(machine, group, code, access, lanes, spots, lanes);
         return PTX_STEP_NEXT;
@@ -351,14 +353,14 @@ static bool prepare_store(const PtxPrepare *about, PtxCode *code, Access *access
 static bool is_store(const PtxPrepare *about, const PtxCode *code) {
     const PtxEffect *effect = access_effect(about);
     if (effect)
-        return effect->effect.verb == EFFECT_WRITE && !effect->replicas && effect->value.size;
+        return effect->effect.verb == EFFECT_WRITE && effect->value.size && !effect->matrix;
     return !about->effect_count && about->evaluator == PTX_EVALUATE_NONE && str_is(str_of(code->form->row->name), "st");
 }
 
 bool access_prepare(const PtxPrepare *about, PtxCode *code) {
     bool load = about->evaluator == PTX_EVALUATE_LOAD;
     if (!load && !is_store(about, code))
-        return updates_prepare(about, code) || addresses_prepare(about, code);
+        return updates_prepare(about, code) || pieces_prepare(about, code) || addresses_prepare(about, code);
     Access *access = ARENA_NEW(about->program->arena, Access);
     code->detail = access;
     if (!access_describe(about, code, access))

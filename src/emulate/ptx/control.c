@@ -209,8 +209,7 @@ static PtxStep run_table(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         for (uint32_t i = rest; i; i &= i - 1)
             same |= chosen.at[__builtin_ctz(i)] == number ? i & -i : 0;
         if (number >= table->count)
-            return ptx_fault(machine, at, RULE_GLOBAL_OUT_OF_BOUNDS, code, same,
-                             "the index is beyond the list of labels");
+            return ptx_fault(machine, at, RULE_ACCESS_INVALID, code, same, "the index is beyond the list of labels");
         rest &= ~same;
         if (at->lanes == same) {
             control_jump(machine, at, code->meets, same, table->targets[number]);
@@ -272,7 +271,7 @@ static PtxStep run_exit(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 }
 
 static PtxStep run_stop(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, lanes, "the kernel traps");
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, "the kernel traps");
 }
 
 /* ---- Meeting of lanes ---- */
@@ -469,6 +468,11 @@ bool control_prepare(const PtxPrepare *about, PtxCode *code) {
         return true;
     default:
         break;
+    }
+    if (!strcmp(code->form->row->name, "brkpt")) { /* without a debugger it ends the grid */
+        code->run = run_stop;
+        code->visible = true;
+        return true;
     }
     if (!is_warp_sync(about))
         return false;

@@ -137,6 +137,8 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address);
 PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread);
 /* At least so many bytes of a thread's local memory. */
 void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
+/* False, with a fault: some lane would write what nobody may. */
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots);
 /* Bytes and states are there to be written. */
 void block_make(PtxMachine *machine, PtxBlock *block);
 void block_make_states(PtxMachine *machine, PtxBlock *block);
@@ -153,7 +155,6 @@ typedef struct Access {
     bool is_signed;  /* loads: extended with their sign */
     bool own;        /* to the thread's own memory, or what nobody writes: not told */
     const PtxArgument *address, *data, *compare, *gives;
-    uint8_t action, type; /* updates: see updates.c */
     uint32_t align;
 } Access;
 
@@ -169,6 +170,7 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
 /* ---- updates.c, addresses.c ---- */
 
 PtxPrepareFamily updates_prepare; /* atom, red */
+PtxPrepareFamily pieces_prepare;  /* discard, st.bulk, multimem */
 PtxPrepareFamily
     addresses_prepare; /* cvta, isspacep, mapa, getctarank, alloca; prefetches and what else does nothing */
 
