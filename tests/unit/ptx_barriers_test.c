@@ -235,7 +235,7 @@ static const Case mbarriers[] = {
     WRONG("an old token", 32, 1, RULE_BARRIER_OVERRUN, "phase 0, and 2 phases",
           INIT("1") "@!%p0 exit;\nmbarrier.arrive.shared.b64 %rd2, [%r2];\nmbarrier.arrive.shared.b64 _, [%r2];\n"
                     "mbarrier.test_wait.shared.b64 %p5, [%r2], %rd2;"),
-    WRONG("misaligned", 32, 1, RULE_ACCESS_ALIGNMENT, NULL, "@%p0 exit;\nmbarrier.init.shared.b64 [%r2+4], 1;"),
+    WRONG("misaligned", 32, 1, RULE_MBARRIER_ALIGNMENT, "multiple of 8", "@%p0 exit;\nmbarrier.init.shared.b64 [%r2+4], 1;"),
 };
 
 static void test_mbarriers(void **state) {
