@@ -104,6 +104,14 @@ static void leave_part(PtxMachine *machine, PtxGroup *group) {
     set_parts(machine, group, part->parent);
 }
 
+/* A group of the warp that waits for all others at an instruction that is for the warp together. */
+static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status == PTX_IS_LANES_MEET && machine->program->code[group->pc].together)
+            return group;
+    return NULL;
+}
+
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -112,6 +120,11 @@ bool control_release(PtxMachine *machine, PtxWarp *warp) {
             waits = group;
     if (!waits)
         return false;
+    const PtxGroup *together = waits_together(machine, warp);
+    if (together) {
+        barriers_divergent(machine, together, &machine->program->code[together->pc]);
+        return true;
+    }
     merge_at(machine, waits, waits->parts);
     leave_part(machine, waits);
     control_arrive(machine, waits);

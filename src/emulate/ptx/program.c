@@ -89,6 +89,8 @@ static void prepare_code(PtxProgram *program, uint32_t index) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
     about.effect_count = ptx_effects_of(program->module, &program->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < about.effect_count; i++)
+        code->together |= effects[i].effect.verb == EFFECT_CONVERGED;
     const char *why = names_nothing(program, code);
     if (!why && family_of(&about, code))
         return;
