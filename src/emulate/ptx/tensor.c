@@ -333,6 +333,15 @@ static PtxStep commit_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *
     return tensor_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
+/* Without a state space the address is generic, says the PTX ISA. The hardware takes the lower 32 bits of it, which are
+ * an address of shared memory either way, and compilers (Triton) hand it one of shared memory. */
+static PtxSpace commit_space(const CommitDetail *detail, const Lanes *addresses, uint32_t lanes) {
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (addresses->at[__builtin_ctz(left)] > UINT32_MAX)
+            return detail->space;
+    return PTX_SPACE_CLUSTER;
+}
+
 static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const CommitDetail *detail = code->detail;
     const PtxProgram *program = machine->program;
@@ -340,7 +349,8 @@ static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     uint32_t unknown = 0, there = lanes, mask_unknown = 0;
     PtxSpot spots[PTX_LANES];
     const Lanes *addresses = ptx_fetch_address(machine, group, code_argument(program, code, 0), &scratch, &unknown);
-    if (!ptx_resolve(machine, group, code, detail->space, addresses, unknown, 8, 8, &there, spots))
+    PtxSpace space = commit_space(detail, addresses, lanes & ~unknown);
+    if (!ptx_resolve(machine, group, code, space, addresses, unknown, 8, 8, &there, spots))
         return PTX_STEP_FAULT;
     const Lanes *masks = NULL;
     if (detail->multicast)
