@@ -37,7 +37,7 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 # (A wheel goes to machines that may not have it.)
 zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
-libraries = -ljansson $(if $(zstd),-lzstd)
+libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
