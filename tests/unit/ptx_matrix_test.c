@@ -344,8 +344,7 @@ static void tiles_are_told(void **state) {
     assert_int_equal(seen.last.flight->group, GROUP_WGMMA);
     uint64_t a_bytes = 0, b_bytes = 0;
     for (unsigned i = 0; i < seen.pieces; i++)
-        if (seen.sizes[i] == 32)
-            *(seen.offsets[i] - 1024 < 8192 ? &a_bytes : &b_bytes) += 32;
+        *(seen.offsets[i] - 1024 < 8192 ? &a_bytes : &b_bytes) += seen.sizes[i];
     assert_int_equal(a_bytes, 64 * 32);
     assert_int_equal(b_bytes, 4 * 8 * 32);
     ptx_running_end(&r);

@@ -94,8 +94,8 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
         uint32_t from = chunk;
         while (chunk <= high && marks[chunk / 64] >> chunk % 64 & 1)
             ++chunk;
-        if (chunk > from && !add_piece(machine, code, warp, block, from * DESCRIPTOR_CHUNK,
-                                       (chunk - from) * DESCRIPTOR_CHUNK, pieces))
+        if (chunk > from &&
+            !add_piece(machine, code, warp, block, from * DESCRIPTOR_CHUNK, (chunk - from) * DESCRIPTOR_CHUNK, pieces))
             return false;
         ++chunk;
     }

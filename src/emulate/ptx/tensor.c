@@ -21,8 +21,8 @@ TensorMemory *tensor_memory(PtxMachine *machine, PtxCta *cta) {
     CtaMatrix *matrix = cta_matrix(machine, cta);
     if (!matrix->memory) {
         TensorMemory *memory = ARENA_NEW(&machine->arena, TensorMemory);
-        memory->block = (PtxBlock){
-            .space = PTX_SPACE_TENSOR, .size = TENSOR_BYTES, .name = "tensor memory", .cta = cta->number};
+        memory->block =
+            (PtxBlock){.space = PTX_SPACE_TENSOR, .size = TENSOR_BYTES, .name = "tensor memory", .cta = cta->number};
         matrix->memory = memory;
     }
     return matrix->memory;
@@ -185,8 +185,8 @@ static PtxStep write_address(PtxMachine *machine, PtxGroup *group, const PtxCode
     return PTX_STEP_NEXT;
 }
 
-static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                        TensorMemory *memory, uint32_t columns) {
+static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, TensorMemory *memory,
+                        uint32_t columns) {
     if (memory->relinquished)
         return fault_with(machine, RULE_TMEM_AFTER_RELINQUISH, code, group->warp, lanes, 0, 0,
                           "its CTA has given up the right to allocate");
@@ -219,7 +219,8 @@ static PtxStep release(PtxMachine *machine, PtxGroup *group, const PtxCode *code
                  (memory->units >> unit & mask) == mask && !(memory->begins >> unit & mask & ~UINT32_C(1));
     if (!whole)
         return fault_with(machine, RULE_TMEM_OUTSIDE, code, group->warp, lanes, 0, place.column,
-                          machine_sentence(machine, "it frees %u columns from column %u on, which were not allocated so",
+                          machine_sentence(machine,
+                                           "it frees %u columns from column %u on, which were not allocated so",
                                            columns, place.column));
     memory->units &= ~(mask << unit);
     memory->begins &= ~(UINT32_C(1) << unit);
@@ -244,9 +245,9 @@ static PtxStep run_life(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (!fetch_uniform(machine, group, code, argument, lanes, &columns, &step))
         return step;
     if (columns < TENSOR_UNIT || columns > TENSOR_COLUMNS || (columns & (columns - 1)))
-        return fault_with(machine, RULE_TMEM_SIZE, code, group->warp, lanes, 0, (int64_t)columns,
-                          machine_sentence(machine, "%u columns: a power of two from 32 to 512 is needed",
-                                           (uint32_t)columns));
+        return fault_with(
+            machine, RULE_TMEM_SIZE, code, group->warp, lanes, 0, (int64_t)columns,
+            machine_sentence(machine, "%u columns: a power of two from 32 to 512 is needed", (uint32_t)columns));
     if (detail->what == LIFE_ALLOCATE)
         return allocate(machine, group, code, lanes, memory, (uint32_t)columns);
     return release(machine, group, code, lanes, memory, (uint32_t)columns);
