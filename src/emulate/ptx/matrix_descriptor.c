@@ -94,8 +94,8 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
         uint32_t from = chunk;
         while (chunk <= high && marks[chunk / 64] >> chunk % 64 & 1)
             ++chunk;
-        if (chunk > from && !add_piece(machine, code, warp, block, from * DESCRIPTOR_CHUNK,
-                                       (chunk - from) * DESCRIPTOR_CHUNK, pieces))
+        if (chunk > from &&
+            !add_piece(machine, code, warp, block, from * DESCRIPTOR_CHUNK, (chunk - from) * DESCRIPTOR_CHUNK, pieces))
             return false;
         ++chunk;
     }
@@ -112,6 +112,7 @@ static float element(MatrixType type, const uint8_t *chunk, unsigned e) {
 
 void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, const MatrixTake *take) {
     unsigned first, end, depth, per = per_chunk(tile), k_end = take->k_first + take->k_count;
+    unsigned used = per * matrix_type_bits(tile->type) / 8; /* bytes of a chunk; the rest is padding */
     extent(tile, &first, &end, &depth);
     unsigned j_first = tile->across ? take->k_first : take->k_first / per;
     unsigned j_end = tile->across ? k_end : (k_end + per - 1) / per;
@@ -127,7 +128,7 @@ void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, c
                 unsigned at = (line - tile->first) * take->line_stride + (k - take->k_first) * take->k_stride;
                 take->to[at] = element(tile->type, bytes, e);
             }
-            for (unsigned byte = 0; byte < DESCRIPTOR_CHUNK; ++byte) {
+            for (unsigned byte = 0; byte < used; ++byte) {
                 if (states[byte] == BYTE_KNOWN)
                     continue;
                 for (unsigned e = 0; e < (tile->across ? per : 1); ++e) {

@@ -205,8 +205,8 @@ static bool same_accumulators(const PtxMachine *machine, const WarpMma *part, co
     *some = false;
     for (uint32_t i = 0; part->frame == other->frame && i < my_count; ++i)
         for (uint32_t j = 0; j < their_count; ++j) {
-            bool equal = matrix_register(machine->program, mine, i)->slot ==
-                         matrix_register(machine->program, theirs, j)->slot;
+            bool equal =
+                matrix_register(machine->program, mine, i)->slot == matrix_register(machine->program, theirs, j)->slot;
             *some |= equal;
             same &= equal == (i == j);
         }

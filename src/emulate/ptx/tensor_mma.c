@@ -30,10 +30,10 @@ typedef struct TensorMma {
     MmaKind kind;
     bool pair, stationary; /* stationary: .ws */
     bool scaled, from_tensor, shifts;
-    uint8_t scales;            /* scale factors along k */
-    uint8_t enable, disabled;  /* operands; disabled: lanes of D that stay as they are; 0: none */
-    uint8_t scale_a, scale_b;  /* operands; 0: none */
-    uint8_t shrinks;           /* operand: D is divided by 2 to the power of it; 0: none */
+    uint8_t scales;           /* scale factors along k */
+    uint8_t enable, disabled; /* operands; disabled: lanes of D that stay as they are; 0: none */
+    uint8_t scale_a, scale_b; /* operands; 0: none */
+    uint8_t shrinks;          /* operand: D is divided by 2 to the power of it; 0: none */
 } TensorMma;
 
 /* One that is in flight. */
@@ -46,7 +46,7 @@ typedef struct MmaFlight {
     uint8_t scale_a_id, scale_b_id;
     TensorPlace d_place, a_place, scale_a_place, scale_b_place;
     MatrixDescriptor a_descriptor, b_descriptor;
-    double factor;                    /* of D */
+    double factor;                   /* of D */
     uint32_t disabled[MMA_CTAS * 4]; /* lanes */
 } MmaFlight;
 
@@ -459,8 +459,9 @@ static bool kind_of(const PtxCode *code, TensorMma *mma) {
     static const struct {
         const char *word;
         MmaKind kind;
-    } kinds[] = {{"kind::f16", KIND_F16},           {"kind::tf32", KIND_TF32}, {"kind::f8f6f4", KIND_F8F6F4},
-                 {"kind::i8", KIND_I8},             {"kind::mxf4", KIND_MXF4}, {"kind::mxf4nvf4", KIND_MXF4},
+    } kinds[] = {{"kind::f16", KIND_F16},          {"kind::tf32", KIND_TF32},
+                 {"kind::f8f6f4", KIND_F8F6F4},    {"kind::i8", KIND_I8},
+                 {"kind::mxf4", KIND_MXF4},        {"kind::mxf4nvf4", KIND_MXF4},
                  {"kind::mxf8f6f4", KIND_MXF8F6F4}};
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; ++i)
         if (code_has(code, str_of(kinds[i].word))) {
