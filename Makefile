@@ -37,7 +37,7 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 # (A wheel goes to machines that may not have it.)
 zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
-libraries = -ljansson $(if $(zstd),-lzstd)
+libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
@@ -61,7 +61,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
@@ -174,11 +174,11 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lm
+	$(link) -o $@ $^ $(libraries)
 
 ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+	$(link) -o $@ $^ $(libraries) -lcmocka
 
 # It shares no code with what it is held against.
 $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
@@ -186,7 +186,7 @@ $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lm
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
@@ -276,6 +276,11 @@ ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree 
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
 
+ptx-suites: ## check suites of CUDA kernels with known verdicts; SUITES=DIR has the checkouts, CACHE=DIR keeps PTX, CAPTURED=DIR launches of weir exec
+	@test -n "$(SUITES)$(CAPTURED)" || { echo "make ptx-suites needs SUITES=DIR, a folder of checkouts, or CAPTURED=DIR" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ptx-suites --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(if $(CAPTURED),--captured $(CAPTURED)) $(SUITES)
+
 ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
 	@$(BUILD)/tests/reference/ptx/values --checks $(or $(CHECKS),10000000) --seed $(or $(SEED),0) --random $(or $(RANDOM),200) $(or $(PTX),tests/ptx/values)
@@ -361,6 +366,8 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
 	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
 	ln -sf $(SONAME) $(lib)/libweir.so
+	install -d $(DESTDIR)$(PREFIX)/lib/weir
+	install -m 755 $(BUILD)/libweir-capture.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-capture.so
 	install -m 644 include/weir/weir.h $(header)/weir.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
@@ -376,6 +383,7 @@ deb: ## make a Debian package in $(BUILD)
 	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
+	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
 		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish

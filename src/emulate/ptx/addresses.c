@@ -105,7 +105,7 @@ static PtxStep run_getctarank(PtxMachine *machine, PtxGroup *group, const PtxCod
     return PTX_STEP_NEXT;
 }
 
-/* ---- The stack ---------------------------------------------------------------------------------------------------- */
+/* ---- The stack ---- */
 
 static uint32_t *stack_of(PtxMachine *machine, PtxFrame *frame) {
     if (!frame->stack) {
@@ -129,7 +129,7 @@ static PtxStep run_alloca(PtxMachine *machine, PtxGroup *group, const PtxCode *c
         uint64_t at = ((uint64_t)stack[lane] + convert->align - 1) / convert->align * convert->align;
         uint64_t end = at + sizes->at[lane];
         if (sizes->at[lane] > most || end > most)
-            return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, rest & -rest, "the stack is full");
+            return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_BOUNDS, code, rest & -rest, "the stack is full");
         PtxBlock *block = local_block(machine, group->warp->cta, group->warp->index * PTX_LANES + lane);
         local_grow(machine, block, end);
         memset(block->states + at, BYTE_NEVER, sizes->at[lane]);
@@ -160,7 +160,7 @@ static PtxStep run_stackrestore(PtxMachine *machine, PtxGroup *group, const PtxC
     return PTX_STEP_NEXT;
 }
 
-/* ---- Which there are ------------------------------------------------------------------------------------------------ */
+/* ---- Which there are ---- */
 
 static PtxStep run_nothing(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     (void)machine, (void)group, (void)code, (void)lanes;

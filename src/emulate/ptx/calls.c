@@ -18,7 +18,7 @@ uint32_t frame_top(const PtxFrame *frame) {
     return (top + 15) / 16 * 16;
 }
 
-/* ---- Handing over ------------------------------------------------------------------------------------------------ */
+/* ---- Handing over ---- */
 
 static unsigned bytes_of(const PtxArgument *argument) {
     return argument->bits < 8 ? 1 : argument->bits / 8;
@@ -94,7 +94,7 @@ static void hand_over(PtxMachine *machine, PtxGroup *group, PtxFrame *from, cons
     group->frame = own;
 }
 
-/* ---- Calls -------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ---- */
 
 /* The lanes are all of the group. */
 static PtxStep enter(PtxMachine *machine, PtxGroup *group, const Call *call, uint32_t function) {
@@ -145,8 +145,8 @@ static PtxStep call_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *
             uint32_t lane = (uint32_t)__builtin_ctz(rest);
             uint8_t bytes[8], states[8];
             const PtxArgument *argument = argument_member(program, call->arguments, i);
-            uint32_t size = argument->kind == ARGUMENT_SYMBOL ? (uint32_t)program->seats[argument->slot].bytes
-                                                              : bytes_of(argument);
+            uint32_t size =
+                argument->kind == ARGUMENT_SYMBOL ? (uint32_t)program->seats[argument->slot].bytes : bytes_of(argument);
             argument_read(machine, group, argument, lane, size < 8 ? size : 8, bytes, states);
             memcpy(&values[i][lane], bytes, size < 8 ? size : 8);
             for (uint32_t k = 0; k < size && k < 8; k++)
@@ -185,7 +185,7 @@ static PtxStep run_indirect(PtxMachine *machine, PtxGroup *group, const PtxCode 
         same |= addresses->at[__builtin_ctz(rest)] == address ? rest & -rest : 0;
     uint64_t function = (address - PTX_WINDOW_CODE) / 16;
     if (address < PTX_WINDOW_CODE || function >= module->functions_count || address % 16)
-        return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, same,
+        return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, same,
                          "it calls an address that is not that of a function");
     DriverCall *driver = driver_call(ptx_name(module, module->functions[function].name));
     if (!machine->program->routines[function].ready && !driver)
@@ -199,7 +199,7 @@ static PtxStep run_indirect(PtxMachine *machine, PtxGroup *group, const PtxCode 
     return call_driver(machine, group, code, call, driver, same);
 }
 
-/* ---- Returns -------------------------------------------------------------------------------------------------------- */
+/* ---- Returns ---- */
 
 static void give_results(PtxMachine *machine, PtxGroup *group) {
     const PtxProgram *program = machine->program;
@@ -237,7 +237,7 @@ PtxStep calls_return(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     return PTX_STEP_MOVED;
 }
 
-/* ---- Which there are -------------------------------------------------------------------------------------------------- */
+/* ---- Which there are ---- */
 
 static void find_operands(const PtxProgram *program, const PtxCode *code, Call *call) {
     for (uint32_t i = 0; i < code->count; i++) {

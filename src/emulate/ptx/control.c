@@ -1,13 +1,13 @@
 /* Where threads go on: branches, at which lanes of a warp part and meet again, calls, returns, ends; and instructions
  * for which lanes have to come together.
  *
- * When a branch parts a group, a PtxParting is noted: the place where the lanes meet again, and which ones. A group that
- * comes to the place of its innermost part waits there until all lanes of it have come, and they go on as one group,
- * whose innermost part is then the next one. That is for speed and for what activemask gives, and no promise: where
- * nobody else of the warp can move, whoever waits there goes on alone (ptx_warp_release). */
+ * When a branch parts a group, a PtxParting is noted: the place where the lanes meet again, and which ones. A group
+ * that comes to the place of its innermost part waits there until all lanes of it have come, and they go on as one
+ * group, whose innermost part is then the next one. That is for speed and for what activemask gives, and no promise:
+ * where nobody else of the warp can move, whoever waits there goes on alone (ptx_warp_release). */
 #include "emulate/ptx/internal.h"
 
-/* ---- Parts ---------------------------------------------------------------------------------------------------- */
+/* ---- Parts ---- */
 
 static PtxParting *new_part(PtxMachine *machine, PtxParting *parent, PtxFrame *frame, uint32_t pc, uint32_t lanes) {
     Pools *pools = pools_of(machine);
@@ -47,7 +47,7 @@ void control_set_meet(PtxGroup *group) {
     group->meet = part && part->frame == group->frame ? part->pc : PTX_NONE;
 }
 
-/* ---- Meeting --------------------------------------------------------------------------------------------------- */
+/* ---- Meeting ---- */
 
 /* Lanes of a group that stand at the place of their innermost part. */
 static bool stands_at(const PtxGroup *group, const PtxParting *part) {
@@ -104,21 +104,25 @@ static void leave_part(PtxMachine *machine, PtxGroup *group) {
     set_parts(machine, group, part->parent);
 }
 
-bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+/* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
+bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
-    for (PtxGroup *group = warp->groups; group; group = group->next) {
-        if (ptx_group_can_go(machine, group))
-            return false;
+    for (PtxGroup *group = warp->groups; group; group = group->next)
         if (group->status == PTX_IS_MEETS && (!waits || group->lanes < waits->lanes))
             waits = group;
-    }
     if (!waits)
         return false;
-    PtxParting *part = waits->parts;
-    merge_at(machine, waits, part);
+    merge_at(machine, waits, waits->parts);
     leave_part(machine, waits);
     control_arrive(machine, waits);
     return true;
+}
+
+bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (ptx_group_can_go(machine, group))
+            return false;
+    return control_release(machine, warp);
 }
 
 void control_return(PtxMachine *machine, PtxGroup *group, const PtxFrame *frame) {
@@ -128,7 +132,7 @@ void control_return(PtxMachine *machine, PtxGroup *group, const PtxFrame *frame)
     control_arrive(machine, group);
 }
 
-/* ---- Parting ----------------------------------------------------------------------------------------------------- */
+/* ---- Parting ---- */
 
 PtxGroup *control_split(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     PtxGroup *other = new_group(machine, group->warp);
@@ -182,7 +186,7 @@ static PtxStep run_jump(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     return control_jump(machine, group, code->meets, lanes, code_argument(machine->program, code, 0)->slot);
 }
 
-/* ---- Tables -------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---- */
 
 typedef struct Table {
     const PtxArgument *index;
@@ -209,7 +213,7 @@ static PtxStep run_table(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         for (uint32_t i = rest; i; i &= i - 1)
             same |= chosen.at[__builtin_ctz(i)] == number ? i & -i : 0;
         if (number >= table->count)
-            return ptx_fault(machine, at, RULE_GLOBAL_OUT_OF_BOUNDS, code, same, "the index is beyond the list of labels");
+            return ptx_fault(machine, at, RULE_ACCESS_INVALID, code, same, "the index is beyond the list of labels");
         rest &= ~same;
         if (at->lanes == same) {
             control_jump(machine, at, code->meets, same, table->targets[number]);
@@ -253,7 +257,7 @@ static bool prepare_table(const PtxPrepare *about, PtxCode *code) {
     return table->count > 0;
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------------------------------ */
+/* ---- Ends ---- */
 
 static PtxStep run_exit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     (void)code;
@@ -271,10 +275,10 @@ static PtxStep run_exit(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 }
 
 static PtxStep run_stop(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, lanes, "the kernel traps");
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, "the kernel traps");
 }
 
-/* ---- Meeting of lanes --------------------------------------------------------------------------------------------------- */
+/* ---- Meeting of lanes ---- */
 
 /* Lanes of a group that run the instruction before which it stands. */
 static uint32_t running(const PtxGroup *group, const PtxCode *code) {
@@ -397,10 +401,9 @@ static PtxStep run_warp_sync(PtxMachine *machine, PtxGroup *group, const PtxCode
         group->waits_for = mask;
         return PTX_STEP_WAITS;
     }
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC,
-                                  .code = code,
-                                  .warp = group->warp,
-                                  .lanes = mask & running(group, code)});
+    ptx_tell(machine,
+             &(PtxEvent){
+                 .kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = group->warp, .lanes = mask & running(group, code)});
     return PTX_STEP_NEXT;
 }
 
@@ -433,7 +436,7 @@ static PtxStep run_elect(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     return PTX_STEP_NEXT;
 }
 
-/* ---- Which are control's ------------------------------------------------------------------------------------------------ */
+/* ---- Which are control's ---- */
 
 static bool is_warp_sync(const PtxPrepare *about) {
     return about->evaluator == PTX_EVALUATE_NONE && about->effect_count == 1 &&
@@ -469,6 +472,11 @@ bool control_prepare(const PtxPrepare *about, PtxCode *code) {
         return true;
     default:
         break;
+    }
+    if (!strcmp(code->form->row->name, "brkpt")) { /* without a debugger it ends the grid */
+        code->run = run_stop;
+        code->visible = true;
+        return true;
     }
     if (!is_warp_sync(about))
         return false;

@@ -15,7 +15,7 @@ typedef struct Wanted {
     char letter;
 } Wanted;
 
-/* ---- Types of constants --------------------------------------------------------------------------------------- */
+/* ---- Types of constants ---- */
 
 static Wanted wanted_type(const PtxForm *form, Str type) {
     Str word = ptx_form_modifier(form->row, form->text, type);
@@ -47,7 +47,7 @@ static Wanted wanted_at(const Decoding *d, unsigned place) {
     return (Wanted){0};
 }
 
-/* ---- Constants ------------------------------------------------------------------------------------------------ */
+/* ---- Constants ---- */
 
 static uint32_t constant_row(PtxProgram *program, uint64_t value) {
     for (uint32_t i = program->constant_count, tried = 0; i-- > 0 && tried < 64; tried++)
@@ -95,7 +95,7 @@ static void decode_constant(Decoding *d, const PtxOperand *operand, Wanted wante
     to->slot = constant_row(d->program, value);
 }
 
-/* ---- Registers ------------------------------------------------------------------------------------------------ */
+/* ---- Registers ---- */
 
 static uint32_t new_arguments(PtxProgram *program, uint32_t count) {
     uint32_t first = program->argument_count;
@@ -111,9 +111,8 @@ static uint32_t element_rows(const PtxSeat *seat) {
 
 static PtxArgument register_argument(const PtxSeat *seat, const PtxOperand *operand, unsigned member) {
     uint32_t index = (uint32_t)operand->value, each = element_rows(seat);
-    PtxArgument made = {.kind = seat->bits == 1 ? ARGUMENT_PREDICATE : ARGUMENT_ROW,
-                        .bits = seat->bits,
-                        .negated = operand->negated};
+    PtxArgument made = {
+        .kind = seat->bits == 1 ? ARGUMENT_PREDICATE : ARGUMENT_ROW, .bits = seat->bits, .negated = operand->negated};
     made.slot = (uint32_t)seat->at + (seat->bits == 1 ? index : (index * seat->members + member) * each);
     return made;
 }
@@ -142,7 +141,7 @@ static void decode_register(Decoding *d, const PtxOperand *operand, PtxArgument 
     *to = whole;
 }
 
-/* ---- Trees ----------------------------------------------------------------------------------------------------- */
+/* ---- Trees ---- */
 
 static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, Wanted wanted);
 
@@ -230,11 +229,8 @@ void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places
     const PtxOperand *operands = ptx_operands(module, statement, &taken);
     for (uint32_t i = 0; i < taken; i += ptx_extent(&operands[i]))
         count++;
-    Decoding d = {.program = program,
-                  .form = code->form,
-                  .places = places,
-                  .first_statement = first_statement,
-                  .count = count};
+    Decoding d = {
+        .program = program, .form = code->form, .places = places, .first_statement = first_statement, .count = count};
     uint32_t first = new_arguments(program, count);
     for (uint32_t i = 0, at = 0; i < count; i++, at += ptx_extent(&operands[at])) {
         PtxArgument made = decode_operand(&d, &operands[at], wanted_at(&d, i));

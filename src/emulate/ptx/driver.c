@@ -5,7 +5,7 @@
 
 enum { MOST_TEXT = 4096 };
 
-/* ---- Printing ----------------------------------------------------------------------------------------------------- */
+/* ---- Printing ---- */
 
 /* A byte at a generic address; false: there is none that is known. */
 static bool byte_at(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, uint64_t address,
@@ -118,7 +118,7 @@ static PtxStep call_printf(PtxMachine *machine, PtxGroup *group, const PtxCode *
     return PTX_STEP_NEXT;
 }
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---- */
 
 static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
@@ -159,7 +159,7 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         if (!address)
             continue;
         if (!block || block->base != address || address < PTX_WINDOW_HEAP || !block->size)
-            return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, rest & -rest,
+            return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
                              "it frees what malloc did not give, or what was freed before");
         block->size = 0;
         pools_of(machine)->found = NULL;
@@ -168,7 +168,7 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     return PTX_STEP_NEXT;
 }
 
-/* ---- Assertions ------------------------------------------------------------------------------------------------------ */
+/* ---- Assertions ---- */
 
 static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                                const uint64_t arguments[][PTX_LANES], const uint32_t *unknown,
@@ -176,20 +176,20 @@ static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCo
     (void)results;
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
     Text text = {0};
-    text_addf(&text, "the assertion fails: ");
+    text_addf(&text, "assertion `");
     if (unknown[0] >> lane & 1 || !string_at(machine, code, group->warp, lane, arguments[0][lane], &text))
         text_addf(&text, "?");
-    return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, lanes, text_keep(&text, &machine->arena));
+    text_addf(&text, "` failed");
+    machine->fault = (PtxFault){0};
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
 }
 
 DriverCall *driver_call(Str name) {
     static const struct {
         const char *name;
         DriverCall *call;
-    } calls[] = {{"vprintf", call_printf},
-                 {"malloc", call_malloc},
-                 {"free", call_free},
-                 {"__assertfail", call_assertfail}};
+    } calls[] = {
+        {"vprintf", call_printf}, {"malloc", call_malloc}, {"free", call_free}, {"__assertfail", call_assertfail}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (str_is(name, calls[i].name))
             return calls[i].call;

@@ -7,7 +7,7 @@
 enum { JUMPS_A_TURN = 256 };
 #define MACHINE_BUDGET ((size_t)3 << 30)
 
-/* ---- Making one ------------------------------------------------------------------------------------------------ */
+/* ---- Making one ---- */
 
 static uint64_t volume(const uint32_t sizes[3]) {
     return (uint64_t)(sizes[0] ? sizes[0] : 1) * (sizes[1] ? sizes[1] : 1) * (sizes[2] ? sizes[2] : 1);
@@ -80,7 +80,7 @@ void ptx_machine_free(PtxMachine *machine) {
     free(machine);
 }
 
-/* ---- Frames and groups ------------------------------------------------------------------------------------------- */
+/* ---- Frames and groups ---- */
 
 static PtxFrame *make_frame(PtxMachine *machine, const PtxRoutine *routine) {
     Arena *arena = &machine->arena;
@@ -174,8 +174,7 @@ void free_group(PtxMachine *machine, PtxGroup *group) {
     pools_of(machine)->groups = group;
 }
 
-/* ---- CTAs -----------------------------------------------------------------------------------------------------------
- */
+/* ---- CTAs ---- */
 
 static PtxCta *make_cta(PtxMachine *machine) {
     Arena *arena = &machine->arena;
@@ -291,8 +290,7 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
     control_exited(machine, warp);
 }
 
-/* ---- What is told ---------------------------------------------------------------------------------------------------
- */
+/* ---- What is told ---- */
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event) {
     if (machine->alike)
@@ -349,7 +347,7 @@ void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *war
                         .times = 1};
 }
 
-/* ---- A turn ------------------------------------------------------------------------------------------------------------- */
+/* ---- A turn ---- */
 
 bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     switch ((PtxStatus)group->status) {

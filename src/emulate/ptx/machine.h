@@ -50,7 +50,7 @@ typedef struct PtxBlock {
 #define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
 #define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
 #define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
-#define PTX_WINDOW_GLOBAL UINT64_C(0x7e0000000000) /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000) /* variables of the module, below; and what malloc gives, above */
 #define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };

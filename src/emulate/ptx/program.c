@@ -4,7 +4,7 @@
 #include "ptx/effects.h"
 #include "ptx/print.h"
 
-/* ---- Asking about code ------------------------------------------------------------------------------------------ */
+/* ---- Asking about code ---- */
 
 const PtxArgument *code_named(const PtxProgram *program, const PtxCode *code, Str name) {
     int place = code->form->row ? ptx_operand_place(code->form->row, code->form->text, name, code->count) : -1;
@@ -26,8 +26,9 @@ uint32_t code_line(const PtxProgram *program, const PtxCode *code) {
 
 uint32_t code_behind(const PtxProgram *program, const PtxCode *code, uint32_t statement) {
     uint32_t at = (uint32_t)(code - program->code), index = 0;
-    while (index < program->module->functions_count &&
-           !(program->routines[index].ready && at >= program->routines[index].begin && at < program->routines[index].end))
+    while (
+        index < program->module->functions_count &&
+        !(program->routines[index].ready && at >= program->routines[index].begin && at < program->routines[index].end))
         index++;
     const PtxRoutine *routine = &program->routines[index];
     uint32_t low = routine->begin, high = routine->end - 1;
@@ -41,7 +42,7 @@ uint32_t code_behind(const PtxProgram *program, const PtxCode *code, uint32_t st
     return low;
 }
 
-/* ---- Families ------------------------------------------------------------------------------------------------------ */
+/* ---- Families ---- */
 
 PtxStep ptx_run_unknown(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     (void)group, (void)lanes;
@@ -62,7 +63,7 @@ static const char *names_nothing(PtxProgram *program, const PtxCode *code) {
             seat->space != PTX_SPACE_PARAM) {
             Text text = {0};
             text_addf(&text, "it uses the variable %.*s, which is defined elsewhere",
-                        STR_ARG(ptx_name(module, module->variables[operand->a].name)));
+                      STR_ARG(ptx_name(module, module->variables[operand->a].name)));
             const char *kept = arena_copy(program->arena, text.data, text.size);
             text_free(&text);
             return kept;
@@ -98,7 +99,7 @@ static void prepare_code(PtxProgram *program, uint32_t index) {
         program->first_unknown = index;
 }
 
-/* ---- Routines ------------------------------------------------------------------------------------------------------- */
+/* ---- Routines ---- */
 
 static const PtxForm *return_form(PtxProgram *program) {
     PtxForm *form = ARENA_NEW(program->arena, PtxForm);
@@ -219,7 +220,7 @@ PtxProgram *ptx_program(Arena *arena, const PtxModule *module, uint32_t entry, s
     return whole ? program : NULL;
 }
 
-/* ---- As text --------------------------------------------------------------------------------------------------------- */
+/* ---- As text ---- */
 
 void ptx_program_print(const PtxProgram *program, Text *to) {
     const PtxModule *module = program->module;
@@ -228,8 +229,8 @@ void ptx_program_print(const PtxProgram *program, Text *to) {
         if (!routine->ready)
             continue;
         text_addf(to, "%.*s: %u rows, %u masks, %u bytes of .param, %u of .local\n",
-                    STR_ARG(ptx_name(module, module->functions[i].name)), routine->rows, routine->masks,
-                    routine->param_bytes, routine->local_bytes);
+                  STR_ARG(ptx_name(module, module->functions[i].name)), routine->rows, routine->masks,
+                  routine->param_bytes, routine->local_bytes);
         for (uint32_t k = routine->begin; k < routine->end; k++) {
             const PtxCode *code = &program->code[k];
             text_addf(to, "%6u line %u: %.*s", k, code_line(program, code), STR_ARG(code->form->text));

@@ -2,36 +2,36 @@
 #include "emulate/ptx/internal.h"
 
 /* Names, and what they are; those behind SPECIAL_UNKNOWN have numbers that no launch gives. */
-#define SPECIALS(SPECIAL)                                        \
-    SPECIAL(TID, "%tid")                                         \
-    SPECIAL(NTID, "%ntid")                                       \
-    SPECIAL(LANEID, "%laneid")                                   \
-    SPECIAL(WARPID, "%warpid")                                   \
-    SPECIAL(NWARPID, "%nwarpid")                                 \
-    SPECIAL(CTAID, "%ctaid")                                     \
-    SPECIAL(NCTAID, "%nctaid")                                   \
-    SPECIAL(GRIDID, "%gridid")                                   \
-    SPECIAL(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")         \
-    SPECIAL(CLUSTERID, "%clusterid")                             \
-    SPECIAL(NCLUSTERID, "%nclusterid")                           \
-    SPECIAL(CLUSTER_CTAID, "%cluster_ctaid")                     \
-    SPECIAL(CLUSTER_NCTAID, "%cluster_nctaid")                   \
-    SPECIAL(CLUSTER_CTARANK, "%cluster_ctarank")                 \
-    SPECIAL(CLUSTER_NCTARANK, "%cluster_nctarank")               \
-    SPECIAL(LANEMASK_EQ, "%lanemask_eq")                         \
-    SPECIAL(LANEMASK_LE, "%lanemask_le")                         \
-    SPECIAL(LANEMASK_LT, "%lanemask_lt")                         \
-    SPECIAL(LANEMASK_GE, "%lanemask_ge")                         \
-    SPECIAL(LANEMASK_GT, "%lanemask_gt")                         \
-    SPECIAL(ENVREG, "%envreg")                                   \
-    SPECIAL(RESERVED_BEGIN, "%reserved_smem_offset_begin")       \
-    SPECIAL(RESERVED_END, "%reserved_smem_offset_end")           \
-    SPECIAL(RESERVED_CAP, "%reserved_smem_offset_cap")           \
-    SPECIAL(TOTAL_SMEM, "%total_smem_size")                      \
-    SPECIAL(AGGR_SMEM, "%aggr_smem_size")                        \
-    SPECIAL(DYNAMIC_SMEM, "%dynamic_smem_size")                  \
-    SPECIAL(CURRENT_GRAPH, "%current_graph_exec")                \
-    SPECIAL(CLOCK_HI, "%clock_hi")                               \
+#define SPECIALS(SPECIAL)                                  \
+    SPECIAL(TID, "%tid")                                   \
+    SPECIAL(NTID, "%ntid")                                 \
+    SPECIAL(LANEID, "%laneid")                             \
+    SPECIAL(WARPID, "%warpid")                             \
+    SPECIAL(NWARPID, "%nwarpid")                           \
+    SPECIAL(CTAID, "%ctaid")                               \
+    SPECIAL(NCTAID, "%nctaid")                             \
+    SPECIAL(GRIDID, "%gridid")                             \
+    SPECIAL(IS_EXPLICIT_CLUSTER, "%is_explicit_cluster")   \
+    SPECIAL(CLUSTERID, "%clusterid")                       \
+    SPECIAL(NCLUSTERID, "%nclusterid")                     \
+    SPECIAL(CLUSTER_CTAID, "%cluster_ctaid")               \
+    SPECIAL(CLUSTER_NCTAID, "%cluster_nctaid")             \
+    SPECIAL(CLUSTER_CTARANK, "%cluster_ctarank")           \
+    SPECIAL(CLUSTER_NCTARANK, "%cluster_nctarank")         \
+    SPECIAL(LANEMASK_EQ, "%lanemask_eq")                   \
+    SPECIAL(LANEMASK_LE, "%lanemask_le")                   \
+    SPECIAL(LANEMASK_LT, "%lanemask_lt")                   \
+    SPECIAL(LANEMASK_GE, "%lanemask_ge")                   \
+    SPECIAL(LANEMASK_GT, "%lanemask_gt")                   \
+    SPECIAL(ENVREG, "%envreg")                             \
+    SPECIAL(RESERVED_BEGIN, "%reserved_smem_offset_begin") \
+    SPECIAL(RESERVED_END, "%reserved_smem_offset_end")     \
+    SPECIAL(RESERVED_CAP, "%reserved_smem_offset_cap")     \
+    SPECIAL(TOTAL_SMEM, "%total_smem_size")                \
+    SPECIAL(AGGR_SMEM, "%aggr_smem_size")                  \
+    SPECIAL(DYNAMIC_SMEM, "%dynamic_smem_size")            \
+    SPECIAL(CURRENT_GRAPH, "%current_graph_exec")          \
+    SPECIAL(CLOCK_HI, "%clock_hi")                         \
     SPECIAL(GLOBALTIMER_HI, "%globaltimer_hi")
 
 typedef enum SpecialKind {
@@ -49,10 +49,8 @@ uint8_t *special_kinds(Arena *arena) {
     };
     uint8_t *kinds = ARENA_ARRAY(arena, uint8_t, 256);
     for (unsigned i = 1; i < sizeof names / sizeof *names; i++) {
-        const PtxSpecial *special = ptx_special(str_of(names[i]), NULL);
-        for (unsigned k = 0; !special && k < 256 && ptx_special_at(k); k++)
-            if (!strcmp(ptx_special_at(k)->name, names[i]))
-                special = ptx_special_at(k);
+        unsigned number;
+        const PtxSpecial *special = ptx_special(str_of(strcmp(names[i], "%envreg") ? names[i] : "%envreg1"), &number);
         if (special)
             kinds[ptx_special_index(special)] = (uint8_t)i;
     }
@@ -177,9 +175,8 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
     } else if (kind == SPECIAL_LANEID || (kind >= SPECIAL_LANEMASK_EQ && kind <= SPECIAL_LANEMASK_GT)) {
         lane_masks(kind, values);
     } else {
-        uint64_t value = kind == SPECIAL_WARPID
-                             ? warp->index
-                             : uniform_value(machine, warp->cta, kind, axis, number, unknown);
+        uint64_t value =
+            kind == SPECIAL_WARPID ? warp->index : uniform_value(machine, warp->cta, kind, axis, number, unknown);
         if (ptx_special_at(special)->bits <= 32)
             value = (uint32_t)value;
         for (unsigned i = 0; i < PTX_LANES; i++)

@@ -221,6 +221,7 @@ static void evaluate(Look *look) {
     case PTX_EVALUATE_NONE:
     case PTX_EVALUATE_CALL:
     case PTX_EVALUATE_CARRY:
+    case PTX_EVALUATE_BORROW:
         write_any(look);
         break;
     case PTX_EVALUATE_MOV:
