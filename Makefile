@@ -37,7 +37,7 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 # (A wheel goes to machines that may not have it.)
 zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
-libraries = -ljansson $(if $(zstd),-lzstd)
+libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
@@ -55,12 +55,13 @@ thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global
 freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan consan_tables gsan_cell shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
+litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
@@ -173,15 +174,19 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lm
+	$(link) -o $@ $^ $(libraries)
 
 ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+	$(link) -o $@ $^ $(libraries) -lcmocka
+
+# It shares no code with what it is held against.
+$(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
+	$(link) -o $@ $^
 
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lm
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
@@ -192,7 +197,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -245,6 +250,10 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@CC="$(CC)" scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
+
+litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test
+	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
 
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
 	@CC="$(CC)" scripts/setup test
@@ -332,7 +341,7 @@ site: ## make a web site of the documentation, in build/site, with MkDocs
 	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)
@@ -385,6 +394,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

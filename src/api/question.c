@@ -30,7 +30,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run) {
-        result->result.problem = "PTX is read, printed and linted, but not run yet: nothing was checked";
+        result->result.problem = "this looks at Triton GPU IR, not at PTX; weir check, weir run and weir lint do";
     } else if (!result_attempt(&result->result, read, &ask)) {
         result->result.problem = "there is not enough memory";
         result->result.count = 0;
@@ -114,6 +114,12 @@ static bool set_global(Result *result, const weir_run_options *options, Question
     return !problem || result_fail(result, "%s", problem);
 }
 
+static bool set_gear(Result *result, const char *gear, Question *question) {
+    question->gear = gear && strcmp(gear, "slice") == 0 ? GEAR_SLICE : GEAR_DATA;
+    return !gear || question->gear == GEAR_SLICE || strcmp(gear, "data") == 0 ||
+           result_fail(result, "--gear takes 'data' or 'slice', not '%s'", gear);
+}
+
 static bool set_target(Result *result, const char *name, Question *question) {
     question->target = name ? target_named(str_of(name)) : NULL;
     if (!name || question->target)
@@ -167,6 +173,10 @@ static void read_run(void *context) {
                          .arguments = arguments,
                          .argument_count = options->argument_count,
                          .grid = copied(result, options->grid),
+                         .block = copied(result, options->block),
+                         .cluster = copied(result, options->cluster),
+                         .shared = copied(result, options->shared),
+                         .volatile_races = options->volatile_races,
                          .root = copied(result, source_root(options)),
                          .project = options->project ? &options->project->project : NULL,
                          .shows_global = options->global,
@@ -181,7 +191,7 @@ static void read_run(void *context) {
                          .buffer = options->buffer,
                          .progress = options->progress,
                          .progress_context = options->progress_context};
-    if (set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
+    if (set_gear(result, options->gear, &question) && set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
         set_global(result, options, &question) && set_target(result, options->target, &question) &&
         set_releases(result, options->triton, &question))
         result_ask(result, &question);

@@ -19,11 +19,9 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct Seen *seen; /* what was seen of it so far */
     struct History *history;
     uint64_t events;
     size_t runs;
-    bool noted_budget;
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */

@@ -17,6 +17,7 @@ int group_slot(GroupKind group) {
 
 typedef struct GroupDetail {
     uint8_t group;              /* GroupKind */
+    uint8_t slot;               /* of those that are committed */
     bool commits, awaits;       /* first the one, then the other */
     bool sources, together;     /* sources: only what was read */
     const PtxArgument *pending; /* groups that may be left; NULL: none */
@@ -55,7 +56,7 @@ static void commit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
     ptx_tell(machine,
              &(PtxEvent){
                  .kind = PTX_EVENT_COMMIT, .code = code, .warp = group->warp, .lanes = lanes, .group = detail->group});
-    uint32_t *committed = sync->committed[group_slot((GroupKind)detail->group)];
+    uint32_t *committed = sync->committed[detail->slot];
     if (detail->group == GROUP_WGMMA)
         lanes = 1;
     for (; lanes; lanes &= lanes - 1)
@@ -182,8 +183,10 @@ bool group_prepare(const PtxPrepare *about, PtxCode *code) {
                           .sources = awaits && awaits->effect.sources,
                           .together = effect_with(about, EFFECT_CONVERGED) != NULL,
                           .pending = awaits ? named_argument(about, code, awaits->count) : NULL};
-    if (commits && group_slot((GroupKind)detail.group) < 0)
+    int slot = group_slot((GroupKind)detail.group);
+    if (commits && slot < 0)
         return false;
+    detail.slot = (uint8_t)(slot < 0 ? 0 : slot);
     code->blocks = detail.awaits;
     return take_code(about, code, group_run, &detail, sizeof detail);
 }
