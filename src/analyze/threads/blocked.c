@@ -291,8 +291,9 @@ static const char *why_mbarrier(const Stuck *stuck, const Wait *wait, const Mbar
         return verdict_text(verdict, "%" PRIu64 " phase%s completed, and every thread that arrived has exited.", flips,
                             flips == 1 ? "" : "s");
     case RULE_DEADLOCK_PARITY:
-        return verdict_text(verdict, "%" PRIu64 " phase%s completed; the wait is for one more, and no thread arrives "
-                                     "for it.",
+        return verdict_text(verdict,
+                            "%" PRIu64 " phase%s completed; the wait is for one more, and no thread arrives "
+                            "for it.",
                             flips, flips == 1 ? "" : "s");
     default:
         break;
@@ -318,7 +319,8 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
 static const char *fix_of(RuleId rule) {
     switch (rule) {
     case RULE_DEADLOCK_THREADS:
-        return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before the "
+        return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before "
+               "the "
                "early return, or use bar.sync with a number and a thread count of its own.";
     case RULE_DEADLOCK_LANES:
         return "Use a mask of just the lanes that get here, made before the branch (__ballot_sync()), or move the "
@@ -333,16 +335,19 @@ static const char *fix_of(RuleId rule) {
     case RULE_DEADLOCK_BYTES:
         return "Expect exactly the bytes that the copies of the phase deliver (mbarrier.expect_tx).";
     case RULE_DEADLOCK_PARITY:
-        return "Derive the parity of the wait from a running count of the uses of this mbarrier, (count / depth) & 1, on "
+        return "Derive the parity of the wait from a running count of the uses of this mbarrier, (count / depth) & 1, "
+               "on "
                "both sides.";
     case RULE_DEADLOCK_EXITED:
         return "Let producers and consumers make the same number of iterations.";
     case RULE_DEADLOCK_CYCLE:
     case RULE_DEADLOCK_MIXED:
-        return "Arrive before waiting, or take the slots in the same order on both sides; keep barriers of all threads out "
+        return "Arrive before waiting, or take the slots in the same order on both sides; keep barriers of all threads "
+               "out "
                "of code that only some of them run.";
     default:
-        return "Arrive on this mbarrier (mbarrier.arrive, or mbarrier.arrive.expect_tx for copies), or initialize it with "
+        return "Arrive on this mbarrier (mbarrier.arrive, or mbarrier.arrive.expect_tx for copies), or initialize it "
+               "with "
                "the number of arrivals that are made.";
     }
 }

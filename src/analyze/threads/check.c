@@ -82,7 +82,7 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
         (void)fault_tell(check, &run->schedule, run->world);
         return false;
     case PTX_END_UNKNOWN:
-        unknown_tell(check);
+        unmodeled_tell(check);
         return false;
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */
@@ -114,7 +114,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
         uint32_t line = code_line(check->program, unset->code);
         bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
         for (size_t k = 0; k < verdict->finding_count && !told; k++)
-            told = verdict->findings[k].rule == RULE_SHARED_UNINITIALIZED && verdict->findings[k].places[0].ir_line == line;
+            told = verdict->findings[k].rule == RULE_SHARED_UNINITIALIZED &&
+                   verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
         PtxCta *cta = check->machine->ctas[unset->cta];
@@ -158,10 +159,11 @@ static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(check->verdict, "", code_line(check->program, races[i].second.code),
-                           "for some choices of data that is not known, this access races with the one at line %u: give "
-                           "the data with the launch",
-                           code_line(check->program, races[i].first.code));
+        verdict_incomplete(
+            check->verdict, "", code_line(check->program, races[i].second.code),
+            "for some choices of data that is not known, this access races with the one at line %u: give "
+            "the data with the launch",
+            code_line(check->program, races[i].first.code));
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check) {

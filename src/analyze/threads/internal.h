@@ -88,7 +88,7 @@ Finding *blocked_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned
 /* The machine stopped with a fault. NULL: at a chosen launch it is none, and what to give is said. */
 Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
 /* Something that cannot be run; guesses that the machine made. */
-void unknown_tell(ThreadsCheck *check);
+void unmodeled_tell(ThreadsCheck *check);
 void guesses_tell(ThreadsCheck *check);
 
 /* ---- unreached.c ---- */

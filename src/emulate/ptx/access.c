@@ -1,6 +1,8 @@
 /* Loads and stores. */
 #include "emulate/ptx/internal.h"
 
+#include <stdlib.h>
+
 /* ---- What an instruction accesses ---- */
 
 static const PtxEffect *access_effect(const PtxPrepare *about) {
@@ -11,6 +13,19 @@ static const PtxEffect *access_effect(const PtxPrepare *about) {
         found = &about->effects[i];
     }
     return found;
+}
+
+/* A pragma before a vector load says which of its bytes are used; UINT64_MAX: none does. */
+static uint64_t used_bytes(const PtxProgram *program, const PtxCode *code) {
+    const PtxModule *module = program->module;
+    const PtxStatement *before = code->statement ? &module->statements[code->statement - 1] : NULL;
+    while (before && before > module->statements && before->kind == PTX_LOC)
+        before--;
+    if (!before || before->kind != PTX_DIRECTIVE || !before->count ||
+        module->operands[before->first].kind != PTX_STRING)
+        return UINT64_MAX;
+    Str text = ptx_name(module, module->operands[before->first].a), word = STR("\"used_bytes_mask ");
+    return str_starts(text, word) ? strtoull(text.data + word.size, NULL, 0) : UINT64_MAX;
 }
 
 /* Elements that somebody looks at. */
@@ -58,7 +73,7 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
 void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access, uint32_t lanes,
                  const PtxSpot *spots, uint32_t changes) {
     uint32_t told = 0;
-    if (!machine->observe || access->own)
+    if ((!machine->observe && !machine->alike) || access->own)
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         PtxSpace space = spots[__builtin_ctz(rest)].block->space;
@@ -66,14 +81,14 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
     }
     if (!told)
         return;
-    machine->observe(machine->observer, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                                    .code = code,
-                                                    .warp = group->warp,
-                                                    .lanes = told,
-                                                    .access = access->access,
-                                                    .spots = spots,
-                                                    .spot_count = PTX_LANES,
-                                                    .changes = changes & told});
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = code,
+                                  .warp = group->warp,
+                                  .lanes = told,
+                                  .access = access->access,
+                                  .spots = spots,
+                                  .spot_count = PTX_LANES,
+                                  .changes = changes & told});
 }
 
 /* ---- Loads ---- */
@@ -307,7 +322,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
-    if (machine->observe && !access->own)
+    if ((machine->observe || machine->alike) && !access->own)
         access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -325,6 +340,10 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
         return false;
     access->access.kind = EFFECT_READ;
     access->access.used = used_elements(program, access->data, access->members);
+    uint64_t bytes = used_bytes(program, code), each = (UINT64_C(1) << access->element) - 1;
+    for (unsigned i = 0; i < access->members && access->align <= 64; i++)
+        if (!(bytes >> i * access->element & each))
+            access->access.used &= ~(UINT32_C(1) << i);
     const PtxArgument *base = named_param(program, access);
     code->run = run_load;
     if (base) {

@@ -84,6 +84,8 @@ typedef struct PtxParting {
 void part_release(PtxMachine *machine, PtxParting *part);
 /* The group stands at a new place: meets others there, or waits for them. True if it goes on. */
 bool control_arrive(PtxMachine *machine, PtxGroup *group);
+/* Some of those who wait at a meeting place go on without the others. False: nobody waits there. */
+bool control_release(PtxMachine *machine, PtxWarp *warp);
 /* Lanes of a warp ended: some may have waited for them. */
 void control_exited(PtxMachine *machine, PtxWarp *warp);
 /* A new group of some lanes of a group, which stands where it does. */
@@ -122,6 +124,11 @@ void param_write(PtxMachine *machine, PtxWarp *warp, PtxFrame *frame, uint32_t v
 typedef PtxStep DriverCall(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]);
 DriverCall *driver_call(Str name);
+
+/* ---- sources.c ---- */
+
+/* Where what nobody knows came from, of each guess of the run: the load or the clock, if one is found. */
+void sources_find(PtxMachine *machine);
 
 /* ---- spins.c ---- */
 
