@@ -59,15 +59,22 @@ typedef struct Reaching {
     uint32_t *work, count;
 } Reaching;
 
+static uint32_t body_of(const PtxModule *module, uint32_t function) {
+    for (uint32_t i = 0; !module->functions[function].body && i < module->functions_count; i++)
+        if (module->functions[i].body && module->functions[i].name == module->functions[function].name)
+            return i;
+    return function;
+}
+
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
     for (uint32_t i = 0; module->functions[function].alias && i < module->statements_count; i++) {
         const PtxStatement *statement = &module->statements[i];
         const PtxOperand *operands = &module->operands[statement->first];
         if (statement->kind == PTX_DIRECTIVE && statement->count == 2 && operands[0].kind == PTX_CALLEE &&
             operands[1].kind == PTX_CALLEE && operands[0].a == function)
-            return operands[1].a;
+            return body_of(module, operands[1].a);
     }
-    return function;
+    return body_of(module, function);
 }
 
 static void reach_operands(Reaching *r, uint32_t first, uint32_t count);
