@@ -112,6 +112,14 @@ static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *
     return NULL;
 }
 
+/* Whether some group waits at a meeting place. */
+static bool warp_waits(const PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status == PTX_IS_MEETS)
+            return true;
+    return false;
+}
+
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -120,11 +128,6 @@ bool control_release(PtxMachine *machine, PtxWarp *warp) {
             waits = group;
     if (!waits)
         return false;
-    const PtxGroup *together = waits_together(machine, warp);
-    if (together) {
-        barriers_divergent(machine, together, &machine->program->code[together->pc]);
-        return true;
-    }
     merge_at(machine, waits, waits->parts);
     leave_part(machine, waits);
     control_arrive(machine, waits);
@@ -135,6 +138,11 @@ bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
     for (const PtxGroup *group = warp->groups; group; group = group->next)
         if (ptx_group_can_go(machine, group))
             return false;
+    const PtxGroup *together = warp_waits(warp) ? waits_together(machine, warp) : NULL;
+    if (together) {
+        barriers_divergent(machine, together, &machine->program->code[together->pc]);
+        return true;
+    }
     return control_release(machine, warp);
 }
 
