@@ -111,12 +111,24 @@ static const PtxForm *return_form(PtxProgram *program) {
     return form;
 }
 
-/* Places where threads that part at the end of a block meet again. */
+/* Whether a thread that comes there is over at once. */
+static bool is_end(const PtxProgram *program, const PtxRoutine *routine, uint32_t code) {
+    PtxEvaluator evaluator = program->code[code].form->evaluator;
+    return program->code[code].guard == PTX_NONE &&
+           (evaluator == PTX_EVALUATE_EXIT ||
+            (evaluator == PTX_EVALUATE_RETURN && routine->function == program->entry));
+}
+
+/* Places where threads that part at the end of a block meet again. Those that are over do not wait for others: a barrier
+ * counts without them. */
 static void note_meets(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
     for (uint32_t i = 0; i < flow->block_count; i++) {
         const FlowBlock *block = &flow->blocks[i];
-        if (block->end > block->begin && block->meets != PTX_NONE)
-            program->code[routine->begin + block->end - 1].meets = routine->begin + flow->blocks[block->meets].begin;
+        if (block->end == block->begin || block->meets == PTX_NONE)
+            continue;
+        uint32_t meets = routine->begin + flow->blocks[block->meets].begin;
+        if (!is_end(program, routine, meets))
+            program->code[routine->begin + block->end - 1].meets = meets;
     }
 }
 
