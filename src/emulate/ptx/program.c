@@ -114,13 +114,13 @@ static const PtxForm *return_form(PtxProgram *program) {
 /* Whether a thread that comes there is over at once. */
 static bool is_end(const PtxProgram *program, const PtxRoutine *routine, uint32_t code) {
     PtxEvaluator evaluator = program->code[code].form->evaluator;
-    return program->code[code].guard == PTX_NONE &&
+    return !(program->module->statements[program->code[code].statement].flags & PTX_GUARDED) &&
            (evaluator == PTX_EVALUATE_EXIT ||
-            (evaluator == PTX_EVALUATE_RETURN && routine->function == program->entry));
+            (evaluator == PTX_EVALUATE_RETURN && routine == &program->routines[program->entry]));
 }
 
-/* Places where threads that part at the end of a block meet again. Those that are over do not wait for others: a barrier
- * counts without them. */
+/* Places where threads that part at the end of a block meet again. Those that are over do not wait for others: a
+ * barrier counts without them. */
 static void note_meets(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
     for (uint32_t i = 0; i < flow->block_count; i++) {
         const FlowBlock *block = &flow->blocks[i];
