@@ -76,13 +76,13 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
-        (void)blocked_tell(check, &run->schedule, run->world);
+        (void)threads_blocked(check, &run->schedule, run->world);
         return false;
     case PTX_END_FAULT:
-        (void)fault_tell(check, &run->schedule, run->world);
+        (void)threads_fault(check, &run->schedule, run->world);
         return false;
     case PTX_END_UNKNOWN:
-        unmodeled_tell(check);
+        threads_unmodeled(check);
         return false;
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */
@@ -113,9 +113,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
         bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
-        for (size_t k = 0; k < verdict->finding_count && !told; k++)
-            told = verdict->findings[k].rule == RULE_SHARED_UNINITIALIZED &&
-                   verdict->findings[k].places[0].ir_line == line;
+        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
+            told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
         PtxCta *cta = check->machine->ctas[unset->cta];
@@ -136,10 +135,10 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
-        FindingPlace *places = code_places(check, finding, &unset->code, 1);
-        places[0].agent = thread;
-        places[0].role = "reads";
-        places[0].note = bytes;
+        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
+        place->agent = thread;
+        place->role = "reads";
+        place->note = bytes;
     }
 }
 
@@ -150,7 +149,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const Ptx
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (; told < count; told++)
-        (void)race_tell(check, &races[told], &run->schedule, run->world);
+        (void)threads_race(check, &races[told], &run->schedule, run->world);
     return count;
 }
 
@@ -195,7 +194,7 @@ static void run_worlds(ThreadsCheck *check) {
                                end == PTX_END_STUCK ? "hangs" : "faults");
         else if (end != PTX_END_BUDGET && !judge(check, &run, end))
             return; /* loops on made-up data need not end */
-        guesses_tell(check);
+        threads_guesses(check);
         if (deadline_passed())
             return;
     }
@@ -259,7 +258,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun
     uint32_t buffer;
     uint64_t bytes;
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
-        if (!ptx_launch_grow(&check->arena, launch, buffer, bytes))
+        if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
         runs_close(check);
         if (!runs_open(check, launch))
@@ -290,7 +289,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
-    guesses_tell(check);
+    threads_guesses(check);
     bool guessed = check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
@@ -355,7 +354,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
-    coverage_tell(check, chosen && !verdict_faults(check->verdict, NULL));
+    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
 

@@ -39,6 +39,18 @@ static void add_arriver(MbarrierHistory *item, const PtxEvent *event) {
     item->arrivers[at].lane = event->lanes ? (uint32_t)__builtin_ctz(event->lanes) : 0;
 }
 
+/* A wait that a fresh mbarrier lets pass has seen no phase. */
+static void add_wait(MbarrierHistory *item, const PtxWarp *warp, uint32_t phase) {
+    uint32_t at = 0;
+    while (at < item->waiter_count && item->waiters[at].warp != warp)
+        at++;
+    if (at == HISTORY_WAITERS)
+        return;
+    item->waiter_count += at == item->waiter_count;
+    item->waiters[at].warp = warp;
+    item->waiters[at].seen = (uint32_t)(phase + 1);
+}
+
 void history_see(History *history, const PtxEvent *event) {
     MbarrierHistory *item;
     switch (event->kind) {
@@ -53,6 +65,9 @@ void history_see(History *history, const PtxEvent *event) {
         item = item_of(history, event->place);
         item->arrivals += (uint64_t)event->count * (uint64_t)__builtin_popcount(event->lanes);
         add_arriver(item, event);
+        break;
+    case PTX_EVENT_WAIT:
+        add_wait(item_of(history, event->place), event->warp, event->phase);
         break;
     case PTX_EVENT_FLIP:
         item = item_of(history, event->place);
