@@ -2,6 +2,7 @@
 #include "analyze/threads/runs.h"
 
 #include "base/deadline.h"
+#include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -310,6 +311,8 @@ static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 static bool prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
+    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+        return false;
     if (check->program)
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
     return check->program;

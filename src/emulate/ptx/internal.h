@@ -9,7 +9,8 @@
 
 /* Bits of a type's name: 32 of "u32" and "f16x2"; 1 of "pred"; 0: it is none. */
 unsigned ptx_bits_of_type(Str type);
-/* The function behind a name: that which an alias stands for. */
+/* The function or variable behind a name: that which an alias or a declaration stands for. */
+uint32_t ptx_variable_behind(const PtxModule *module, uint32_t variable);
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
 /* The state space of a modifier or a variable's word, with or without its dot; UNKNOWN: none, or a register. */
 PtxSpace ptx_space_of(Str word);

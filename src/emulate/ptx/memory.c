@@ -38,7 +38,8 @@ static void add_variables(PtxMachine *machine) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxSeat *seat = &program->seats[i];
-        if (!program->used[i] || !seat->bytes || (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
+        if (!program->used[i] || !seat->bytes || ptx_variable_behind(module, i) != i ||
+            (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
             continue;
         Str name = ptx_name(module, module->variables[i].name);
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
