@@ -67,6 +67,9 @@ uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
             operands[1].kind == PTX_CALLEE && operands[0].a == function)
             return operands[1].a;
     }
+    for (uint32_t i = 0; !module->functions[function].body && i < module->functions_count; i++)
+        if (module->functions[i].body && module->functions[i].name == module->functions[function].name)
+            return i; /* it was declared before */
     return function;
 }
 

@@ -88,7 +88,9 @@ static void prepare_code(PtxProgram *program, uint32_t index) {
     PtxCode *code = &program->code[index];
     PtxEffect effects[PTX_EFFECTS_MOST];
     PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
-    about.effect_count = ptx_effects_of(program->module, &program->module->statements[code->statement], effects);
+    const PtxStatement *statement = &program->module->statements[code->statement];
+    if (statement->kind == PTX_INSTRUCTION) /* the return at an end that says nothing is none */
+        about.effect_count = ptx_effects_of(program->module, statement, effects);
     const char *why = names_nothing(program, code);
     if (!why && family_of(&about, code))
         return;
