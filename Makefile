@@ -55,12 +55,13 @@ thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global
 freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan consan_tables gsan_cell shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
+litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
@@ -179,6 +180,10 @@ ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/ge
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka
 
+# It shares no code with what it is held against.
+$(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
+	$(link) -o $@ $^
+
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
@@ -192,7 +197,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -246,6 +251,10 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
 
+litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test
+	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
+
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
 	@CC="$(CC)" scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
@@ -266,6 +275,11 @@ ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it
 ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
+
+ptx-suites: ## check suites of CUDA kernels with known verdicts; SUITES=DIR has the checkouts, CACHE=DIR keeps PTX, CAPTURED=DIR launches of weir exec
+	@test -n "$(SUITES)$(CAPTURED)" || { echo "make ptx-suites needs SUITES=DIR, a folder of checkouts, or CAPTURED=DIR" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ptx-suites --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(if $(CAPTURED),--captured $(CAPTURED)) $(SUITES)
 
 ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
@@ -327,7 +341,7 @@ site: ## make a web site of the documentation, in build/site, with MkDocs
 	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)
@@ -352,6 +366,8 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
 	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
 	ln -sf $(SONAME) $(lib)/libweir.so
+	install -d $(DESTDIR)$(PREFIX)/lib/weir
+	install -m 755 $(BUILD)/libweir-capture.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-capture.so
 	install -m 644 include/weir/weir.h $(header)/weir.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
@@ -367,6 +383,7 @@ deb: ## make a Debian package in $(BUILD)
 	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
+	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
 		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
@@ -377,6 +394,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -142,6 +142,15 @@ const char *launch_set_cluster(Launch *launch, const char *text) {
                      "a cluster must be one, two or three positive integers separated by commas");
 }
 
+const char *launch_set_shared(Launch *launch, const char *text) {
+    int64_t bytes;
+    if (!str_to_int(trimmed(str_of(text)), &bytes) || bytes < 0 || bytes > INT32_MAX)
+        return "dynamic shared memory must be a number of bytes";
+    launch->shared = bytes;
+    launch->has_shared = true;
+    return NULL;
+}
+
 const Argument *launch_find(const Launch *launch, Str name) {
     for (size_t i = 0; i < launch->count; i++)
         if (str_equal(launch->arguments[i].name, name))

@@ -127,6 +127,7 @@ const char *launch_set(Arena *arena, Launch *launch, const char *text);
 const char *launch_set_grid(Launch *launch, const char *text);
 const char *launch_set_block(Launch *launch, const char *text);
 const char *launch_set_cluster(Launch *launch, const char *text);
+const char *launch_set_shared(Launch *launch, const char *text);
 /* Strides as memory is laid out when nobody says how: the last dimension's elements side by side. */
 void argument_make_dense(Argument *argument);
 /* How many elements lie from the first to the last, those between included; -1 if they are too many. */

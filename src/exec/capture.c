@@ -423,9 +423,5 @@ static Hook hooks[HOOK_COUNT] = {
 };
 
 __attribute__((constructor)) static void say_process(void) {
-    char program[256] = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    (void)length;
-    if (folder_path() && !strstr(program, "/weir"))
-        folder_log("process %ld", (long)getpid());
+    folder_log("process %ld", (long)getpid());
 }

@@ -48,6 +48,8 @@ void module_same(Handle of, Handle from);
 Module *module_of(Handle function);
 /* One that holds the kernel by that name, of those that the program and its libraries have in them; NULL: none. */
 Module *module_with(const char *kernel);
+/* Whether it holds PTX, not machine code alone. */
+bool module_has_ptx(const Module *module);
 /* The name of a function or a kernel; NULL: the driver does not say. */
 const char *function_name(Handle function);
 /* Offset and size of its parameter; false: it has no such parameter. */

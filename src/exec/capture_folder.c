@@ -9,9 +9,18 @@
 
 enum { LINE_MOST = 512, LINES_MOST = 256 };
 
+/* What Python programs compile with Triton is captured as Triton's own IR (python/weir), and PyTorch's kernels are
+ * machine code: in a Python nothing is captured here, unless WEIR_CAPTURE_CUDA asks for it. */
+static bool is_python(void) {
+    static int known = -1;
+    if (known < 0)
+        known = next_dlsym(NULL, "Py_Initialize") && !getenv("WEIR_CAPTURE_CUDA");
+    return known;
+}
+
 const char *folder_path(void) {
     const char *path = getenv("WEIR_CAPTURE");
-    return path && *path ? path : NULL;
+    return path && *path && !is_python() ? path : NULL;
 }
 
 uint64_t folder_number(const char *variable, uint64_t otherwise) {

@@ -382,8 +382,10 @@ void launch_seen(const SeenLaunch *launch) {
         return;
     }
     Module *module = module_of(launch->function);
-    if (!module && !(module = module_with(name))) {
-        folder_log("note kernel %s has no PTX that could be found: it was not looked at", name);
+    if (!module)
+        module = module_with(name);
+    if (!module || !module_has_ptx(module)) {
+        folder_log("note kernel %s has no PTX, only machine code: it was not looked at", name);
         return;
     }
     SeenKernel *kernel = find_kernel(name, module);

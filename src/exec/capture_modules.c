@@ -95,6 +95,32 @@ static Module *read_image(const void *image) {
     return make_module(image, strnlen(image, LARGEST_TEXT), ".ptx");
 }
 
+/* The kind of an image in a fatbin, the bytes of its header and of itself. */
+typedef struct FatbinImage {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes;
+} FatbinImage;
+enum { IMAGE_PTX = 1 };
+
+bool module_has_ptx(const Module *module) {
+    const char *image = module->image;
+    if (strcmp(module->ending, ".ptx") == 0)
+        return true;
+    if (strcmp(module->ending, ".cubin") == 0) /* ptxas keeps it there if it is asked for lines */
+        return memmem(image, module->bytes, ".nv_debug_ptx_txt", strlen(".nv_debug_ptx_txt"));
+    FatbinImage entry;
+    for (size_t at = ((const FatbinHeader *)image)->header_bytes; at + sizeof entry <= module->bytes;
+         at += entry.header_bytes + entry.bytes) {
+        memcpy(&entry, image + at, sizeof entry);
+        if (entry.kind == IMAGE_PTX)
+            return true;
+        if (!entry.header_bytes || entry.bytes > module->bytes - at)
+            break;
+    }
+    return false;
+}
+
 void module_loaded(Handle handle, const void *image) {
     Module *module = image ? read_image(image) : NULL;
     if (module)

@@ -272,7 +272,8 @@ def tile(rows, k_bytes, bits, swizzle, trans, base=0):
         else:
             lbo, sbo = 128 * repeats, 128
             size = lbo * (k // 8)
-    return size, lbo >> 4 << 16 | sbo >> 4 << 32 | base << 49 | SWIZZLE[swizzle] << 62
+    bits = lbo >> 4 << 16 | sbo >> 4 << 32 | base << 49 | SWIZZLE[swizzle] << 62
+    return size, bits - (bits >> 63 << 64)  # as JSON's integers go
 
 
 def fill(body, words, pointer, symbol):

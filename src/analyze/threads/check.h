@@ -44,7 +44,7 @@ typedef struct ThreadsShow {
     bool steps;         /* each event a line */
     bool global;        /* steps have accesses to global memory, too */
     const char *memory; /* what that buffer or variable holds at the end; NULL: nothing */
-    Text *trace;        /* a trace of the run; NULL: none */
+    bool trace;         /* a trace of the run */
     Text *to;
 } ThreadsShow;
 /* One run: that of the trail, that of the first finding which has a witness, or the first launch in the eager order.

@@ -14,8 +14,8 @@ static bool is_out_of_bounds(RuleId rule) {
     return rule == RULE_GLOBAL_OUT_OF_BOUNDS || rule == RULE_ACCESS_INVALID;
 }
 
-/* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is asserted
- * is what callers have to see to. */
+/* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is
+ * asserted is what callers have to see to. */
 static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     if (fault->rule == RULE_KERNEL_TRAP)
         return check->launch->chosen;
@@ -99,9 +99,11 @@ Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned w
     finding->space = "memory";
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
-    finding->why = lanes > 1 ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
-                                            lanes - 1, fault->address)
-                             : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
+    finding->why =
+        lanes > 1
+            ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
+                           lanes - 1, fault->address)
+            : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
     finding->fix = fix_of(fault->rule);
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);
@@ -115,14 +117,15 @@ Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned w
 
 /* ---- What is not known --------------------------------------------------------------------------- */
 
-void unknown_tell(ThreadsCheck *check) {
+void unmodeled_tell(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
                        code ? code_line(check->program, code) : 0, "%s",
-                       machine->unknown_why ? machine->unknown_why
-                                            : "the machine does not run this instruction: nothing after it was checked");
+                       machine->unknown_why
+                           ? machine->unknown_why
+                           : "the machine does not run this instruction: nothing after it was checked");
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
@@ -132,13 +135,15 @@ void guesses_tell(ThreadsCheck *check) {
         const PtxGuess *guess = &machine->guesses[i];
         uint32_t line = code_line(check->program, guess->code);
         const char *source =
-            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source)) : "";
+            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
+                          : "";
         if (code_role(check, guess->code) == ROLE_ACCESSES)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else
-            verdict_note(check->verdict, "the condition at line %u depends on data that is not known%s: it was tried in "
-                                         "several ways",
+            verdict_note(check->verdict,
+                         "the condition at line %u depends on data that is not known%s: it was tried in "
+                         "several ways",
                          line, source);
     }
 }

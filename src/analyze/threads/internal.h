@@ -19,11 +19,9 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct Seen *seen; /* what was seen of it so far */
     struct History *history;
     uint64_t events;
     size_t runs;
-    bool noted_budget;
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -90,7 +88,7 @@ Finding *blocked_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned
 /* The machine stopped with a fault. NULL: at a chosen launch it is none, and what to give is said. */
 Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
 /* Something that cannot be run; guesses that the machine made. */
-void unknown_tell(ThreadsCheck *check);
+void unmodeled_tell(ThreadsCheck *check);
 void guesses_tell(ThreadsCheck *check);
 
 /* ---- unreached.c ---- */

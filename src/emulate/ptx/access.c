@@ -1,6 +1,8 @@
 /* Loads and stores. */
 #include "emulate/ptx/internal.h"
 
+#include <stdlib.h>
+
 /* ---- What an instruction accesses ---- */
 
 static const PtxEffect *access_effect(const PtxPrepare *about) {
@@ -11,6 +13,19 @@ static const PtxEffect *access_effect(const PtxPrepare *about) {
         found = &about->effects[i];
     }
     return found;
+}
+
+/* A pragma before a vector load says which of its bytes are used; UINT64_MAX: none does. */
+static uint64_t used_bytes(const PtxProgram *program, const PtxCode *code) {
+    const PtxModule *module = program->module;
+    const PtxStatement *before = code->statement ? &module->statements[code->statement - 1] : NULL;
+    while (before && before > module->statements && before->kind == PTX_LOC)
+        before--;
+    if (!before || before->kind != PTX_DIRECTIVE || !before->count ||
+        module->operands[before->first].kind != PTX_STRING)
+        return UINT64_MAX;
+    Str text = ptx_name(module, module->operands[before->first].a), word = STR("\"used_bytes_mask ");
+    return str_starts(text, word) ? strtoull(text.data + word.size, NULL, 0) : UINT64_MAX;
 }
 
 /* Elements that somebody looks at. */
@@ -58,7 +73,7 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
 void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access, uint32_t lanes,
                  const PtxSpot *spots, uint32_t changes) {
     uint32_t told = 0;
-    if (!machine->observe || access->own)
+    if ((!machine->observe && !machine->alike) || access->own)
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         PtxSpace space = spots[__builtin_ctz(rest)].block->space;
@@ -66,14 +81,14 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
     }
     if (!told)
         return;
-    machine->observe(machine->observer, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                                    .code = code,
-                                                    .warp = group->warp,
-                                                    .lanes = told,
-                                                    .access = access->access,
-                                                    .spots = spots,
-                                                    .spot_count = PTX_LANES,
-                                                    .changes = changes & told});
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = code,
+                                  .warp = group->warp,
+                                  .lanes = told,
+                                  .access = access->access,
+                                  .spots = spots,
+                                  .spot_count = PTX_LANES,
+                                  .changes = changes & told});
 }
 
 /* ---- Loads ---- */
@@ -300,12 +315,14 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return PTX_STEP_FAULT;
     if (!lanes)
         return PTX_STEP_NEXT;
+    if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, spots))
+        return PTX_STEP_FAULT;
     if (code->data) {
         access_tell(machine, group, code, access, lanes, spots, lanes);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
-    if (machine->observe && !access->own)
+    if ((machine->observe || machine->alike) && !access->own)
         access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -323,6 +340,10 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
         return false;
     access->access.kind = EFFECT_READ;
     access->access.used = used_elements(program, access->data, access->members);
+    uint64_t bytes = used_bytes(program, code), each = (UINT64_C(1) << access->element) - 1;
+    for (unsigned i = 0; i < access->members && access->align <= 64; i++)
+        if (!(bytes >> i * access->element & each))
+            access->access.used &= ~(UINT32_C(1) << i);
     const PtxArgument *base = named_param(program, access);
     code->run = run_load;
     if (base) {
@@ -351,14 +372,14 @@ static bool prepare_store(const PtxPrepare *about, PtxCode *code, Access *access
 static bool is_store(const PtxPrepare *about, const PtxCode *code) {
     const PtxEffect *effect = access_effect(about);
     if (effect)
-        return effect->effect.verb == EFFECT_WRITE && !effect->replicas && effect->value.size;
+        return effect->effect.verb == EFFECT_WRITE && effect->value.size && !effect->matrix;
     return !about->effect_count && about->evaluator == PTX_EVALUATE_NONE && str_is(str_of(code->form->row->name), "st");
 }
 
 bool access_prepare(const PtxPrepare *about, PtxCode *code) {
     bool load = about->evaluator == PTX_EVALUATE_LOAD;
     if (!load && !is_store(about, code))
-        return updates_prepare(about, code) || addresses_prepare(about, code);
+        return updates_prepare(about, code) || pieces_prepare(about, code) || addresses_prepare(about, code);
     Access *access = ARENA_NEW(about->program->arena, Access);
     code->detail = access;
     if (!access_describe(about, code, access))

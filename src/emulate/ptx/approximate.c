@@ -41,9 +41,8 @@ static double logarithm(double x) {
     return exponent + 2 * t * sum * 0x1.71547652b82fep0;
 }
 
-/* The sine of a turn's part, in quarters of it: the GPU multiplies by 1 / 2 pi in f32 first, and so do we. */
-static double sine_of_turns(double turns) {
-    double part = turns - double_whole(turns, ROUND_NEAREST); /* between -1/2 and 1/2 */
+/* The sine of a part of a turn between -3/4 and 3/4. */
+static double sine_of_turns(double part) {
     if (part > 0.25)
         part = 0.5 - part;
     if (part < -0.25)
@@ -54,8 +53,10 @@ static double sine_of_turns(double turns) {
     return x * sum;
 }
 
+/* The GPU multiplies by 1 / 2 pi in f32 first, and so do we; whole turns are dropped. */
 static double turns_of(double x) {
-    return (double)as_single(single_narrow(x * (double)0x1.45f306p-3f, ROUND_ZERO));
+    double turns = (double)as_single(single_narrow(x * (double)0x1.45f306p-3f, ROUND_ZERO));
+    return turns - double_whole(turns, ROUND_NEAREST);
 }
 
 static double sine(double x) {

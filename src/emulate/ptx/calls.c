@@ -185,7 +185,7 @@ static PtxStep run_indirect(PtxMachine *machine, PtxGroup *group, const PtxCode 
         same |= addresses->at[__builtin_ctz(rest)] == address ? rest & -rest : 0;
     uint64_t function = (address - PTX_WINDOW_CODE) / 16;
     if (address < PTX_WINDOW_CODE || function >= module->functions_count || address % 16)
-        return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, same,
+        return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, same,
                          "it calls an address that is not that of a function");
     DriverCall *driver = driver_call(ptx_name(module, module->functions[function].name));
     if (!machine->program->routines[function].ready && !driver)

@@ -17,11 +17,12 @@ static uint64_t half_product(const Compute *how, uint64_t a, uint64_t b) {
     return (uint64_t)((Bits128)((__int128)(int64_t)a * (int64_t)b) >> 64);
 }
 
-/* The result, and a bit above it: the carry, or the borrow. */
+/* The result, and a bit above it: the carry. Of a difference, which is a sum with ~b, it is 0 where something is
+ * borrowed: programs have addc behind subc.cc, and go by that. */
 static Bits128 chained(const Compute *how, const Lanes *const in[], unsigned lane, unsigned carry) {
     uint64_t a = in[0]->at[lane], b = in[1]->at[lane];
     if (how->mode == CHAIN_SUB)
-        return (Bits128)a - b - carry;
+        return (Bits128)a + (~b & (how->type.bits == 32 ? UINT32_MAX : UINT64_MAX)) + carry;
     if (how->mode == CHAIN_MAD)
         return (Bits128)half_product(how, a, b) + in[2]->at[lane] + carry;
     return (Bits128)a + b + carry;
@@ -32,7 +33,8 @@ static PtxStep run_carry(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     PtxFrame *frame = group->frame;
     Lanes scratch[3], result;
     const Lanes *in[3];
-    uint32_t unknown = how->carry_in ? frame->carry_unknown : 0, carry = how->carry_in ? frame->carry : 0, out = 0;
+    uint32_t unknown = how->carry_in ? frame->carry_unknown : 0, out = 0;
+    uint32_t carry = how->carry_in ? frame->carry : how->mode == CHAIN_SUB ? UINT32_MAX : 0;
     unsigned width = how->type.bits;
     for (unsigned k = 0; k < how->count; k++) {
         uint32_t each;

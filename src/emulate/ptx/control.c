@@ -112,26 +112,31 @@ static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *
     return NULL;
 }
 
-bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+/* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
+bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
-    for (PtxGroup *group = warp->groups; group; group = group->next) {
-        if (ptx_group_can_go(machine, group))
-            return false;
+    for (PtxGroup *group = warp->groups; group; group = group->next)
         if (group->status == PTX_IS_MEETS && (!waits || group->lanes < waits->lanes))
             waits = group;
-    }
     if (!waits)
         return false;
-    const PtxGroup *together = waits_together(machine, warp);
-    if (together) {
-        barriers_divergent(machine, together, &machine->program->code[together->pc]);
-        return true;
-    }
-    PtxParting *part = waits->parts;
-    merge_at(machine, waits, part);
+    merge_at(machine, waits, waits->parts);
     leave_part(machine, waits);
     control_arrive(machine, waits);
     return true;
+}
+
+bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (ptx_group_can_go(machine, group))
+            return false;
+    const PtxGroup *together = waits_together(machine, warp);
+    for (const PtxGroup *group = together ? warp->groups : NULL; group; group = group->next)
+        if (group->status == PTX_IS_MEETS) {
+            barriers_divergent(machine, together, &machine->program->code[together->pc]);
+            return true;
+        }
+    return control_release(machine, warp);
 }
 
 void control_return(PtxMachine *machine, PtxGroup *group, const PtxFrame *frame) {
@@ -222,8 +227,7 @@ static PtxStep run_table(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         for (uint32_t i = rest; i; i &= i - 1)
             same |= chosen.at[__builtin_ctz(i)] == number ? i & -i : 0;
         if (number >= table->count)
-            return ptx_fault(machine, at, RULE_GLOBAL_OUT_OF_BOUNDS, code, same,
-                             "the index is beyond the list of labels");
+            return ptx_fault(machine, at, RULE_ACCESS_INVALID, code, same, "the index is beyond the list of labels");
         rest &= ~same;
         if (at->lanes == same) {
             control_jump(machine, at, code->meets, same, table->targets[number]);
@@ -285,7 +289,7 @@ static PtxStep run_exit(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 }
 
 static PtxStep run_stop(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, lanes, "the kernel traps");
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, "the kernel traps");
 }
 
 /* ---- Meeting of lanes ---- */
@@ -482,6 +486,11 @@ bool control_prepare(const PtxPrepare *about, PtxCode *code) {
         return true;
     default:
         break;
+    }
+    if (!strcmp(code->form->row->name, "brkpt")) { /* without a debugger it ends the grid */
+        code->run = run_stop;
+        code->visible = true;
+        return true;
     }
     if (!is_warp_sync(about))
         return false;

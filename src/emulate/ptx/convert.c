@@ -159,11 +159,46 @@ static void real_to_real(Lanes *out, const Lanes *const in[], const Compute *how
         out->at[i] = narrowed(how, widened(how, how->types[1], in[0]->at[i]));
 }
 
-/* What is no number stays what it is, made quiet. */
-static void double_to_double(Lanes *out, const Lanes *const in[], const Compute *how) {
+/* ---- What is no number ----------------------------------------------------------------------------------------- */
+
+/* From and to f64 its bits are kept, as many as there are, and the highest of them is 1. */
+static void nan_to_real(Lanes *out, const Lanes *const in[], const Compute *how) {
+    PtxType to = how->types[0], from = how->types[1];
+    unsigned many = from.format == FORMAT_F64 ? 52 : formats[from.format].mantissa;
+    unsigned few = to.format == FORMAT_F64 ? 52 : formats[to.format].mantissa;
+    uint64_t endless = to.format == FORMAT_F64 ? UINT64_C(0x7ff0000000000000) : formats[to.format].most + UINT64_C(1);
     for (unsigned i = 0; i < PTX_LANES; i++) {
-        double value = as_double(in[0]->at[i]);
-        out->at[i] = value != value && !how->saturates ? in[0]->at[i] | UINT64_C(1) << 51 : narrowed(how, value);
+        uint64_t bits = in[0]->at[i];
+        double value = widened(how, from, bits);
+        if (value == value || how->saturates) {
+            out->at[i] = narrowed(how, value);
+            continue;
+        }
+        if (how->ftz && from.format == FORMAT_F32)
+            bits = SINGLE_NAN;
+        uint64_t fraction = bits & ones(many), sign = bits >> (from.bits - 1) & 1;
+        fraction = few > many ? fraction << (few - many) : fraction >> (many - few);
+        out->at[i] = sign << (to.bits - 1) | endless | fraction | UINT64_C(1) << (few - 1);
+    }
+}
+
+/* bf16 is the upper half of f32. */
+static void brain_to_single(Lanes *out, const Lanes *const in[], const Compute *how) {
+    EACH_LANE {
+        uint32_t bits = (uint32_t)in[0]->at[i] << 16;
+        out->at[i] = how->ftz && !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : bits;
+    }
+}
+
+/* .rna: what is no number is cut, and what .satfinite finds too great is one less. */
+static void single_to_tf32(Lanes *out, const Lanes *const in[], const Compute *how) {
+    enum { LOW = 0x1fff };
+    for (unsigned i = 0; i < PTX_LANES; i++) {
+        double value = widened(how, how->types[1], in[0]->at[i]);
+        uint32_t bits = (uint32_t)in[0]->at[i] & ~(uint32_t)LOW;
+        if (value == value)
+            bits = format_narrow(FORMAT_TF32, value, ROUND_AWAY, false);
+        out->at[i] = how->finite && bits << 1 >= UINT32_C(0x7f800000) << 1 ? bits - LOW - 1 : bits;
     }
 }
 
@@ -196,5 +231,9 @@ ComputeRow *convert_row(Compute *how) {
         return from.class == CLASS_REAL ? real_to_whole : how->saturates ? whole_to_whole_clamped : whole_to_whole;
     if (from.class != CLASS_REAL)
         return whole_to_real;
-    return to.format == FORMAT_F64 && from.format == FORMAT_F64 ? double_to_double : real_to_real;
+    if (to.format == FORMAT_F64 || from.format == FORMAT_F64)
+        return nan_to_real;
+    if (to.format == FORMAT_TF32 && how->round == ROUND_AWAY)
+        return single_to_tf32;
+    return to.format == FORMAT_F32 && from.format == FORMAT_BF16 ? brain_to_single : real_to_real;
 }

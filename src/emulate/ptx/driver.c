@@ -159,7 +159,7 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         if (!address)
             continue;
         if (!block || block->base != address || address < PTX_WINDOW_HEAP || !block->size)
-            return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, rest & -rest,
+            return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
                              "it frees what malloc did not give, or what was freed before");
         block->size = 0;
         pools_of(machine)->found = NULL;
@@ -176,10 +176,12 @@ static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCo
     (void)results;
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
     Text text = {0};
-    text_addf(&text, "the assertion fails: ");
+    text_addf(&text, "assertion `");
     if (unknown[0] >> lane & 1 || !string_at(machine, code, group->warp, lane, arguments[0][lane], &text))
         text_addf(&text, "?");
-    return ptx_fault(machine, group, RULE_GLOBAL_OUT_OF_BOUNDS, code, lanes, text_keep(&text, &machine->arena));
+    text_addf(&text, "` failed");
+    machine->fault = (PtxFault){0};
+    return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
 }
 
 DriverCall *driver_call(Str name) {

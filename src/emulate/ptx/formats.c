@@ -83,7 +83,7 @@ uint32_t format_narrow(FormatId id, double value, Round round, bool finite) {
     uint64_t bits = bits_of_double(value), size = bits << 1 >> 1, infinity = UINT64_C(0x7ff0000000000000);
     bool negative = bits >> 63;
     if (size > infinity)
-        return format->no_number << format->shift | (format->shift ? (1u << format->shift) - 1 : 0);
+        return format->no_number << format->shift;
     uint32_t result;
     if (size == infinity)
         result = format->infinite && !finite ? format->most + 1 : format->most;

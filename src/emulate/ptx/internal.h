@@ -84,6 +84,8 @@ typedef struct PtxParting {
 void part_release(PtxMachine *machine, PtxParting *part);
 /* The group stands at a new place: meets others there, or waits for them. True if it goes on. */
 bool control_arrive(PtxMachine *machine, PtxGroup *group);
+/* Some of those who wait at a meeting place go on without the others. False: nobody waits there. */
+bool control_release(PtxMachine *machine, PtxWarp *warp);
 /* Lanes of a warp ended: some may have waited for them. */
 void control_exited(PtxMachine *machine, PtxWarp *warp);
 /* A new group of some lanes of a group, which stands where it does. */
@@ -123,6 +125,11 @@ typedef PtxStep DriverCall(PtxMachine *machine, PtxGroup *group, const PtxCode *
                            const uint64_t arguments[][PTX_LANES], const uint32_t *unknown, uint64_t results[PTX_LANES]);
 DriverCall *driver_call(Str name);
 
+/* ---- sources.c ---- */
+
+/* Where what nobody knows came from, of each guess of the run: the load or the clock, if one is found. */
+void sources_find(PtxMachine *machine);
+
 /* ---- spins.c ---- */
 
 /* The group jumps back to its pc; true: it comes to the same state again as long as nothing changes. */
@@ -137,6 +144,8 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address);
 PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread);
 /* At least so many bytes of a thread's local memory. */
 void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
+/* False, with a fault: some lane would write what nobody may. */
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots);
 /* Bytes and states are there to be written. */
 void block_make(PtxMachine *machine, PtxBlock *block);
 void block_make_states(PtxMachine *machine, PtxBlock *block);
@@ -153,7 +162,6 @@ typedef struct Access {
     bool is_signed;  /* loads: extended with their sign */
     bool own;        /* to the thread's own memory, or what nobody writes: not told */
     const PtxArgument *address, *data, *compare, *gives;
-    uint8_t action, type; /* updates: see updates.c */
     uint32_t align;
 } Access;
 
@@ -169,6 +177,7 @@ void access_tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, cons
 /* ---- updates.c, addresses.c ---- */
 
 PtxPrepareFamily updates_prepare; /* atom, red */
+PtxPrepareFamily pieces_prepare;  /* discard, st.bulk, multimem */
 PtxPrepareFamily
     addresses_prepare; /* cvta, isspacep, mapa, getctarank, alloca; prefetches and what else does nothing */
 

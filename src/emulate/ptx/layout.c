@@ -333,24 +333,50 @@ static uint64_t initial_value(const PtxProgram *program, const PtxOperand *opera
     }
 }
 
-static void fill_image(PtxProgram *program, uint32_t index, uint8_t *image) {
-    const PtxModule *module = program->module;
-    const PtxVariable *variable = &module->variables[index];
-    const PtxSeat *seat = &program->seats[index];
-    unsigned bytes = seat->bits / 8;
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < variable->initial_count && bytes;) {
-        const PtxOperand *operand = &module->operands[variable->initial + i];
+/* Elements of what one more level of braces holds, at that depth: the rest of it is zeros. */
+static uint64_t level_elements(const PtxModule *module, const PtxVariable *variable, unsigned depth, unsigned members) {
+    uint64_t count = members;
+    for (uint32_t i = depth; i < variable->dimension_count; i++) {
+        const PtxOperand *size = &module->operands[variable->dimensions + i];
+        count *= size->kind == PTX_INTEGER && size->value > 0 ? (uint64_t)size->value : 1;
+    }
+    return count;
+}
+
+typedef struct Filling {
+    PtxProgram *program;
+    const PtxVariable *variable;
+    const PtxSeat *seat;
+    uint8_t *image;
+} Filling;
+
+static void fill_level(const Filling *f, const PtxOperand *braces, unsigned depth, uint64_t first) {
+    unsigned bytes = f->seat->bits / 8;
+    uint64_t at = first;
+    for (uint32_t i = 0; i < braces->a; i += ptx_extent(&braces[1 + i])) {
+        const PtxOperand *operand = &braces[1 + i];
         if (operand->kind == PTX_VECTOR) {
-            i++;
+            fill_level(f, operand, depth + 1, at);
+            at += level_elements(f->program->module, f->variable, depth + 1, f->seat->members);
             continue;
         }
-        uint64_t value = initial_value(program, operand, seat->bits);
-        if (at + bytes <= seat->bytes)
-            memcpy(image + at, &value, bytes < 8 ? bytes : 8);
-        at += bytes;
-        i += ptx_extent(operand);
+        uint64_t value = initial_value(f->program, operand, f->seat->bits);
+        if ((at + 1) * bytes <= f->seat->bytes)
+            memcpy(f->image + at * bytes, &value, bytes < 8 ? bytes : 8);
+        at++;
     }
+}
+
+static void fill_image(PtxProgram *program, uint32_t index, uint8_t *image) {
+    const PtxVariable *variable = &program->module->variables[index];
+    Filling f = {.program = program, .variable = variable, .seat = &program->seats[index], .image = image};
+    const PtxOperand *initial = &program->module->operands[variable->initial];
+    if (initial->kind == PTX_VECTOR) {
+        fill_level(&f, initial, 0, 0);
+        return;
+    }
+    uint64_t value = initial_value(program, initial, f.seat->bits);
+    memcpy(image, &value, f.seat->bits < 64 ? f.seat->bits / 8 : 8);
 }
 
 void layout_images(PtxProgram *program) {

@@ -339,8 +339,17 @@ static bool has_registers(const PtxProgram *program, const PtxCode *code, const 
     return !wgmma->from_registers || matrix_register_count(a) == WGMMA_A_REGISTERS;
 }
 
+/* wgmma.fence: of registers alone, and what is in flight takes its own when it is issued or lands. */
+static PtxStep run_fence(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+    PtxStep step = PTX_STEP_NEXT;
+    runs_together(machine, group, code, lanes, &step);
+    return step;
+}
+
 bool wgmma_prepare(const PtxPrepare *about, PtxCode *code) {
     MatrixForm form;
+    if (effect_with(about, EFFECT_FENCE_REGISTERS))
+        return take_code(about, code, run_fence, NULL, 0);
     if (about->evaluator != PTX_EVALUATE_WGMMA || code->count < WGMMA_MORE + 1)
         return false;
     matrix_form(code->form, &form);

@@ -211,9 +211,42 @@ static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace 
 
 /* ---- Faults ---- */
 
-static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint64_t bytes, uint32_t align,
-                                 const PtxSpot *spot) {
+/* Of global memory: the block that an address is nearest to, if it is not far from it. */
+static PtxBlock *nearest_block(PtxMachine *machine, uint64_t address) {
+    const uint64_t near = UINT64_C(1) << 31;
+    PtxBlock *found = NULL;
+    uint64_t least = near;
+    for (uint32_t i = 0; i < machine->block_count; i++) {
+        PtxBlock *block = &machine->blocks[i];
+        uint64_t away = address < block->base                 ? block->base - address
+                        : address - block->base < block->size ? 0
+                                                              : address - block->base - block->size + 1;
+        if (block->space == PTX_SPACE_GLOBAL && away < least) {
+            least = away;
+            found = block;
+        }
+    }
+    return found;
+}
+
+static RuleId rule_of_fault(Where where, PtxSpace space, const PtxBlock *block) {
+    if (where == WHERE_THERE)
+        return RULE_ACCESS_ALIGNMENT;
+    if (where == WHERE_ENDED)
+        return RULE_CLUSTER_EXIT;
+    if (where == WHERE_OTHER_CTA || where == WHERE_RESERVED)
+        return RULE_SHARED_OUT_OF_BOUNDS;
+    if (!block)
+        return RULE_ACCESS_INVALID;
+    return space == PTX_SPACE_SHARED  ? RULE_SHARED_OUT_OF_BOUNDS
+           : space == PTX_SPACE_LOCAL ? RULE_LOCAL_OUT_OF_BOUNDS
+                                      : RULE_GLOBAL_OUT_OF_BOUNDS;
+}
+
+static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t address, uint32_t align, int64_t beyond,
+                                 const PtxBlock *block) {
     Text text = {0};
+    const char *name = block && block->name ? block->name : "memory";
     if (where == WHERE_THERE)
         text_addf(&text, "address 0x%llx is not a multiple of %u bytes", (unsigned long long)address, align);
     else if (where == WHERE_ENDED)
@@ -222,28 +255,53 @@ static const char *what_is_wrong(PtxMachine *machine, Where where, uint64_t addr
         text_addf(&text, "it is in the shared memory of another CTA of the cluster");
     else if (where == WHERE_RESERVED)
         text_addf(&text, "the first %d bytes of shared memory are reserved", PTX_SHARED_FIRST);
-    else if (where == WHERE_NOWHERE || !spot->block)
+    else if (!block)
         text_addf(&text, address < 4096 ? "a null pointer: address 0x%llx" : "there is no memory at address 0x%llx",
                   (unsigned long long)address);
+    else if (beyond < 0)
+        text_addf(&text, "%lld bytes before the begin of %s", (long long)-beyond, name);
     else
-        text_addf(&text, "%llu bytes at offset %llu of %s, which has %llu bytes", (unsigned long long)bytes,
-                  (unsigned long long)spot->offset, spot->block->name ? spot->block->name : "memory",
-                  (unsigned long long)spot->block->size);
+        text_addf(&text, "%lld bytes past the end of %s, which has %llu bytes", (long long)beyond, name,
+                  (unsigned long long)block->size);
     return text_keep(&text, &machine->arena);
 }
 
 static bool address_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, Where where,
                           uint64_t address, uint64_t bytes, uint32_t align, const PtxSpot *spot) {
-    machine->fault = (PtxFault){.rule = RULE_GLOBAL_OUT_OF_BOUNDS,
+    const PtxBlock *block = spot->block;
+    int64_t beyond = 0;
+    if (!block && where == WHERE_NOWHERE)
+        block = nearest_block(machine, address);
+    if (block && block->space == PTX_SPACE_GLOBAL)
+        block = nearest_block(machine, address);
+    if (block && where != WHERE_THERE) {
+        uint64_t base = block->space == PTX_SPACE_GLOBAL ? block->base : 0;
+        uint64_t at = block->space == PTX_SPACE_GLOBAL ? address : spot->offset;
+        beyond = at < base ? -(int64_t)(base - at) : (int64_t)(at + bytes - base - block->size);
+    }
+    machine->fault = (PtxFault){.rule = rule_of_fault(where, block ? block->space : PTX_SPACE_UNKNOWN, block),
                                 .code = code,
                                 .warp = warp,
                                 .lanes = UINT32_C(1) << lane,
                                 .address = address,
-                                .block = spot->block,
-                                .amount = (int64_t)bytes,
-                                .other = where == WHERE_THERE ? (int64_t)align : 0,
-                                .what = what_is_wrong(machine, where, address, bytes, align, spot)};
+                                .block = block,
+                                .amount = where == WHERE_THERE ? (int64_t)align : beyond,
+                                .other = (int64_t)bytes,
+                                .what = what_is_wrong(machine, where, address, align, beyond, block)};
     return false;
+}
+
+bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots) {
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        PtxBlock *block = spots[__builtin_ctz(rest)].block;
+        if (block->space != PTX_SPACE_CONST && block->space != PTX_SPACE_PARAM)
+            continue;
+        ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
+                  block->space == PTX_SPACE_CONST ? "const memory cannot be written" : "parameters cannot be written");
+        machine->fault.block = block;
+        return false;
+    }
+    return true;
 }
 
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,

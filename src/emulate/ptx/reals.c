@@ -17,15 +17,16 @@ static double operand(const Compute *how, unsigned k, uint64_t bits) {
     return how->ftz ? flushed_to_zero(value, least_normal(format)) : value;
 }
 
-/* What the modifiers make of a number that is exact, or rounded to odd. */
+/* What the modifiers make of a number that is exact, or rounded to odd. What is too small is so before it is rounded.
+ */
 static uint32_t finished(const Compute *how, double value) {
     FormatId id = (FormatId)how->type.format;
     const RealFormat *format = &formats[id];
     uint32_t sign = 1u << (format->bits - 1), one = (uint32_t)format->bias << format->mantissa;
     uint32_t bits =
         id == FORMAT_F32 ? single_narrow(value, (Round)how->round) : format_narrow(id, value, (Round)how->round, false);
-    if (how->ftz && !((bits & ~sign) >> format->mantissa))
-        bits &= sign;
+    if (how->ftz && value < least_normal(id) && value > -least_normal(id))
+        bits = (uint32_t)(bits_of_double(value) >> 63) << (format->bits - 1);
     if (how->saturates)
         return value != value || bits & sign ? 0 : bits > one ? one : bits;
     return how->relu && bits & sign ? 0 : bits;
@@ -70,14 +71,6 @@ static void general(Lanes *out, const Lanes *const in[], const Compute *how) {
     }
 }
 
-/* .oob: a factor that is the NaN of what lies out of bounds makes 0. */
-static void fma_bounded(Lanes *out, const Lanes *const in[], const Compute *how) {
-    Lanes result;
-    general(&result, in, how);
-    for (unsigned i = 0; i < PTX_LANES; i++)
-        out->at[i] = in[0]->at[i] == 0x7fff || in[1]->at[i] == 0x7fff ? 0 : result.at[i];
-}
-
 /* ---- The most frequent ones ----------------------------------------------------------------------------------- */
 
 static float single_flushed(float value) {
@@ -86,8 +79,12 @@ static float single_flushed(float value) {
 static uint32_t result_flushed(float value) {
     return single_result(single_flushed(value));
 }
-static float single_fma(float a, float b, float c) {
-    return (float)add_odd((double)a * (double)b, (double)c);
+static double odd_fma(float a, float b, float c) {
+    return add_odd((double)a * (double)b, (double)c);
+}
+/* Of what may become normal only by being rounded. */
+static uint32_t odd_flushed(double value) {
+    return single_result((float)flushed_to_zero(value, 0x1p-126));
 }
 
 #define AS_SINGLE(x) as_single(x)
@@ -96,11 +93,11 @@ ROW2(add_f32, uint64_t, uint64_t, uint32_t, single_result(AS_SINGLE(a) + AS_SING
 ROW2(sub_f32, uint64_t, uint64_t, uint32_t, single_result(AS_SINGLE(a) - AS_SINGLE(b)))
 ROW2(mul_f32, uint64_t, uint64_t, uint32_t, single_result(AS_SINGLE(a) * AS_SINGLE(b)))
 ROW2(div_f32, uint64_t, uint64_t, uint32_t, single_result(AS_SINGLE(a) / AS_SINGLE(b)))
-ROW3(fma_f32, uint64_t, uint64_t, uint32_t, single_result(single_fma(AS_SINGLE(a), AS_SINGLE(b), AS_SINGLE(c))))
+ROW3(fma_f32, uint64_t, uint64_t, uint32_t, single_result((float)odd_fma(AS_SINGLE(a), AS_SINGLE(b), AS_SINGLE(c))))
 ROW2(add_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) + FLUSHED(b)))
 ROW2(sub_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) - FLUSHED(b)))
-ROW2(mul_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) * FLUSHED(b)))
-ROW3(fma_ftz, uint64_t, uint64_t, uint32_t, result_flushed(single_fma(FLUSHED(a), FLUSHED(b), FLUSHED(c))))
+ROW2(mul_ftz, uint64_t, uint64_t, uint32_t, odd_flushed((double)FLUSHED(a) * (double)FLUSHED(b)))
+ROW3(fma_ftz, uint64_t, uint64_t, uint32_t, odd_flushed(odd_fma(FLUSHED(a), FLUSHED(b), FLUSHED(c))))
 
 static ComputeRow *single_row(const Compute *how) {
     if (how->round != ROUND_NEAREST || how->saturates || how->relu)
@@ -276,8 +273,8 @@ ComputeRow *real_row(Compute *how) {
     case PTX_EVALUATE_MAX:
         return extreme_row;
     case PTX_EVALUATE_FMA:
-        if (how->oob)
-            return fma_bounded;
+        if (how->oob) /* the ISA does not say which NaN is that of what lies out of bounds */
+            return NULL;
         break;
     case PTX_EVALUATE_ADD:
     case PTX_EVALUATE_SUB:

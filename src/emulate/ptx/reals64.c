@@ -35,7 +35,7 @@ static uint64_t signed_bits(bool negative, uint64_t size) {
     return size | (negative ? sign_bit : 0);
 }
 
-/* Which of the operands is no number, with its quiet bit; the last that is counts. */
+/* The first of the operands that is no number, with its quiet bit. */
 static uint64_t nan_of(uint64_t a, uint64_t b, uint64_t c) {
     uint64_t chosen = unpacked(a).nan ? a : unpacked(b).nan ? b : c;
     return chosen | UINT64_C(1) << 51;
@@ -122,10 +122,11 @@ static uint64_t zeros_added(bool a, bool b, Round round) {
     return signed_bits(a == b ? a : round == ROUND_DOWN, 0);
 }
 
+/* (As on the GPU, the second operand comes first, and of quotients the first.) */
 uint64_t double_add(uint64_t a, uint64_t b, Round round) {
     Unpacked x = unpacked(a), y = unpacked(b);
     if (x.nan || y.nan)
-        return nan_of(a, b, b);
+        return nan_of(b, a, a);
     if (x.infinite || y.infinite)
         return x.infinite && y.infinite && x.negative != y.negative ? invalid : x.infinite ? a : b;
     if (x.zero || y.zero)
@@ -140,7 +141,7 @@ uint64_t double_multiply(uint64_t a, uint64_t b, Round round) {
     Unpacked x = unpacked(a), y = unpacked(b);
     bool negative = x.negative != y.negative;
     if (x.nan || y.nan)
-        return nan_of(a, b, b);
+        return nan_of(b, a, a);
     if ((x.infinite && y.zero) || (x.zero && y.infinite))
         return invalid;
     if (x.infinite || y.infinite)
@@ -154,7 +155,7 @@ uint64_t double_fma(uint64_t a, uint64_t b, uint64_t c, Round round) {
     Unpacked x = unpacked(a), y = unpacked(b), z = unpacked(c);
     bool negative = x.negative != y.negative, endless = x.infinite || y.infinite;
     if (x.nan || y.nan || z.nan)
-        return nan_of(a, b, c);
+        return nan_of(b, c, a);
     if ((x.infinite && y.zero) || (x.zero && y.infinite) || (endless && z.infinite && z.negative != negative))
         return invalid;
     if (endless)

@@ -16,7 +16,7 @@ typedef enum Video {
 } Video;
 
 /* What is done with the result and c. */
-typedef enum Then { THEN_NOTHING, THEN_ADD, THEN_MIN, THEN_MAX } Then;
+typedef enum Then { THEN_NOTHING, THEN_ADD } Then;
 
 static Video operation_of(PtxEvaluator evaluator, unsigned *parts) {
     static const Video several[] = {VIDEO_ADD, VIDEO_SUB, VIDEO_ABSDIFF, VIDEO_MIN,
@@ -57,7 +57,7 @@ static int64_t clamped(int64_t value, unsigned width, bool is_signed) {
 /* ---- One number ------------------------------------------------------------------------------------------------ */
 
 static int64_t halved(int64_t sum) {
-    return sum >= 0 ? (sum + 1) >> 1 : -((-sum) >> 1);
+    return sum >= 0 ? (sum + 1) >> 1 : -((1 - sum) >> 1);
 }
 
 static int64_t shifted(const Compute *how, Video video, int64_t a, int64_t b) {
@@ -92,46 +92,17 @@ static bool signed_at(const Compute *how, unsigned index, bool set) {
     return set ? index && how->types[index - 1].class == CLASS_SIGNED : how->types[index].class == CLASS_SIGNED;
 }
 
-static uint32_t combined(const Compute *how, uint32_t value, uint32_t c, bool is_signed) {
-    bool less = is_signed ? (int32_t)value < (int32_t)c : value < c;
-    switch ((Then)(how->mode >> 4)) {
-    case THEN_ADD:
-        return value + c;
-    case THEN_MIN:
-        return less ? value : c;
-    case THEN_MAX:
-        return less ? c : value;
-    case THEN_NOTHING:
-        break;
-    }
-    return value;
-}
-
-/* One part of c becomes the result. */
-static uint32_t merged(PtxPart part, uint32_t value, uint32_t c) {
-    unsigned shift, width;
-    part_place(part, &shift, &width);
-    uint32_t mask = width == 32 ? UINT32_MAX : ((UINT32_C(1) << width) - 1) << shift;
-    return (c & ~mask) | (value << shift & mask);
-}
-
 static void one_row(Lanes *out, const Lanes *const in[], const Compute *how) {
     Video video = (Video)(how->mode & 15);
     bool set = video == VIDEO_SET, to_signed = signed_at(how, 0, set);
-    PtxPart part = (PtxPart)how->to.part;
-    unsigned shift, width;
-    part_place(part, &shift, &width);
     for (unsigned i = 0; i < PTX_LANES; i++) {
         int64_t a = selected(in[0]->at[i], (PtxPart)how->from[0].part, signed_at(how, 1, set));
         int64_t b = selected(in[1]->at[i], (PtxPart)how->from[1].part, signed_at(how, 2, set));
         uint32_t c = how->count > 2 ? (uint32_t)in[2]->at[i] : 0;
         int64_t value = operated(how, video, a, b);
         if (how->saturates)
-            value = clamped(value, width, to_signed);
-        if (part != PTX_WHOLE)
-            out->at[i] = merged(part, (uint32_t)value, c);
-        else
-            out->at[i] = combined(how, (uint32_t)value, c, to_signed);
+            value = clamped(value, 32, to_signed);
+        out->at[i] = (uint32_t)value + (how->mode >> 4 == THEN_ADD ? c : 0);
     }
 }
 
@@ -144,7 +115,7 @@ static void mad_row(Lanes *out, const Lanes *const in[], const Compute *how) {
     for (unsigned i = 0; i < PTX_LANES; i++) {
         __int128 a = selected(in[0]->at[i], (PtxPart)how->from[0].part, sign_a);
         __int128 b = selected(in[1]->at[i], (PtxPart)how->from[1].part, sign_b);
-        __int128 c = is_signed ? (__int128)(int32_t)in[2]->at[i] : (__int128)(uint32_t)in[2]->at[i];
+        __int128 c = (int32_t)in[2]->at[i];
         __int128 value = (a * b + c + plus_one) >> shift;
         if (how->saturates) {
             __int128 most = is_signed ? INT32_MAX : UINT32_MAX, least = is_signed ? INT32_MIN : 0;
@@ -176,13 +147,20 @@ static void several_row(Lanes *out, const Lanes *const in[], const Compute *how)
     }
 }
 
+/* What ptxas makes of these is not what the ISA says: a part of c as the result, the smaller or greater of the result
+ * and c, and .sat of what may have more than 32 bits. They are not run. */
+static bool differs(const Compute *how, Video video, Str form) {
+    bool whole = how->from[0].part == PTX_WHOLE && how->from[1].part == PTX_WHOLE, set = video == VIDEO_SET;
+    bool is_signed = signed_at(how, 0, set) || signed_at(how, 1, set) || signed_at(how, 2, set);
+    if (how->to.part != PTX_WHOLE || ptx_form_has(form, STR("min")) || ptx_form_has(form, STR("max")))
+        return true;
+    return how->saturates && (video == VIDEO_SHL || (video == VIDEO_ADD && whole && !is_signed));
+}
+
 ComputeRow *video_row(Compute *how, Str form) {
     unsigned parts;
     Video video = operation_of(how->evaluator, &parts);
-    Then then = ptx_form_has(form, STR("add"))   ? THEN_ADD
-                : ptx_form_has(form, STR("min")) ? THEN_MIN
-                : ptx_form_has(form, STR("max")) ? THEN_MAX
-                                                 : THEN_NOTHING;
+    Then then = ptx_form_has(form, STR("add")) ? THEN_ADD : THEN_NOTHING;
     for (size_t i = 0; i < 6; i++) {
         static const char *const words[] = {"eq", "ne", "lt", "le", "gt", "ge"};
         static const uint8_t accepts[] = {IS_EQUAL,           IS_LESS | IS_GREATER, IS_LESS,
@@ -198,7 +176,8 @@ ComputeRow *video_row(Compute *how, Str form) {
     if (video == VIDEO_MAD) {
         how->mode = (uint8_t)(video | ptx_form_has(form, STR("po")) << 4 | ptx_form_has(form, STR("shr7")) << 5 |
                               ptx_form_has(form, STR("shr15")) << 6);
-        return how->count == 3 ? mad_row : NULL;
+        bool wraps = how->saturates && how->mode >> 5 && !signed_at(how, 1, false) && !signed_at(how, 2, false);
+        return how->count == 3 && !wraps ? mad_row : NULL; /* .sat of what was shifted: as those that differ */
     }
-    return how->count == 2 || how->count == 3 ? one_row : NULL;
+    return (how->count == 2 || how->count == 3) && !differs(how, video, form) ? one_row : NULL;
 }

@@ -152,7 +152,8 @@ def single():
         for compare in COMPARES:
             k.form(f"setp.{compare}{f}.f32", [f"setp.{compare}{f}.f32 p, af, bf;"], "p", "pred")
             k.form(f"set.{compare}{f}.u32.f32", [f"set.{compare}{f}.u32.f32 w, af, bf;"], "w", "b32")
-        k.form(f"set.lt{f}.f32.f32", [f"set.lt{f}.f32.f32 fd, af, bf;"], "fd", "f32")
+        if f:  # without .ftz ptxas 13.0 has 1 in place of 1.0
+            k.form(f"set.lt{f}.f32.f32", [f"set.lt{f}.f32.f32 fd, af, bf;"], "fd", "f32")
         k.form(f"setp.lt.and{f}.f32 p|q", ["setp.ne.b32 q, c32, 0;", f"setp.lt.and{f}.f32 p|q, af, bf, q;", "selp.b32 w, 1, 0, p;", "@q add.u32 w, w, 2;"],
                "w", "b32")
         k.form(f"slct{f}.f32.f32", [f"slct{f}.f32.f32 fd, af, bf, cf;"], "fd", "f32")
@@ -226,8 +227,6 @@ def narrow(name, kind, other):
             k.form(f"fma.rn{f}.{of}", [f"fma.rn{f}.{of} {to}, {a}, {b}, {c};"], to, result)
         for f in (".relu", ".ftz.relu") if half else (".relu",):
             k.form(f"fma.rn{f}.{of}", [f"fma.rn{f}.{of} {to}, {a}, {b}, {c};"], to, result)
-        for f in (".oob", ".oob.relu"):
-            k.form(f"fma.rn{f}.{of}", [f"fma.rn{f}.{of} {to}, {a}, {b}, {c};"], to, result)
         extremes(k, of, a, b, to, result, ftz=half)
         for f in flags("ftz") if half else ("",):
             for op in ("abs", "neg"):
@@ -285,25 +284,23 @@ def whole():
     for kind in ("u8", "s8", "u4", "s4", "u2", "s2"):
         k.form(f"cvt.pack.sat.{kind}.s32.b32", [f"cvt.pack.sat.{kind}.s32.b32 w, a32, b32, c32;"], "w", "b32")
     kinds = [f"{d}32.{a}32.{b}32" for d in "us" for a in "us" for b in "us"]
+    # Of scalar ones no part of c as the result, no .min and .max with c, no .sat of more than 32 bits: what ptxas 13.0 makes of them
+    # is not what the ISA says.
     parts = [("", ""), (".b0", ".b3"), (".b2", ".h1"), (".h0", "")]
     for op in ("vadd", "vsub", "vabsdiff", "vmin", "vmax"):
         for i, kind in enumerate(kinds):
             x, y = parts[i % 4]
-            for sat in ("", ".sat"):
+            for sat in ("",) if (op, kind) == ("vadd", "u32.u32.u32") else ("", ".sat"):
                 k.form(f"{op}.{kind}{sat} {x}{y}", [f"{op}.{kind}{sat} w, a32{x}, b32{y};"], "w", "b32")
                 k.form(f"{op}.{kind}{sat}.add {x}{y}", [f"{op}.{kind}{sat}.add w, a32{x}, b32{y}, c32;"], "w", "b32")
-                k.form(f"{op}.{kind}{sat}.min {x}{y}", [f"{op}.{kind}{sat}.min w, a32{x}, b32{y}, c32;"], "w", "b32")
-                k.form(f"{op}.{kind}{sat} .b1", [f"{op}.{kind}{sat} w.b1, a32{x}, b32{y}, c32;"], "w", "b32")
-                k.form(f"{op}.{kind}{sat} .h1", [f"{op}.{kind}{sat} w.h1, a32{x}, b32{y}, c32;"], "w", "b32")
     for op in ("vshl", "vshr"):
         for kind in ("u32.u32.u32", "s32.s32.u32", "u32.s32.u32", "s32.u32.u32"):
             for how in ("clamp", "wrap"):
-                for sat in ("", ".sat"):
+                for sat in ("",) if op == "vshl" else ("", ".sat"):
                     k.form(f"{op}.{kind}{sat}.{how}", [f"{op}.{kind}{sat}.{how} w, a32, b32;"], "w", "b32")
-                    k.form(f"{op}.{kind}{sat}.{how}.max", [f"{op}.{kind}{sat}.{how}.max w, a32.h1, b32.b0, c32;"], "w", "b32")
     for kind in kinds:
         for scale in ("", ".shr7", ".shr15"):
-            for sat in ("", ".sat"):
+            for sat in ("",) if scale and kind.endswith("u32.u32") else ("", ".sat"):
                 k.form(f"vmad.{kind}{sat}{scale}", [f"vmad.{kind}{sat}{scale} w, a32.h0, b32.h1, c32;"], "w", "b32")
         k.form(f"vmad.{kind}.po", [f"vmad.{kind}.po w, a32.b0, b32.b1, c32;"], "w", "b32")
     for kind in ("u32.u32", "s32.u32", "u32.s32", "s32.s32"):

@@ -1,0 +1,710 @@
+/* Accesses: what is there, whether it is before, and what stays there. */
+#include "engine/threads_internal.h"
+
+#include <string.h>
+
+enum { MEMO = 8, LONG_LIST = 32, MOST_RACING = 64 };
+
+/* One access of lanes that know the same. */
+typedef struct Attempt {
+    Threads *threads;
+    Knower knower;
+    uint32_t index; /* of the record */
+    const Record *record;
+    uint32_t node;       /* the list that has it alone */
+    uint32_t by;         /* lanes that do it at the place that is looked at: one, or several that read the same */
+    uint64_t address;    /* of the cell */
+    uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
+    uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
+} Attempt;
+
+/* ---- Whether something is before ---- */
+
+/* The keys of fences for a proxy at the place. */
+static uint32_t keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
+    uint32_t count = 0;
+    if (address >> 62 == 0) {
+        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_GLOBAL);
+    } else {
+        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_CLUSTER_SHARED);
+        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_OWN_SHARED | (address >> 28 & UINT32_MAX) << 8);
+    }
+    keys[count++] = key_of(KEY_ACQUIRED, proxy, 0);
+    keys[count++] = key_of(KEY_ACQUIRED, proxy, address >> 7);
+    return count;
+}
+
+/* Whether a proxy fence has to stand between the two. */
+static bool needs_fence(const Attempt *attempt, const Record *earlier) {
+    const Record *record = attempt->record;
+    if (earlier->proxy == record->proxy)
+        return earlier->proxy != THREADS_GENERIC && earlier->cta != record->cta;
+    /* That an operation is over is said in the generic proxy. */
+    return !(earlier->operation && record->proxy == THREADS_GENERIC);
+}
+
+static uint8_t fence_proxy(const Attempt *attempt, const Record *earlier) {
+    return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
+}
+
+/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
+static uint32_t known_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
+    const Clock *clock = attempt->knower.clock;
+    if (!needs_fence(attempt, earlier)) {
+        uint32_t memo = index % MEMO;
+        if (attempt->known[memo] == index)
+            return attempt->known_lanes[memo];
+        uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
+        Clock inits;
+        if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
+            lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
+        attempt->known[memo] = index;
+        return attempt->known_lanes[memo] = lanes;
+    }
+    uint64_t keys[4];
+    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        Clock bridge;
+        if (threads_bridge(clock, keys[i], &bridge))
+            lanes |= threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
+    }
+    return lanes;
+}
+
+/* Up to which epoch a lane's own accesses are before this one. */
+static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_t lane) {
+    if (!needs_fence(attempt, earlier))
+        return attempt->knower.own_epoch;
+    uint64_t keys[4];
+    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), most = 0;
+    for (uint32_t i = 0; attempt->knower.notes && i < count; i++) {
+        uint32_t epoch = threads_own(attempt->knower.notes, lane, keys[i]);
+        most = epoch > most ? epoch : most;
+    }
+    return most;
+}
+
+static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+    bool writes = earlier->kind != THREADS_READ;
+    const Knower *knower = &attempt->knower;
+    if (!needs_fence(attempt, earlier))
+        return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);
+    uint64_t keys[4];
+    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys);
+    for (uint32_t i = 0; i < count; i++) {
+        Clock bridge = {.home = knower->cta};
+        Knower behind = *knower;
+        behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
+        behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
+        if (threads_knows_operation(attempt->threads, &behind, earlier->operation, lane, writes, by))
+            return true;
+    }
+    return false;
+}
+
+static bool same_warp(const Attempt *attempt, const Record *earlier) {
+    return earlier->cta == attempt->knower.cta && earlier->warp == attempt->knower.warp;
+}
+
+/* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
+static bool lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+    if (earlier->operation)
+        return operation_before(attempt, earlier, lane, by);
+    return lane == by && same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
+}
+
+/* Of `lanes` of the earlier access, those that are not before all that is done here. */
+static uint32_t unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
+    const Record *earlier = record_at(attempt->threads, index);
+    uint32_t left = lanes, found = 0;
+    if (!earlier->operation)
+        left &= ~known_lanes(attempt, index, earlier);
+    for (uint32_t rest = left; rest; rest &= rest - 1)
+        for (uint32_t by = attempt->by; by; by &= by - 1)
+            if (!lane_before(attempt, earlier, lowest(rest), lowest(by))) {
+                found |= rest & -rest;
+                break;
+            }
+    return found;
+}
+
+/* ---- Telling ---- */
+
+static ThreadsSide side_of(const Threads *threads, const Record *record, uint32_t lane) {
+    return (ThreadsSide){
+        .warp = record->cta * threads->cta_warps + record->warp,
+        .lane = lane,
+        .asynchronous = record->operation != 0,
+        .access = {.kind = record->kind,
+                   .proxy = record->proxy,
+                   .order = record->order,
+                   .scope = record->scope,
+                   .element = record->element,
+                   .read_only = record->read_only,
+                   .gives = record->gives,
+                   .inits = record->inits,
+                   .site = record->site,
+                   .silent = record->silent,
+                   .bytes = record->bytes},
+    };
+}
+
+static RaceKey *race_seat(const Threads *threads, RaceKey key) {
+    uint32_t mask = threads->race_table_capacity - 1;
+    uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
+    while (threads->race_table[at].index && (threads->race_table[at].first != key.first ||
+                                             threads->race_table[at].second != key.second ||
+                                             threads->race_table[at].rest != key.rest))
+        at = (at + 1) & mask;
+    return &threads->race_table[at];
+}
+
+static void race_table_grow(Threads *threads) {
+    RaceKey *old = threads->race_table;
+    uint32_t capacity = threads->race_table_capacity;
+    threads->race_table_capacity = capacity ? capacity * 2 : 64;
+    threads->race_table = ARENA_ARRAY(&threads->found, RaceKey, threads->race_table_capacity);
+    for (uint32_t i = 0; i < capacity; i++)
+        if (old[i].index)
+            *race_seat(threads, old[i]) = old[i];
+}
+
+static void tell(Threads *threads, const ThreadsRace *race) {
+    if (threads->race_count * 2 >= threads->race_table_capacity)
+        race_table_grow(threads);
+    RaceKey key = {.first = race->first.access.site,
+                   .second = race->second.access.site,
+                   .rest = race->reason | (uint32_t)race->first.asynchronous << 5 |
+                           (uint32_t)race->second.asynchronous << 6 | (uint32_t)race->same_value << 7};
+    RaceKey *seat = race_seat(threads, key);
+    if (!seat->index) {
+        *ARENA_PUSH(&threads->found, threads->races, threads->race_count, threads->race_capacity) = *race;
+        key.index = threads->race_count;
+        *seat = key;
+    }
+    threads->races[seat->index - 1].times++;
+}
+
+void threads_report_exit(Threads *threads, const Operation *operation) {
+    Record record = {.cta = operation->cta, .warp = operation->warp, .operation = 1, .site = operation->site};
+    ThreadsRace race = {.first = side_of(threads, &record, lowest(operation->lanes)),
+                        .address = operation->first_address,
+                        .reason = THREADS_AT_EXIT};
+    race.first.access = operation->first;
+    race.first.access.site = operation->site;
+    race.second.access.site = THREADS_NONE;
+    race.bytes = operation->first.bytes;
+    tell(threads, &race);
+}
+
+/* Whether the lane would be known if what the bridge has counted. */
+static bool known_behind(const Attempt *attempt, uint64_t key, const Record *earlier, uint32_t lane) {
+    Clock bridge;
+    return threads_bridge(attempt->knower.clock, key, &bridge) &&
+           threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
+}
+
+/* Whether they are in base causality order: proxies do not count. */
+static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+    if (earlier->operation)
+        return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
+                                       earlier->kind != THREADS_READ, by);
+    return (lane == by && same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
+           threads_clock_known(attempt->knower.clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
+}
+
+/* Whether who issued this operation knows the earlier access by now: then it is the operation that is not over. */
+static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
+    Threads *threads = attempt->threads;
+    if (!attempt->knower.operation || earlier->operation || !threads->ctas[attempt->knower.cta])
+        return false;
+    if (same_warp(attempt, earlier) && lane == by)
+        return true;
+    const View *view = threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
+    return view && threads_clock_known(view->clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
+}
+
+static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
+    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
+    if (index == attempt->index && !record->operation)
+        return THREADS_SAME_INSTRUCTION;
+    if (needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
+        return THREADS_OTHER_PROXY;
+    if (earlier->order != THREADS_WEAK && record->order != THREADS_WEAK && earlier->proxy == record->proxy)
+        return level_has(attempt->threads, earlier->level, earlier->cta, record->cta) &&
+                       level_has(attempt->threads, record->level, record->cta, earlier->cta)
+                   ? THREADS_MIXED_SIZE
+                   : THREADS_TOO_NARROW;
+    if (earlier->operation || issuer_knows(attempt, earlier, lane, by))
+        return THREADS_IN_FLIGHT;
+    if (known_behind(attempt, KEY_LOOSE, earlier, lane))
+        return THREADS_TOO_NARROW;
+    return same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
+}
+
+static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
+    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
+    bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
+    ThreadsRace race = {
+        .first = side_of(attempt->threads, earlier, lane),
+        .second = side_of(attempt->threads, record, by),
+        .address = attempt->address,
+        .bytes = 1U << threads_page(attempt->threads, attempt->address, false)->shift,
+        .reason = reason,
+        .same_value = silent,
+    };
+    tell(attempt->threads, &race);
+}
+
+/* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
+ * because somebody has observed them, are taken out. */
+static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
+    Threads *threads = attempt->threads;
+    const Record *earlier = record_at(threads, index), *record = attempt->record;
+    bool strong = threads_morally_strong(threads, earlier, record);
+    uint32_t found = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest(rest);
+        for (uint32_t all = attempt->by; all; all &= all - 1) {
+            uint32_t by = lowest(all);
+            if (lane_before(attempt, earlier, lane, by) ||
+                threads_was_observed(threads, &attempt->knower, by, index, lane, attempt->address))
+                continue;
+            found |= 1U << lane;
+            if (!strong) {
+                report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
+                break;
+            }
+            bool reads = record->gives && earlier->kind != THREADS_READ;
+            if (threads->order_site == THREADS_NONE && (reads || (earlier->gives && record->kind != THREADS_READ)))
+                threads->order_site = reads ? record->site : earlier->site;
+        }
+    }
+    return found;
+}
+
+/* ---- Lists ---- */
+
+static uint32_t node_lanes(const Node *node, uint32_t slot) {
+    return node->lanes ? node->lanes : 1U << (slot & 31);
+}
+
+/* Whether everything of the list is before whatever lane does this. */
+static bool is_clear(Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5;
+    if (attempt->clear[first % MEMO] == first)
+        return true;
+    for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
+        uint32_t number = node_at(attempt->threads, index)->record;
+        const Record *record = record_at(attempt->threads, number);
+        if (record->operation || needs_fence(attempt, record) ||
+            known_lanes(attempt, number, record) != UINT32_MAX)
+            return false;
+    }
+    attempt->clear[first % MEMO] = first;
+    return true;
+}
+
+/* Whether all of the list is morally strong with this, and nobody asks for more. */
+static bool is_strong(const Attempt *attempt, uint32_t slot) {
+    const Node *node = node_at(attempt->threads, slot >> 5);
+    const Record *record = attempt->record;
+    if (!node->level || record->order == THREADS_WEAK || record->proxy != THREADS_GENERIC ||
+        node->element != record->element)
+        return false;
+    if (attempt->threads->order_site == THREADS_NONE && (record->gives || node->gives))
+        return false;
+    return node->cta == record->cta || (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
+}
+
+/* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
+static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
+    Threads *threads = attempt->threads;
+    uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
+    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
+        const Node *node = node_at(threads, index);
+        uint32_t left = unordered(attempt, node->record, node_lanes(node, slot));
+        if (left)
+            left = judge(attempt, node->record, left);
+        if (left && count < MOST_RACING) {
+            records[count] = node->record;
+            lanes[count++] = left;
+        }
+    }
+    uint32_t made = 0;
+    while (keep && count--)
+        made = threads_node(threads, records[count], lanes[count], made, 0);
+    return made << 5;
+}
+
+/* Whether what stays of an earlier access of the list is nothing, because this one stands for it: every later one that
+ * races with it races with this. `left`: lanes that are not before this. */
+static bool stands_for(const Attempt *attempt, const Record *earlier) {
+    const Record *record = attempt->record;
+    if (record->order == THREADS_WEAK)
+        return true;
+    return earlier->order != THREADS_WEAK && earlier->level >= record->level && earlier->element == record->element &&
+           earlier->proxy == record->proxy && earlier->cta == record->cta && !earlier->operation;
+}
+
+/* Long lists say the lane of each: the slot's may be another one at any time. Now and then they are looked through. */
+static uint32_t put_long(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    uint32_t pruned = node_at(threads, slot >> 5)->pruned;
+    return threads_node(threads, attempt->index, attempt->by, slot >> 5, pruned) << 5;
+}
+
+/* The list with this access in front, without those that it stands for. */
+static uint32_t put(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
+    if (count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned)
+        return put_long(attempt, slot);
+    bool by_slot = !(by & (by - 1)) && count < LONG_LIST;
+    uint32_t some[2 * LONG_LIST];
+    uint32_t *nodes = count <= 2 * LONG_LIST ? some : gsan_pool_take(&threads->pool, count * sizeof *nodes);
+    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next)
+        nodes[more++] = index;
+    while (more--) {
+        const Node *node = node_at(threads, nodes[more]);
+        uint32_t left = node_lanes(node, slot);
+        if (stands_for(attempt, record_at(threads, node->record)))
+            left = unordered(attempt, node->record, left);
+        if (left)
+            made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
+    }
+    if (nodes != some)
+        gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
+    uint32_t pruned = made ? node_at(threads, made)->depth : 0;
+    return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
+}
+
+/* ---- Cells ---- */
+
+static void read_cell(Attempt *attempt, Cell *cell) {
+    if (cell->writes && !is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
+        look(attempt, cell->writes, false);
+    bool single = !(attempt->by & (attempt->by - 1));
+    if (single && (!cell->reads || (attempt->record->order == THREADS_WEAK && is_clear(attempt, cell->reads)))) {
+        cell->reads = attempt->node << 5 | lowest(attempt->by);
+        return;
+    }
+    cell->reads = put(attempt, cell->reads);
+}
+
+static void write_cell(Attempt *attempt, Cell *cell) {
+    bool weak = attempt->record->order == THREADS_WEAK;
+    uint32_t writes = 0, reads = 0;
+    if (cell->writes && !is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
+        writes = look(attempt, cell->writes, weak);
+    if (cell->reads && !is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
+        reads = look(attempt, cell->reads, weak);
+    if (!weak) {
+        cell->writes = put(attempt, cell->writes);
+        return;
+    }
+    uint32_t lane = lowest(attempt->by);
+    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+    cell->reads = reads;
+}
+
+/* Memory that somebody reads as if nobody wrote it. */
+static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
+    uint32_t by = lowest(attempt->by);
+    if (attempt->record->read_only) {
+        if (!page->nc)
+            page->nc = gsan_pool_take(&attempt->threads->pool, (SHADOW_PAGE >> page->shift) * sizeof *page->nc);
+        page->nc[at] = attempt->index << 5 | by;
+        uint32_t slot = page->cells[at].writes;
+        if (slot) {
+            const Node *node = node_at(attempt->threads, slot >> 5);
+            report(attempt, node->record, lowest(node_lanes(node, slot)), by, THREADS_READ_ONLY);
+        }
+    } else if (page->nc && page->nc[at] && attempt->record->kind != THREADS_READ) {
+        report(attempt, page->nc[at] >> 5, page->nc[at] & 31, by, THREADS_READ_ONLY);
+    }
+}
+
+static void touch(Attempt *attempt, uint64_t begin, uint64_t end) {
+    ShadowPage *page = NULL;
+    uint64_t base = 0, stop = 0;
+    for (uint64_t at = begin; at < end;) {
+        if (!page || at >= stop) {
+            page = threads_page(attempt->threads, at, true);
+            base = page->number * SHADOW_PAGE;
+            stop = base + SHADOW_PAGE;
+            uint64_t edges = at | (end < stop ? end : stop);
+            if (edges & ((1U << page->shift) - 1))
+                threads_page_split(attempt->threads, page, edges & 1 ? 0 : 1);
+        }
+        uint32_t index = (uint32_t)(at - base) >> page->shift;
+        attempt->address = at;
+        if (page->nc || attempt->record->read_only)
+            look_read_only(attempt, page, index);
+        if (attempt->record->kind == THREADS_READ)
+            read_cell(attempt, &page->cells[index]);
+        else
+            write_cell(attempt, &page->cells[index]);
+        at += 1U << page->shift;
+    }
+}
+
+/* ---- One lane ---- */
+
+/* Bytes of one lane, element by element where some are not touched, or where they synchronize. */
+typedef struct Elements {
+    uint32_t count, bytes, used;
+} Elements;
+
+static Elements elements_of(const ThreadsAccess *access) {
+    uint32_t element = access->element ? access->element : access->bytes;
+    uint32_t count = access->bytes / element;
+    uint32_t all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
+    return (Elements){count, element, access->used ? access->used & all : all};
+}
+
+static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
+    Elements elements = elements_of(access);
+    uint32_t all = elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1;
+    if (elements.used == all) {
+        touch(attempt, address, address + access->bytes);
+        return;
+    }
+    for (uint32_t i = 0; i < elements.count; i++)
+        if (elements.used >> i & 1)
+            touch(attempt, address + i * elements.bytes, address + (i + 1) * elements.bytes);
+}
+
+/* ---- Strong accesses ---- */
+
+static void acquire(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    (void)lanes;
+    const void *const *what = context;
+    threads_releases_acquire(threads, (Releases *)what[0], &view->clock, number / threads->cta_warps,
+                             *(const uint32_t *)what[1]);
+}
+
+/* The lane's acquire at the address takes what it read there before, too. */
+static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_t level, uint64_t address,
+                       Releases *releases) {
+    Warp *warp = threads_warp(threads, number);
+    if (releases)
+        threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){releases, &level});
+    for (const Note *note = warp->notes; note; note = note->next)
+        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 && note->releases != releases)
+            threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
+}
+
+static void note_observed(Threads *threads, uint32_t number, uint32_t lane, uint64_t address, Releases *releases) {
+    Warp *warp = threads_warp(threads, number);
+    for (Note *note = warp->notes; note; note = note->next)
+        if (note->kind == NOTE_OBSERVED && note->key == address && note->releases == releases) {
+            note->lanes |= 1U << lane;
+            return;
+        }
+    Note *note = threads_note(threads, warp, NOTE_OBSERVED, 1U << lane);
+    note->key = address;
+    note->releases = threads_releases_share(releases);
+}
+
+static bool acquires(unsigned order) {
+    return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
+}
+
+typedef struct Gained {
+    uint64_t address;
+    Releases *releases;
+    uint32_t lane;
+} Gained;
+
+/* What the instruction observes is taken only when all of its lanes are done. */
+static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
+    Threads *threads = attempt->threads;
+    const Record *record = attempt->record;
+    uint32_t number = record->cta * threads->cta_warps + record->warp, count = 0;
+    Elements elements = elements_of(access);
+    Gained gained[THREADS_LANES * 4];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = lowest(rest);
+        attempt->by = 1U << lane;
+        for (uint32_t i = 0; i < elements.count; i++) {
+            uint64_t address = addresses[lane] + i * elements.bytes;
+            if (!(elements.used >> i & 1))
+                continue;
+            Observed observed = {0};
+            if (record->kind != THREADS_WRITE)
+                observed = threads_observe(threads, attempt->index, lane, address);
+            touch(attempt, address, address + elements.bytes);
+            threads_observed(threads, attempt->index, lane, address, &observed);
+            bool wanted = !record->operation && (record->kind == THREADS_READ || record->gives);
+            if (wanted && (observed.releases || acquires(record->order)) && count < THREADS_LANES * 4)
+                gained[count++] = (Gained){address, observed.releases, lane};
+            else
+                threads_releases_drop(threads, observed.releases);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (acquires(record->order))
+            acquire_at(threads, number, gained[i].lane, record->level, gained[i].address, gained[i].releases);
+        else
+            note_observed(threads, number, gained[i].lane, gained[i].address, gained[i].releases);
+        threads_releases_drop(threads, gained[i].releases);
+    }
+}
+
+/* ---- Whole instructions ---- */
+
+static uint32_t new_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
+    threads_sweep(threads);
+    uint32_t index = threads_store_take(threads, &threads->records);
+    threads->record_count++;
+    *record_at(threads, index) = (Record){
+        .cta = knower->cta,
+        .warp = knower->warp,
+        .epoch = epoch,
+        .operation = knower->operation,
+        .site = access->site,
+        .silent = access->kind == THREADS_READ ? 0 : access->silent,
+        .bytes = access->bytes ? access->bytes : 1,
+        .kind = access->kind,
+        .proxy = access->proxy,
+        .order = access->order,
+        .level = (uint8_t)level_of(access->scope),
+        .element = access->element,
+        .scope = access->scope,
+        .read_only = access->read_only,
+        .gives = access->gives && access->kind != THREADS_WRITE,
+        .inits = access->inits,
+    };
+    return index;
+}
+
+static Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
+    Attempt attempt = {.threads = threads, .knower = *knower};
+    attempt.index = new_record(threads, knower, access, epoch);
+    attempt.record = record_at(threads, attempt.index);
+    attempt.node = threads_node(threads, attempt.index, 0, 0, 0);
+    return attempt;
+}
+
+static bool all_differ(uint32_t lanes, const uint64_t *addresses) {
+    uint64_t last = addresses[lowest(lanes)];
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+        if (addresses[lowest(rest)] <= last)
+            return false;
+        last = addresses[lowest(rest)];
+    }
+    return true;
+}
+
+/* Lanes that read the same place count as one access of several lanes. */
+static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
+    for (uint32_t rest = lanes; rest;) {
+        uint64_t address = addresses[lowest(rest)];
+        attempt->by = 0;
+        for (uint32_t more = rest; more; more &= more - 1)
+            if (addresses[lowest(more)] == address)
+                attempt->by |= more & -more;
+        rest &= ~attempt->by;
+        touch_lane(attempt, access, address);
+    }
+}
+
+static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
+    attempt->threads->accesses += (uint32_t)__builtin_popcount(lanes);
+    if (access->order != THREADS_WEAK) {
+        strong_lanes(attempt, access, lanes, addresses);
+    } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
+        weak_reads(attempt, access, lanes, addresses);
+    } else {
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            attempt->by = rest & -rest;
+            touch_lane(attempt, access, addresses[lowest(rest)]);
+        }
+    }
+}
+
+typedef struct Doing {
+    const ThreadsAccess *access;
+    const uint64_t *addresses;
+} Doing;
+
+static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    const Doing *doing = context;
+    Knower knower = {view->clock,
+                     number / threads->cta_warps,
+                     number % threads->cta_warps,
+                     UINT32_MAX,
+                     threads_warp(threads, number),
+                     0};
+    view->touched = true;
+    threads_clock_share(view->clock); /* what it acquires goes into another one */
+    Clock *clock = view->clock;
+    Attempt attempt = attempt_of(threads, &knower, doing->access, view->now);
+    do_lanes(&attempt, doing->access, lanes, doing->addresses);
+    threads_clock_drop(threads, clock);
+}
+
+static void tick(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    (void)threads, (void)number, (void)lanes, (void)context;
+    view_tick(view);
+}
+
+static void by_operation(Threads *threads, uint32_t index, uint32_t lanes, const Doing *doing) {
+    const Operation *operation = operation_at(threads, index);
+    for (uint32_t i = 0; i < operation->part_count; i++) {
+        const Part *part = &operation->parts[i];
+        if (!(part->lanes & lanes))
+            continue;
+        Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
+        Attempt attempt = attempt_of(threads, &knower, doing->access, part->epoch);
+        do_lanes(&attempt, doing->access, part->lanes & lanes, doing->addresses);
+    }
+}
+
+/* For the end of its CTA: what it does to memory of CTAs. */
+static void note_first(Threads *threads, uint32_t index, const ThreadsAccess *access, uint64_t address) {
+    Operation *operation = operation_at(threads, index);
+    if (operation->first.bytes || address >> 62 == 0)
+        return;
+    operation->first = *access;
+    operation->first_address = address;
+    if (!operation->first.bytes)
+        operation->first.bytes = 1;
+}
+
+void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_t lanes, const ThreadsAccess *access,
+                    const uint64_t addresses[THREADS_LANES]) {
+    ENTER(threads);
+    if (!lanes)
+        return;
+    Doing doing = {access, addresses};
+    if (operation) {
+        note_first(threads, operation, access, addresses[lowest(lanes)]);
+        by_operation(threads, operation, lanes, &doing);
+        return;
+    }
+    bool strong = access->order != THREADS_WEAK;
+    /* A strong access may part views while it is done, so it has parts of its own. */
+    threads_views(threads, warp, lanes, strong, by_threads, &doing);
+    if (strong && access->kind != THREADS_READ &&
+        (access->order == THREADS_RELEASE || access->order == THREADS_ACQ_REL))
+        threads_views(threads, warp, lanes, true, tick, NULL);
+    if (strong)
+        threads_views_merge(threads, threads_warp(threads, warp));
+}
+
+void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access, uint64_t address, uint64_t bytes) {
+    ENTER(threads);
+    const Operation *operation = operation_at(threads, index);
+    uint32_t lane = lowest(operation->lanes);
+    const Part *part = threads_operation_part(operation, lane);
+    ThreadsAccess whole = *access;
+    whole.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    note_first(threads, index, &whole, address);
+    Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
+    Attempt attempt = attempt_of(threads, &knower, &whole, part->epoch);
+    attempt.by = 1U << lane;
+    threads->accesses++;
+    touch(&attempt, address, address + bytes);
+}

@@ -1,0 +1,434 @@
+/* What the files of the engine for threads share: clocks (threads_clock.c), what threads know and how they learn it
+ * (threads.c, threads_fence.c, threads_release.c), operations (threads_operation.c), shadow memory (threads_shadow.c),
+ * accesses (threads_access.c) and what synchronizes through memory (threads_strong.c, threads_history.c). */
+#ifndef ENGINE_THREADS_INTERNAL_H
+#define ENGINE_THREADS_INTERNAL_H
+
+#include "engine/gsan_pool.h"
+#include "engine/threads.h"
+
+#include <setjmp.h>
+
+/* ---- Clocks ---- */
+
+/* Lanes of a warp of a CTA that are known up to an epoch. Warps from MARKS on are no warps: each lane is an object
+ * (threads_done_by), its epoch the phases of it that are known to be complete. */
+enum { MARKS = 64 };
+typedef struct Run {
+    uint32_t warp, lanes, epoch;
+} Run;
+
+/* Of one CTA: `base`, or more where a run says so. Sorted by warp; no lane is in two runs. */
+typedef struct CtaClock {
+    uint32_t references, base, count, capacity;
+    Run runs[];
+} CtaClock;
+
+enum { CTA_LEAF = 64 };
+typedef struct CtaLeaf {
+    uint32_t references;
+    CtaClock *ctas[CTA_LEAF]; /* NULL: nothing is known */
+} CtaLeaf;
+typedef struct Remote {
+    uint32_t references;
+    CtaLeaf *leaves[];
+} Remote;
+
+/* What is known behind a proxy fence, and the like: which one `key` says. */
+typedef struct Bridge {
+    uint64_t key;
+    CtaClock *local;
+    Remote *remote;
+} Bridge;
+typedef struct Bridges { /* sorted by key */
+    uint32_t references, count;
+    Bridge items[];
+} Bridges;
+
+/* Its home's part is `local`; what `remote` has of the home is in `local`, too. NULL knows nothing. */
+typedef struct Clock {
+    uint32_t references, home;
+    CtaClock *local;
+    Remote *remote;
+    Bridges *bridges;
+} Clock;
+
+/* Kinds of keys; the rest of a key is a CTA or an address. */
+enum {
+    KEY_FENCED = 1, /* | proxy << 8 | space << 16 | CTA << 24 (of THREADS_OWN_SHARED) */
+    KEY_RELEASED,   /* | proxy << 8 | level << 16 | CTA << 24: the first half of a fence in two */
+    KEY_ACQUIRED,   /* | proxy << 8 | address << 16 */
+    KEY_INITS,      /* threads_fence_inits */
+    KEY_LOOSE,      /* what would be known if every scope were wide enough */
+};
+static inline uint64_t key_of(unsigned kind, unsigned proxy, uint64_t rest) {
+    return kind | proxy << 8 | rest << 16;
+}
+
+/* Scopes are levels here: on one GPU those of the system and of the GPU are the same. */
+enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU };
+
+CtaClock *threads_cta_share(CtaClock *clock);
+void threads_cta_drop(Threads *threads, CtaClock *clock);
+Clock *threads_clock_share(Clock *clock);
+void threads_clock_drop(Threads *threads, Clock *clock);
+/* These change *clock, and copy it first if others have it. */
+void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other);
+void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
+/* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
+void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
+void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
+/* Lanes of the warp that are known up to that epoch. */
+uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
+/* The clock of a bridge as one of its own, valid while `clock` is; false: there is none. */
+bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge);
+
+/* ---- Releases: what an acquire of an object or a location may learn ---- */
+
+typedef struct Release {
+    uint32_t cta; /* of the first operation of the pattern */
+    uint32_t level;
+    Clock *clock;
+} Release;
+typedef struct Releases { /* sorted by CTA and level */
+    uint32_t references, count, capacity;
+    uint32_t one_cta;   /* UINT32_MAX: they are from several */
+    uint32_t min_level; /* of all */
+    Clock *all;         /* of all of them; NULL: not made yet */
+    Release items[];
+} Releases;
+
+Releases *threads_releases_share(Releases *releases);
+void threads_releases_drop(Threads *threads, Releases *releases);
+/* These take the clock's reference; change *releases. */
+void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock);
+void threads_releases_join(Threads *threads, Releases **releases, const Releases *more);
+/* Lanes of the clock's owner, in `cta`, acquire at that level: what they may learn; the rest goes behind KEY_LOOSE. */
+void threads_releases_acquire(Threads *threads, Releases *releases, Clock **clock, uint32_t cta, uint32_t level);
+
+/* ---- Threads ---- */
+
+/* Lanes of a warp that know the same of others. Of itself, each knows everything. */
+typedef struct View {
+    uint32_t lanes;
+    uint32_t now; /* their epoch, from 1 */
+    bool touched; /* memory, in this epoch */
+    Clock *clock;
+} View;
+
+typedef enum NoteKind {
+    NOTE_RELEASED, /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
+    NOTE_OBSERVED, /* `releases` were read, at `key` (an address; or 0, of a relaxed wait, with a mark) */
+    NOTE_OWN,      /* of itself, each lane has the accesses up to `epoch` behind `key` */
+    NOTE_OWN_RELEASED, /* the same, when a release fence of `level` was made */
+} NoteKind;
+typedef struct Note {
+    struct Note *next;
+    uint8_t kind, level;
+    uint32_t lanes, epoch;
+    uint64_t key;
+    Clock *clock;
+    Releases *releases;
+    uint32_t mark_cta;
+    Run mark; /* lanes 0: none */
+} Note;
+
+typedef struct Warp {
+    uint32_t live;
+    uint32_t count, capacity;
+    View *views;
+    Note *notes;
+} Warp;
+
+typedef struct Object Object;
+typedef struct Cta {
+    uint32_t marks; /* given to objects so far */
+    uint32_t dead;  /* threads that ended */
+    uint32_t *finals; /* of each thread that ended: up to which epoch it touched memory; made when the first ends */
+    uint32_t operations; /* those issued from it: a list */
+    Object *objects;
+    struct ShadowPage *pages; /* of its memory */
+    Warp warps[];
+} Cta;
+
+struct Object {
+    struct Object *next, *of_cta; /* of the hash table; of its CTA */
+    uint64_t name;
+    uint32_t cta;
+    uint32_t flips, waited; /* phases complete; the last for which somebody waited, + 1 */
+    uint32_t mark;          /* UINT32_MAX: it has none */
+    uint32_t latest, done_latest; /* epochs: the largest that arrived */
+    Releases *collecting, *done;
+};
+
+/* ---- Operations ---- */
+
+typedef struct Completion {
+    struct Completion *next;
+    uint32_t cta, warp, lanes, epoch; /* who knows, from that epoch on; warp: of the CTA, or a mark's */
+    uint32_t part;                    /* lanes of the operation that it is about */
+    bool own;                         /* each lane of `lanes` of its own part alone */
+    bool reads_only;
+    uint64_t object; /* of a mark */
+} Completion;
+typedef struct Part {
+    uint32_t lanes, epoch; /* of itself, up to this epoch */
+    Clock *clock;          /* with what each lane has of itself behind keys, if it is one lane */
+} Part;
+typedef struct Operation {
+    uint32_t cta, warp, lanes, site, after;
+    uint32_t next; /* of its CTA */
+    bool closed, marked, listed; /* listed: by its CTA */
+    uint32_t part_count, part_capacity;
+    Part *parts;
+    Completion *completions;
+    ThreadsAccess first; /* the first access to memory of a CTA that it made: `bytes` 0: none yet */
+    uint64_t first_address;
+} Operation;
+
+/* ---- Shadow memory ---- */
+
+/* An access of a warp's instruction. */
+typedef struct Record {
+    uint32_t cta, warp, epoch, operation;
+    uint32_t site, silent, bytes;
+    uint8_t kind, proxy, order, level, element;
+    uint8_t scope; /* as it was told */
+    bool read_only, gives, inits, marked;
+} Record;
+
+/* An element of a list; lists are shared by words. */
+typedef struct Node {
+    uint32_t record, lanes; /* lanes 0: the one that the slot says */
+    uint32_t next;          /* 0: the last */
+    uint32_t chain;         /* of the hash table */
+    uint32_t depth, pruned; /* pruned: depth when it was last looked through */
+    uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
+    uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
+    uint8_t element;
+    bool gives, marked;
+} Node;
+
+/* Slots: node << 5 | lane; 0: none. */
+typedef struct Cell {
+    uint32_t writes, reads;
+} Cell;
+
+enum { SHADOW_PAGE = 1024 };
+typedef struct Location Location;
+typedef struct ShadowPage {
+    struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
+    uint64_t number;
+    uint8_t shift;   /* a cell is 1 << shift bytes */
+    Cell *cells;
+    uint32_t *nc;    /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
+    Location **locations; /* by word, lists; NULL: none */
+} ShadowPage;
+
+enum { CHUNK_SHIFT = 14, CHUNK = 1 << CHUNK_SHIFT };
+/* Items by number, from 1; given back ones are used again. */
+typedef struct Store {
+    size_t size;
+    char **chunks;
+    uint32_t chunk_count, chunk_capacity;
+    uint32_t next;   /* never used yet */
+    uint32_t *free;
+    uint32_t free_count, free_capacity;
+} Store;
+static inline void *store_at(const Store *store, uint32_t index) {
+    return store->chunks[index >> CHUNK_SHIFT] + (size_t)(index & (CHUNK - 1)) * store->size;
+}
+uint32_t threads_store_take(Threads *threads, Store *store);
+void threads_store_give(Threads *threads, Store *store, uint32_t index);
+
+/* ---- Locations: what synchronizes through memory ---- */
+
+/* What a thread wrote there strongly, and what it has observed. Writes have numbers: those of one chain of updates,
+ * each of which read the one before, follow each other. */
+typedef struct Witness {
+    bool used;
+    uint32_t warp, lane;                        /* warp: of the grid */
+    uint32_t record, wrote_chain, wrote_number; /* record 0: it has not written */
+    uint32_t saw_chain, saw_number, saw_epoch;  /* saw_chain 0: nothing */
+} Witness;
+typedef struct OwnRelease { /* a release there, for the thread's later strong writes there */
+    uint32_t warp, lane, level;
+    Clock *clock;
+} OwnRelease;
+struct Location {
+    Location *next; /* of the word */
+    uint64_t address;
+    uint32_t chain, number; /* of the newest strong write */
+    uint32_t record, lane;  /* which that is */
+    Releases *releases;     /* what it brings */
+    uint32_t before_record; /* of the instruction that is about to be done, and what there was before it */
+    Releases *before;
+    Witness *witnesses; /* hashed */
+    uint32_t witness_count, witness_capacity;
+    Witness *older; /* what was seen of chains that are over */
+    uint32_t older_count, older_capacity;
+    OwnRelease *own;
+    uint32_t own_count, own_capacity;
+    void *history;
+};
+
+/* ---- The engine ---- */
+
+typedef struct RaceKey {
+    uint32_t first, second, index;
+    uint32_t rest;
+} RaceKey;
+
+struct Threads {
+    ThreadsShape shape;
+    Pool pool;
+    jmp_buf jump;
+    const char *problem;
+    uint32_t cta_warps, leaf_count;
+    uint32_t last_mask; /* lanes of a CTA's last warp */
+    Cta **ctas;
+    Object **objects; /* hashed by name */
+    uint32_t object_count, object_capacity;
+    Store operations, records, nodes;
+    uint32_t *node_table;
+    uint32_t node_capacity, node_count, record_count, operation_count, clock_count;
+    uint32_t sweep_at, sweep_first; /* records and nodes together */
+    ShadowPage **pages;
+    uint32_t page_count, page_capacity;
+    ShadowPage *latest[4];
+    uint32_t location_count;
+    Clock *sequential; /* fence.sc of the widest level; by cluster, by CTA */
+    Clock **sequential_clusters, **sequential_ctas;
+    Arena found; /* races stay when a run begins anew */
+    ThreadsRace *races;
+    uint32_t race_count, race_capacity;
+    RaceKey *race_table;
+    uint32_t race_table_capacity;
+    uint32_t order_site;
+    uint64_t accesses;
+    uint32_t writes; /* history */
+    uint32_t chosen; /* write; UINT32_MAX: the newest */
+};
+
+#define ENTER(threads, ...)                            \
+    do {                                               \
+        if ((threads)->problem)                        \
+            return __VA_ARGS__;                        \
+        if (setjmp((threads)->jump)) {                 \
+            (threads)->problem = threads_no_memory;    \
+            return __VA_ARGS__;                        \
+        }                                              \
+    } while (0)
+extern const char threads_no_memory[];
+
+/* An array that doubles; new room is zero. */
+void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *capacity, size_t size);
+#define THREADS_PUSH(threads, items, count, capacity)                                                        \
+    ((count) == (capacity)                                                                                   \
+         ? (void)((items) = threads_grown((threads), (items), (count), &(capacity), sizeof *(items)))        \
+         : (void)0,                                                                                          \
+     &(items)[(count)++])
+
+static inline uint32_t level_of(unsigned scope) {
+    return scope == THREADS_SYS ? LEVEL_GPU : scope;
+}
+/* Whether the scope of that level of a thread of `from` has the threads of `to`. */
+static inline bool level_has(const Threads *threads, uint32_t level, uint32_t from, uint32_t to) {
+    return level >= LEVEL_GPU || from == to ||
+           (level == LEVEL_CLUSTER && from / threads->shape.cluster == to / threads->shape.cluster);
+}
+static inline uint32_t lowest(uint32_t lanes) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+static inline uint64_t hashed(uint64_t value) {
+    value *= UINT64_C(0x9E3779B97F4A7C15);
+    return value ^ value >> 32;
+}
+
+Cta *threads_cta(Threads *threads, uint32_t cta);
+Warp *threads_warp(Threads *threads, uint32_t warp);
+/* Calls it for each view's part of the lanes; if `parts`, the view has those lanes alone then. */
+typedef void Viewed(Threads *threads, uint32_t warp, View *view, uint32_t lanes, void *context);
+void threads_views(Threads *threads, uint32_t warp, uint32_t lanes, bool parts, Viewed *each, void *context);
+View *threads_view_of(Threads *threads, uint32_t warp, uint32_t lane);
+/* Views that have become alike are one. */
+void threads_views_merge(Threads *threads, Warp *warp);
+static inline void view_tick(View *view) {
+    view->now++;
+    view->touched = false;
+}
+/* What the lanes of the view have to tell: what they know, and themselves. */
+Clock *threads_export(Threads *threads, uint32_t warp, const View *view, uint32_t lanes);
+/* What fences have released of the lane of the view, into *releases; `least`: of which level at least. */
+void threads_fenced_releases(Threads *threads, uint32_t warp, uint32_t lane, uint32_t least, Releases **releases);
+Note *threads_note(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes);
+void threads_notes_drop(Threads *threads, Warp *warp, NoteKind kind, uint32_t lanes, uint32_t level, uint64_t key,
+                        bool any);
+/* Up to which epoch the lane has itself behind the key. */
+uint32_t threads_own(const Warp *warp, uint32_t lane, uint64_t key);
+
+Object *threads_object(Threads *threads, uint64_t name, bool make, uint32_t cta);
+/* The mark of an object, as a run of its CTA: that so many phases are complete. */
+Run threads_mark(Threads *threads, Object *object, uint32_t phases);
+
+static inline Operation *operation_at(const Threads *threads, uint32_t index) {
+    return store_at(&threads->operations, index);
+}
+static inline Record *record_at(const Threads *threads, uint32_t index) {
+    return store_at(&threads->records, index);
+}
+static inline Node *node_at(const Threads *threads, uint32_t index) {
+    return store_at(&threads->nodes, index);
+}
+
+/* The page of an address; made if it is not there, if `make`. Its cells are not larger than `size` bytes. */
+ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
+void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* The list with one more in front. */
+uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+/* Gives back what no cell refers to, if there is enough of it. */
+void threads_sweep(Threads *threads);
+void threads_record_mark(Threads *threads, uint32_t record);
+
+/* Who accesses: what is known to it. */
+typedef struct Knower {
+    const Clock *clock;
+    uint32_t cta, warp;  /* warp: of the CTA */
+    uint32_t own_epoch;  /* of its lane's own, up to this one */
+    const Warp *notes;   /* NULL: the clock has what they say */
+    uint32_t operation;  /* 0: the threads themselves */
+} Knower;
+/* A CTA is over: what it has in flight; its memory. */
+void threads_operations_over(Threads *threads, uint32_t cta);
+void threads_report_exit(Threads *threads, const Operation *operation);
+void threads_pages_free(Threads *threads, ShadowPage *pages);
+/* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
+bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t operation, uint32_t lane,
+                             bool writes, uint32_t by);
+/* What is known to the lanes of an operation when it begins: the part of `lane`. */
+const Part *threads_operation_part(const Operation *operation, uint32_t lane);
+/* Frees those that nobody refers to. */
+void threads_operations_sweep(Threads *threads);
+
+/* One element of a lane's strong access, before its cells are changed: what it observes. */
+typedef struct Observed {
+    bool any;
+    uint32_t chain, number;
+    Releases *releases; /* its own reference */
+} Observed;
+Location *threads_location(Threads *threads, uint64_t address, bool make);
+Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address);
+/* Whether two strong accesses are morally strong: scopes, proxies, sizes. */
+bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);
+/* ... and after: its own write, and what it has observed, is known there. */
+void threads_observed(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, const Observed *observed);
+/* Whether the strong write was observed by somebody whom the accessing lane knows. */
+bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
+                          uint64_t address);
+/* The location's records stay; the location is gone. */
+void threads_location_mark(Threads *threads, const Location *location);
+void threads_location_drop(Threads *threads, Location *location);
+
+void threads_history_write(Threads *threads, const Record *record, uint32_t lane, uint64_t address);
+
+#endif

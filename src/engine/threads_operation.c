@@ -1,0 +1,216 @@
+/* Asynchronous operations: what they know when they begin, and who knows that they are over. */
+#include "engine/threads_internal.h"
+
+typedef struct Issue {
+    Operation *operation;
+    uint32_t capacity;
+    bool keyed; /* lanes have something behind keys of their own */
+} Issue;
+
+static void put_part(Threads *threads, Issue *issue, uint32_t lanes, uint32_t epoch, Clock *clock) {
+    Operation *operation = issue->operation;
+    *THREADS_PUSH(threads, operation->parts, operation->part_count, issue->capacity) = (Part){lanes, epoch, clock};
+}
+
+static void issue_each(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    Issue *issue = context;
+    if (!issue->keyed && lanes & (lanes - 1))
+        put_part(threads, issue, lanes, view->now, threads_clock_share(view->clock));
+    else
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            put_part(threads, issue, rest & -rest, view->now, threads_export(threads, number, view, rest & -rest));
+    view_tick(view);
+}
+
+static void issue_together(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    Part *part = context;
+    Clock *told = threads_export(threads, number, view, lanes);
+    threads_clock_join(threads, &part->clock, number / threads->cta_warps, told);
+    threads_clock_drop(threads, told);
+    view_tick(view);
+}
+
+uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool together, uint32_t after,
+                       uint32_t site) {
+    ENTER(threads, 0);
+    Cta *cta = threads_cta(threads, number / threads->cta_warps);
+    Warp *warp = threads_warp(threads, number);
+    uint32_t index = threads_store_take(threads, &threads->operations);
+    threads->operation_count++;
+    Operation *operation = operation_at(threads, index);
+    *operation = (Operation){
+        .cta = number / threads->cta_warps,
+        .warp = number % threads->cta_warps,
+        .lanes = lanes,
+        .site = site,
+        .after = after,
+        .next = cta->operations,
+        .listed = true,
+    };
+    cta->operations = index;
+    Issue issue = {.operation = operation};
+    for (const Note *note = warp->notes; note; note = note->next)
+        issue.keyed |= note->kind == NOTE_OWN && note->lanes & lanes;
+    if (together) {
+        Part part = {.lanes = lanes};
+        threads_views(threads, number, lanes, true, issue_together, &part);
+        put_part(threads, &issue, lanes, 0, part.clock);
+    } else {
+        threads_views(threads, number, lanes, true, issue_each, &issue);
+    }
+    operation->part_capacity = issue.capacity;
+    threads_views_merge(threads, warp);
+    return index;
+}
+
+const Part *threads_operation_part(const Operation *operation, uint32_t lane) {
+    for (uint32_t i = 0; i < operation->part_count; i++)
+        if (operation->parts[i].lanes >> lane & 1)
+            return &operation->parts[i];
+    return &operation->parts[0];
+}
+
+static Completion *complete(Threads *threads, Operation *operation, ThreadsDone done) {
+    Completion *made = POOL_NEW(&threads->pool, Completion);
+    made->reads_only = done == THREADS_READS_DONE;
+    made->next = operation->completions;
+    return operation->completions = made;
+}
+
+typedef struct Done {
+    Operation *operation;
+    ThreadsDone done;
+    bool own;
+} Done;
+
+static void put_done(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    const Done *done = context;
+    Completion *made = complete(threads, done->operation, done->done);
+    made->cta = number / threads->cta_warps;
+    made->warp = number % threads->cta_warps;
+    made->lanes = lanes;
+    made->epoch = view->now;
+    made->part = done->own ? lanes : UINT32_MAX;
+    made->own = done->own;
+}
+
+void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32_t warp, uint32_t lanes, bool own) {
+    ENTER(threads);
+    Done what = {operation_at(threads, operation), done, own};
+    threads_views(threads, warp, lanes, false, put_done, &what);
+}
+
+void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uint64_t name, uint32_t cta,
+                     uint32_t lanes) {
+    ENTER(threads);
+    Object *object = threads_object(threads, name, true, cta);
+    Completion *made = complete(threads, operation_at(threads, operation), done);
+    Run mark = threads_mark(threads, object, object->flips + 1);
+    made->cta = object->cta;
+    made->warp = mark.warp;
+    made->lanes = mark.lanes;
+    made->epoch = mark.epoch;
+    made->part = lanes;
+    made->object = name;
+}
+
+void threads_close(Threads *threads, uint32_t operation) {
+    operation_at(threads, operation)->closed = true;
+}
+
+static bool comes_after(const Threads *threads, uint32_t operation, uint32_t earlier) {
+    while (operation && operation != earlier)
+        operation = operation_at(threads, operation)->after;
+    return operation != 0;
+}
+
+bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t index, uint32_t lane, bool writes,
+                             uint32_t by) {
+    if (knower->operation && (knower->operation == index || comes_after(threads, knower->operation, index)))
+        return true;
+    for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
+        if (!(done->part >> lane & 1) || (writes && done->reads_only))
+            continue;
+        uint32_t lanes = done->own ? done->lanes & 1U << lane : done->lanes;
+        if (threads_clock_known(knower->clock, done->cta, done->warp, done->epoch) & lanes)
+            return true;
+        if (done->cta == knower->cta && done->warp == knower->warp && lanes >> by & 1 &&
+            done->epoch <= knower->own_epoch)
+            return true;
+    }
+    return false;
+}
+
+/* ---- Its end ---- */
+
+/* Whether somebody has waited for all of it, as far as it touches memory of CTAs. */
+static bool finished(Threads *threads, const Operation *operation) {
+    uint32_t left = operation->lanes;
+    for (const Completion *done = operation->completions; done; done = done->next) {
+        if (done->reads_only && operation->first.kind != THREADS_READ)
+            continue;
+        const Object *object = done->object ? threads_object(threads, done->object, false, 0) : NULL;
+        if (!object || object->waited >= done->epoch)
+            left &= ~done->part;
+    }
+    return operation->first.bytes == 0 || left == 0;
+}
+
+void threads_operations_over(Threads *threads, uint32_t cta) {
+    for (uint32_t index = threads->ctas[cta]->operations, next; index; index = next) {
+        Operation *operation = operation_at(threads, index);
+        next = operation->next;
+        operation->next = 0;
+        operation->listed = false;
+        if (!finished(threads, operation))
+            threads_report_exit(threads, operation);
+    }
+}
+
+static void operation_free(Threads *threads, uint32_t index) {
+    Operation *operation = operation_at(threads, index);
+    for (uint32_t i = 0; i < operation->part_count; i++)
+        threads_clock_drop(threads, operation->parts[i].clock);
+    gsan_pool_give(&threads->pool, operation->parts, operation->part_capacity * sizeof(Part));
+    while (operation->completions) {
+        Completion *done = operation->completions;
+        operation->completions = done->next;
+        gsan_pool_give(&threads->pool, done, sizeof *done);
+    }
+    operation->lanes = 0;
+    threads_store_give(threads, &threads->operations, index);
+    threads->operation_count--;
+}
+
+static void lists_sweep(Threads *threads) {
+    for (uint32_t i = 0; i < threads->shape.ctas; i++) {
+        uint32_t *at = threads->ctas[i] ? &threads->ctas[i]->operations : NULL;
+        while (at && *at) {
+            Operation *operation = operation_at(threads, *at);
+            if (operation->closed && !operation->marked && finished(threads, operation)) {
+                *at = operation->next;
+                operation->listed = false;
+            } else {
+                at = &operation->next;
+            }
+        }
+    }
+}
+
+void threads_operations_sweep(Threads *threads) {
+    /* One that another comes after is needed as long as that is. */
+    for (uint32_t i = threads->operations.next; i-- > 1;) {
+        const Operation *operation = operation_at(threads, i);
+        if (operation->lanes && (operation->marked || !operation->closed))
+            for (uint32_t after = operation->after; after && !operation_at(threads, after)->marked;
+                 after = operation_at(threads, after)->after)
+                operation_at(threads, after)->marked = true;
+    }
+    lists_sweep(threads);
+    for (uint32_t i = 1; i < threads->operations.next; i++) {
+        Operation *operation = operation_at(threads, i);
+        if (operation->lanes && operation->closed && !operation->marked && !operation->listed)
+            operation_free(threads, i);
+        operation->marked = false;
+    }
+}

@@ -1,0 +1,278 @@
+/* Shadow memory of the engine for threads: pages of cells, and lists of accesses, each of which is kept once. */
+#include "engine/threads_internal.h"
+
+#include <string.h>
+
+enum { PAGE_CELLS = SHADOW_PAGE / 4 };
+
+static uint32_t cell_count(const ShadowPage *page) {
+    return SHADOW_PAGE >> page->shift;
+}
+
+/* ---- Pages ---- */
+
+static void pages_grow(Threads *threads) {
+    uint32_t capacity = threads->page_capacity * 2;
+    ShadowPage **grown = gsan_pool_take(&threads->pool, capacity * sizeof *grown);
+    for (uint32_t i = 0; i < threads->page_capacity; i++)
+        for (ShadowPage *page = threads->pages[i], *next; page; page = next) {
+            ShadowPage **bucket = &grown[hashed(page->number) & (capacity - 1)];
+            next = page->next;
+            page->next = *bucket;
+            *bucket = page;
+        }
+    gsan_pool_give(&threads->pool, threads->pages, threads->page_capacity * sizeof *grown);
+    threads->pages = grown;
+    threads->page_capacity = capacity;
+}
+
+ShadowPage *threads_page(Threads *threads, uint64_t address, bool make) {
+    uint64_t number = address / SHADOW_PAGE;
+    ShadowPage **latest = &threads->latest[number % 4];
+    if (*latest && (*latest)->number == number)
+        return *latest;
+    ShadowPage *page = threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    while (page && page->number != number)
+        page = page->next;
+    if (!page && make) {
+        if (threads->page_count >= threads->page_capacity)
+            pages_grow(threads);
+        ShadowPage **bucket = &threads->pages[hashed(number) & (threads->page_capacity - 1)];
+        page = POOL_NEW(&threads->pool, ShadowPage);
+        page->number = number;
+        page->shift = 2;
+        page->cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
+        page->next = *bucket;
+        *bucket = page;
+        threads->page_count++;
+        if (address >> 62) {
+            Cta *cta = threads_cta(threads, (uint32_t)(address >> 28));
+            page->of_cta = cta->pages;
+            cta->pages = page;
+        }
+    }
+    if (page)
+        *latest = page;
+    return page;
+}
+
+void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift) {
+    uint32_t old = cell_count(page), times = 1U << (page->shift - shift);
+    Cell *cells = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof(Cell));
+    for (uint32_t i = 0; i < old * times; i++)
+        cells[i] = page->cells[i / times];
+    gsan_pool_give(&threads->pool, page->cells, old * sizeof(Cell));
+    page->cells = cells;
+    if (page->nc) {
+        uint32_t *nc = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof *nc);
+        for (uint32_t i = 0; i < old * times; i++)
+            nc[i] = page->nc[i / times];
+        gsan_pool_give(&threads->pool, page->nc, old * sizeof *nc);
+        page->nc = nc;
+    }
+    page->shift = shift;
+}
+
+static void locations_drop(Threads *threads, ShadowPage *page) {
+    for (uint32_t i = 0; page->locations && i < PAGE_CELLS; i++)
+        while (page->locations[i]) {
+            Location *location = page->locations[i];
+            page->locations[i] = location->next;
+            threads_location_drop(threads, location);
+        }
+    gsan_pool_give(&threads->pool, page->locations, PAGE_CELLS * sizeof(Location *));
+    page->locations = NULL;
+}
+
+static void page_free(Threads *threads, ShadowPage *page) {
+    ShadowPage **at = &threads->pages[hashed(page->number) & (threads->page_capacity - 1)];
+    while (*at != page)
+        at = &(*at)->next;
+    *at = page->next;
+    threads->page_count--;
+    if (threads->latest[page->number % 4] == page)
+        threads->latest[page->number % 4] = NULL;
+    locations_drop(threads, page);
+    gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
+    gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
+    gsan_pool_give(&threads->pool, page, sizeof *page);
+}
+
+void threads_pages_free(Threads *threads, ShadowPage *pages) {
+    for (ShadowPage *page = pages, *next; page; page = next) {
+        next = page->of_cta;
+        page_free(threads, page);
+    }
+}
+
+static void forget_part(Threads *threads, ShadowPage *page, uint64_t begin, uint64_t end) {
+    if (((begin | end) & ((1U << page->shift) - 1)) != 0)
+        threads_page_split(threads, page, 0);
+    uint64_t base = page->number * SHADOW_PAGE;
+    for (uint64_t at = begin; at < end; at += 1U << page->shift) {
+        page->cells[(at - base) >> page->shift] = (Cell){0};
+        if (page->nc)
+            page->nc[(at - base) >> page->shift] = 0;
+        Location **list = page->locations ? &page->locations[(at - base) / 4] : NULL;
+        while (list && *list) {
+            Location *location = *list;
+            if (location->address < begin || location->address >= end) {
+                list = &location->next;
+                continue;
+            }
+            *list = location->next;
+            threads_location_drop(threads, location);
+        }
+    }
+}
+
+void threads_forget(Threads *threads, uint64_t address, uint64_t bytes) {
+    ENTER(threads);
+    for (uint64_t at = address, end = address + bytes; at < end;) {
+        uint64_t stop = (at / SHADOW_PAGE + 1) * SHADOW_PAGE;
+        ShadowPage *page = threads_page(threads, at, false);
+        if (page)
+            forget_part(threads, page, at, stop < end ? stop : end);
+        at = stop;
+    }
+}
+
+/* ---- Lists ---- */
+
+static uint64_t node_hash(uint32_t record, uint32_t lanes, uint32_t next) {
+    return hashed((uint64_t)record << 32 | next) ^ hashed(lanes + UINT64_C(0x51ED));
+}
+
+static void nodes_grow(Threads *threads) {
+    uint32_t capacity = threads->node_capacity * 2;
+    uint32_t *grown = gsan_pool_take(&threads->pool, capacity * sizeof *grown);
+    for (uint32_t i = 0; i < threads->node_capacity; i++)
+        for (uint32_t index = threads->node_table[i], next; index; index = next) {
+            Node *node = node_at(threads, index);
+            uint32_t *bucket = &grown[node_hash(node->record, node->lanes, node->next) & (capacity - 1)];
+            next = node->chain;
+            node->chain = *bucket;
+            *bucket = index;
+        }
+    gsan_pool_give(&threads->pool, threads->node_table, threads->node_capacity * sizeof *grown);
+    threads->node_table = grown;
+    threads->node_capacity = capacity;
+}
+
+static void summarize(const Threads *threads, Node *node) {
+    const Record *record = record_at(threads, node->record);
+    const Node *next = node->next ? node_at(threads, node->next) : NULL;
+    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
+    node->level = plain ? record->level : 0;
+    node->element = record->element;
+    node->cta = record->cta;
+    node->gives = record->gives;
+    node->depth = 1;
+    if (!next)
+        return;
+    node->depth = next->depth + 1;
+    node->gives |= next->gives;
+    if (next->cta != node->cta)
+        node->cta = UINT32_MAX;
+    if (next->level < node->level || next->element != node->element)
+        node->level = next->element == node->element ? next->level : 0;
+}
+
+uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
+    uint32_t *bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
+    for (uint32_t index = *bucket; index; index = node_at(threads, index)->chain) {
+        const Node *node = node_at(threads, index);
+        if (node->record == record && node->lanes == lanes && node->next == next)
+            return index;
+    }
+    if (threads->node_count >= threads->node_capacity) {
+        nodes_grow(threads);
+        bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
+    }
+    uint32_t index = threads_store_take(threads, &threads->nodes);
+    Node *node = node_at(threads, index);
+    *node = (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned};
+    summarize(threads, node);
+    *bucket = index;
+    threads->node_count++;
+    return index;
+}
+
+/* ---- What nobody refers to ---- */
+
+void threads_record_mark(Threads *threads, uint32_t index) {
+    if (!index)
+        return;
+    Record *record = record_at(threads, index);
+    record->marked = true;
+    if (record->operation)
+        operation_at(threads, record->operation)->marked = true;
+}
+
+static void mark_list(Threads *threads, uint32_t slot) {
+    for (uint32_t index = slot >> 5; index;) {
+        Node *node = node_at(threads, index);
+        if (node->marked)
+            return;
+        node->marked = true;
+        threads_record_mark(threads, node->record);
+        index = node->next;
+    }
+}
+
+static void mark_page(Threads *threads, const ShadowPage *page) {
+    Cell last = {0};
+    for (uint32_t i = 0; i < cell_count(page); i++) {
+        if (page->cells[i].writes != last.writes)
+            mark_list(threads, page->cells[i].writes);
+        if (page->cells[i].reads != last.reads)
+            mark_list(threads, page->cells[i].reads);
+        last = page->cells[i];
+        if (page->nc)
+            threads_record_mark(threads, page->nc[i] >> 5);
+    }
+    for (uint32_t i = 0; page->locations && i < PAGE_CELLS; i++)
+        for (const Location *location = page->locations[i]; location; location = location->next)
+            threads_location_mark(threads, location);
+}
+
+static void nodes_sweep(Threads *threads) {
+    for (uint32_t i = 0; i < threads->node_capacity; i++)
+        for (uint32_t *at = &threads->node_table[i]; *at;) {
+            uint32_t index = *at;
+            Node *node = node_at(threads, index);
+            if (node->marked) {
+                node->marked = false;
+                at = &node->chain;
+            } else {
+                *at = node->chain;
+                threads_store_give(threads, &threads->nodes, index);
+                threads->node_count--;
+            }
+        }
+}
+
+static void records_sweep(Threads *threads) {
+    for (uint32_t i = 1; i < threads->records.next; i++) {
+        Record *record = record_at(threads, i);
+        if (record->bytes && !record->marked) {
+            record->bytes = 0; /* it is free */
+            threads_store_give(threads, &threads->records, i);
+            threads->record_count--;
+        }
+        record->marked = false;
+    }
+}
+
+void threads_sweep(Threads *threads) {
+    if (threads->record_count + threads->node_count < threads->sweep_at)
+        return;
+    for (uint32_t i = 0; i < threads->page_capacity; i++)
+        for (const ShadowPage *page = threads->pages[i]; page; page = page->next)
+            mark_page(threads, page);
+    nodes_sweep(threads);
+    records_sweep(threads);
+    threads_operations_sweep(threads);
+    uint32_t left = threads->record_count + threads->node_count;
+    threads->sweep_at = left < threads->sweep_first / 2 ? threads->sweep_first : left * 2;
+}

@@ -1,0 +1,273 @@
+/* What synchronizes through memory: chains of strong writes, what they release, and who has observed them. */
+#include "engine/threads_internal.h"
+
+#include <string.h>
+
+Location *threads_location(Threads *threads, uint64_t address, bool make) {
+    ShadowPage *page = threads_page(threads, address, make);
+    if (!page || (!page->locations && !make))
+        return NULL;
+    if (!page->locations)
+        page->locations = gsan_pool_take(&threads->pool, SHADOW_PAGE / 4 * sizeof(Location *));
+    Location **list = &page->locations[address % SHADOW_PAGE / 4];
+    for (Location *location = *list; location; location = location->next)
+        if (location->address == address)
+            return location;
+    if (!make)
+        return NULL;
+    Location *location = POOL_NEW(&threads->pool, Location);
+    location->address = address;
+    location->next = *list;
+    threads->location_count++;
+    return *list = location;
+}
+
+void threads_location_drop(Threads *threads, Location *location) {
+    threads_releases_drop(threads, location->releases);
+    threads_releases_drop(threads, location->before);
+    gsan_pool_give(&threads->pool, location->witnesses, location->witness_capacity * sizeof(Witness));
+    gsan_pool_give(&threads->pool, location->older, location->older_capacity * sizeof(Witness));
+    for (uint32_t i = 0; i < location->own_count; i++)
+        threads_clock_drop(threads, location->own[i].clock);
+    gsan_pool_give(&threads->pool, location->own, location->own_capacity * sizeof(OwnRelease));
+    gsan_pool_give(&threads->pool, location, sizeof *location);
+    threads->location_count--;
+}
+
+void threads_location_mark(Threads *threads, const Location *location) {
+    threads_record_mark(threads, location->record);
+    threads_record_mark(threads, location->before_record);
+    for (uint32_t i = 0; i < location->witness_capacity; i++)
+        threads_record_mark(threads, location->witnesses[i].record);
+}
+
+bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other) {
+    return one->order != THREADS_WEAK && other->order != THREADS_WEAK && one->proxy == other->proxy &&
+           one->element == other->element && level_has(threads, one->level, one->cta, other->cta) &&
+           level_has(threads, other->level, other->cta, one->cta);
+}
+
+/* ---- Who wrote and who observed ---- */
+
+static uint32_t seat_of(const Location *location, uint32_t warp, uint32_t lane) {
+    uint32_t mask = location->witness_capacity - 1;
+    uint32_t at = (uint32_t)hashed((uint64_t)warp << 5 | lane) & mask;
+    while (location->witnesses[at].used &&
+           (location->witnesses[at].warp != warp || location->witnesses[at].lane != lane))
+        at = (at + 1) & mask;
+    return at;
+}
+
+static Witness *witness_find(const Location *location, uint32_t warp, uint32_t lane) {
+    if (!location->witness_capacity)
+        return NULL;
+    Witness *witness = &location->witnesses[seat_of(location, warp, lane)];
+    return witness->used ? witness : NULL;
+}
+
+static void witnesses_grow(Threads *threads, Location *location) {
+    Witness *old = location->witnesses;
+    uint32_t capacity = location->witness_capacity;
+    location->witness_capacity = capacity ? capacity * 2 : 2;
+    location->witnesses = gsan_pool_take(&threads->pool, location->witness_capacity * sizeof *old);
+    for (uint32_t i = 0; i < capacity; i++)
+        if (old[i].used)
+            location->witnesses[seat_of(location, old[i].warp, old[i].lane)] = old[i];
+    gsan_pool_give(&threads->pool, old, capacity * sizeof *old);
+}
+
+static Witness *witness_make(Threads *threads, Location *location, uint32_t warp, uint32_t lane) {
+    Witness *witness = witness_find(location, warp, lane);
+    if (witness)
+        return witness;
+    if ((location->witness_count + 1) * 4 > location->witness_capacity * 3)
+        witnesses_grow(threads, location);
+    witness = &location->witnesses[seat_of(location, warp, lane)];
+    *witness = (Witness){.used = true, .warp = warp, .lane = lane};
+    location->witness_count++;
+    return witness;
+}
+
+/* Whether some thread's newest write is in the chain, behind `after`, and not behind `number`. */
+static bool asked_for(const Location *location, uint32_t chain, uint32_t after, uint32_t number) {
+    for (uint32_t i = 0; i < location->witness_capacity; i++) {
+        const Witness *witness = &location->witnesses[i];
+        if (witness->used && witness->record && witness->wrote_chain == chain && witness->wrote_number > after &&
+            witness->wrote_number <= number)
+            return true;
+    }
+    return false;
+}
+
+/* What was seen, and of which nobody can ask any more, or what the thread had seen before says it, too. */
+enum { MOST_PRUNED = 1024 };
+static void prune_older(Location *location) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < location->older_count && location->older_count <= MOST_PRUNED; i++) {
+        const Witness *seen = &location->older[i];
+        uint32_t before = 0;
+        for (uint32_t j = 0; j < kept; j++) {
+            const Witness *earlier = &location->older[j];
+            if (earlier->warp == seen->warp && earlier->lane == seen->lane && earlier->saw_chain == seen->saw_chain &&
+                earlier->saw_number > before)
+                before = earlier->saw_number;
+        }
+        if (asked_for(location, seen->saw_chain, before, seen->saw_number))
+            location->older[kept++] = *seen;
+    }
+    if (location->older_count <= MOST_PRUNED)
+        location->older_count = kept;
+}
+
+static void saw(Threads *threads, Location *location, Witness *witness, uint32_t chain, uint32_t number,
+                uint32_t epoch) {
+    if (witness->saw_chain == chain && witness->saw_number >= number)
+        return; /* it has known it for longer */
+    if (witness->saw_chain && (witness->saw_chain != chain || witness->saw_epoch != epoch)) {
+        if (location->older_count == location->older_capacity)
+            prune_older(location);
+        *THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity) = *witness;
+    }
+    witness->saw_chain = chain;
+    witness->saw_number = number;
+    witness->saw_epoch = epoch;
+}
+
+static bool knows_witness(const Threads *threads, const Knower *knower, uint32_t by, const Witness *witness) {
+    uint32_t cta = witness->warp / threads->cta_warps, warp = witness->warp % threads->cta_warps;
+    if (cta == knower->cta && warp == knower->warp && witness->lane == by && witness->saw_epoch <= knower->own_epoch)
+        return true;
+    return threads_clock_known(knower->clock, cta, warp, witness->saw_epoch) >> witness->lane & 1;
+}
+
+bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
+                          uint64_t address) {
+    const Record *write = record_at(threads, record);
+    if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
+        return false;
+    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), false);
+    const Witness *writer = location ? witness_find(location, write->cta * threads->cta_warps + write->warp, lane) : NULL;
+    if (!writer || writer->record != record)
+        return false;
+    uint32_t chain = writer->wrote_chain, number = writer->wrote_number;
+    const Witness *own = witness_find(location, knower->cta * threads->cta_warps + knower->warp, by);
+    if (own && own->saw_chain == chain && own->saw_number >= number && knows_witness(threads, knower, by, own))
+        return true;
+    for (uint32_t i = 0; i < location->witness_capacity; i++) {
+        const Witness *witness = &location->witnesses[i];
+        if (witness->used && witness->saw_chain == chain && witness->saw_number >= number &&
+            knows_witness(threads, knower, by, witness))
+            return true;
+    }
+    for (uint32_t i = 0; i < location->older_count; i++)
+        if (location->older[i].saw_chain == chain && location->older[i].saw_number >= number &&
+            knows_witness(threads, knower, by, &location->older[i]))
+            return true;
+    return false;
+}
+
+/* ---- Reads and writes ---- */
+
+/* Whether the newest write of the bytes is that strong one. */
+static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32_t record, uint32_t lane) {
+    ShadowPage *page = threads_page(threads, address, false);
+    for (uint64_t at = address; page && at < address + bytes; at += 1U << page->shift) {
+        uint32_t slot = page->cells[at % SHADOW_PAGE >> page->shift].writes;
+        if (!slot)
+            return false;
+        const Node *node = node_at(threads, slot >> 5);
+        if (node->record != record || (node->lanes ? node->lanes != 1U << lane : (slot & 31) != lane))
+            return false;
+    }
+    return page != NULL;
+}
+
+Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address) {
+    Observed observed = {0};
+    const Record *reads = record_at(threads, record);
+    const Location *location = threads_location(threads, address, false);
+    if (!location || !location->record || !is_newest(threads, address, reads->element, location->record, location->lane))
+        return observed;
+    const Record *write = record_at(threads, location->record);
+    bool own = !write->operation && !reads->operation && write->cta == reads->cta && write->warp == reads->warp &&
+               location->lane == lane;
+    if (!threads_morally_strong(threads, write, reads) && !(own && write->element == reads->element))
+        return observed;
+    observed.any = true;
+    observed.chain = location->chain;
+    observed.number = location->number;
+    /* Lanes of one instruction do not inherit from each other. */
+    bool same = location->before_record == record;
+    observed.releases = threads_releases_share(same ? location->before : location->releases);
+    return observed;
+}
+
+static void own_release(Threads *threads, Location *location, uint32_t warp, uint32_t lane, uint32_t level,
+                        Clock *clock) {
+    for (uint32_t i = 0; i < location->own_count; i++) {
+        OwnRelease *own = &location->own[i];
+        if (own->warp != warp || own->lane != lane || own->level != level)
+            continue;
+        threads_clock_drop(threads, own->clock);
+        own->clock = clock;
+        return;
+    }
+    *THREADS_PUSH(threads, location->own, location->own_count, location->own_capacity) =
+        (OwnRelease){warp, lane, level, clock};
+}
+
+/* The release patterns that end in this write. */
+static void put_releases(Threads *threads, Location *location, const Record *record, uint32_t lane) {
+    uint32_t warp = record->cta * threads->cta_warps + record->warp;
+    if (record->operation)
+        return;
+    for (uint32_t i = 0; i < location->own_count; i++)
+        if (location->own[i].warp == warp && location->own[i].lane == lane)
+            threads_releases_add(threads, &location->releases, record->cta, location->own[i].level,
+                                 threads_clock_share(location->own[i].clock));
+    threads_fenced_releases(threads, warp, lane, LEVEL_CTA, &location->releases);
+    if (record->order != THREADS_RELEASE && record->order != THREADS_ACQ_REL)
+        return;
+    Clock *clock = threads_export(threads, warp, threads_view_of(threads, warp, lane), 1U << lane);
+    own_release(threads, location, warp, lane, record->level, threads_clock_share(clock));
+    threads_releases_add(threads, &location->releases, record->cta, record->level, clock);
+}
+
+void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Observed *observed) {
+    const Record *record = record_at(threads, index);
+    bool writes = record->kind != THREADS_READ;
+    if (!writes && !observed->any)
+        return;
+    Location *location = threads_location(threads, address, true);
+    Witness *witness = record->operation ? NULL
+                                         : witness_make(threads, location,
+                                                        record->cta * threads->cta_warps + record->warp, lane);
+    uint32_t chain = observed->chain, number = observed->number;
+    if (writes) {
+        bool goes_on = record->kind == THREADS_UPDATE && observed->any;
+        if (location->before_record != index) {
+            threads_releases_drop(threads, location->before);
+            location->before = threads_releases_share(goes_on ? observed->releases : NULL);
+            location->before_record = index;
+        }
+        if (!goes_on) {
+            threads_releases_drop(threads, location->releases);
+            location->releases = NULL;
+            location->chain++;
+            location->number = 0;
+        }
+        location->number++;
+        location->record = index;
+        location->lane = lane;
+        put_releases(threads, location, record, lane);
+        if (witness) {
+            witness->record = index;
+            witness->wrote_chain = location->chain;
+            witness->wrote_number = location->number;
+        }
+        chain = location->chain;
+        number = location->number;
+    }
+    if (witness && observed->any && (!writes || record->kind == THREADS_UPDATE))
+        saw(threads, location, witness, chain, number, record->epoch);
+}
