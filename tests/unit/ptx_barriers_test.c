@@ -74,7 +74,7 @@ static const Case named[] = {
     WRONG("not whole warps", 64, 1, RULE_NAMED_THREADS, "40 threads", "mov.u32 %r6, 40;\nbar.sync 1, %r6;"),
     WRONG("more than there are", 64, 1, RULE_NAMED_THREADS, "96 threads", "bar.sync 1, 96;"),
     WRONG("counts differ", 96, 1, RULE_NAMED_COUNT, "for 96",
-          "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.sync 1, 96;\n@!%p1 bar.sync 1, 64;"),
+          "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.arrive 1, 96;\nbar.sync 2;\n@!%p1 bar.sync 1, 64;"),
     WRONG("arrives twice", 64, 1, RULE_NAMED_COUNT, "again before it is complete",
           "setp.eq.u32 %p1, %r4, 0;\n@!%p1 bra B;\nbar.arrive 1, 64;\nbar.arrive 1, 64;\nB: bar.sync 2;"),
     WRONG("a reduction and a barrier", 64, 1, RULE_NAMED_REDUCTION, "with and without",
