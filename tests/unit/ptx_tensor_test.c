@@ -231,6 +231,34 @@ static void nobody_commits(void **state) {
                 "ret;"));
 }
 
+/* A commit is of what its own thread issued: that of another thread comes before the MMA is over. */
+static void commits_of_others(void **state) {
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        PtxRunning r;
+        start(&r, 128, SCHEDULE_LAZY,
+              own ? KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000") MMA("0x08040010")
+                               COMMIT
+                           "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%r10]; tcgen05.wait::ld.sync.aligned;\n"
+                           "st.global.u32 [%rd3], %r30;\n" FREE("32") "ret;")
+                  : KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000")
+                               MMA("0x08040010") "setp.eq.u32 %p2, %r1, 7;\n" COMMIT
+                                                 "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%r10]; "
+                                                 "tcgen05.wait::ld.sync.aligned;\n"
+                                                 "st.global.u32 [%rd3], %r30; ret;"));
+        r.schedule.kind = own ? SCHEDULE_LAZY : SCHEDULE_RANDOM;
+        unsigned early = 0;
+        for (r.schedule.seed = 1; r.schedule.seed <= 20; r.schedule.seed++) {
+            ptx_running_expect(&r, PTX_END_COMPLETE);
+            bool known = true;
+            ptx_running_word(&r, 9, &known);
+            early += !known;
+        }
+        assert_int_equal(early > 0, !own);
+        ptx_running_end(&r);
+    }
+}
+
 /* 32 rows of 16 bytes, the same in each quarter of the lanes. */
 static void copies(void **state) {
     (void)state;
@@ -256,8 +284,13 @@ static void copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),     cmocka_unit_test(loads_land),    cmocka_unit_test(allocation),
-        cmocka_unit_test(multiplies), cmocka_unit_test(multiplies_64), cmocka_unit_test(nobody_commits),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(loads_land),
+        cmocka_unit_test(allocation),
+        cmocka_unit_test(multiplies),
+        cmocka_unit_test(multiplies_64),
+        cmocka_unit_test(nobody_commits),
+        cmocka_unit_test(commits_of_others),
         cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
