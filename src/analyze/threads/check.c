@@ -143,6 +143,38 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
     }
 }
 
+/* Data over an mbarrier: what its phases are then is not defined. */
+static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why = "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+                   "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, &run->schedule);
+    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
+}
+
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
@@ -290,6 +322,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
+    tell_overwrite(check, &first);
     threads_guesses(check);
     bool guessed = check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
@@ -332,6 +365,7 @@ static void replay(ThreadsCheck *check) {
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
         tell_unset(check, &run);
+        tell_overwrite(check, &run);
         (void)judge(check, &run, end);
     }
     add_launch(check, launch);

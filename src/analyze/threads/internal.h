@@ -74,6 +74,7 @@ typedef struct MbarrierHistory {
     uint32_t arriver_count;
     uint64_t arrivals; /* in the phase that is not complete */
     uint64_t flips;
+    bool over; /* it was invalidated */
     struct {
         const PtxWarp *warp;
         uint64_t seen; /* phases, up to the one that it waited for last */
@@ -85,6 +86,14 @@ History *history_new(Arena *arena);
 void history_clear(History *history);
 void history_see(History *history, const PtxEvent *event);
 const MbarrierHistory *history_of(const History *history, uint64_t place);
+
+/* Data written over an mbarrier that is in use; code NULL: none was. */
+typedef struct Overwrite {
+    const PtxCode *code;
+    uint32_t cta, thread;
+    uint64_t place; /* of the mbarrier */
+} Overwrite;
+Overwrite history_overwrite(const History *history);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */
