@@ -2,6 +2,7 @@
 #include "analyze/threads/runs.h"
 
 #include "base/deadline.h"
+#include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -76,13 +77,13 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
-        (void)blocked_tell(check, &run->schedule, run->world);
+        (void)threads_blocked(check, &run->schedule, run->world);
         return false;
     case PTX_END_FAULT:
-        (void)fault_tell(check, &run->schedule, run->world);
+        (void)threads_fault(check, &run->schedule, run->world);
         return false;
     case PTX_END_UNKNOWN:
-        unmodeled_tell(check);
+        threads_unmodeled(check);
         return false;
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */
@@ -113,9 +114,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
         bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
-        for (size_t k = 0; k < verdict->finding_count && !told; k++)
-            told = verdict->findings[k].rule == RULE_SHARED_UNINITIALIZED &&
-                   verdict->findings[k].places[0].ir_line == line;
+        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
+            told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
         PtxCta *cta = check->machine->ctas[unset->cta];
@@ -136,11 +136,43 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
-        FindingPlace *places = code_places(check, finding, &unset->code, 1);
-        places[0].agent = thread;
-        places[0].role = "reads";
-        places[0].note = bytes;
+        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
+        place->agent = thread;
+        place->role = "reads";
+        place->note = bytes;
     }
+}
+
+/* Data over an mbarrier: what its phases are then is not defined. */
+static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why = "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+                   "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, &run->schedule);
+    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
 }
 
 /* ---- Races --------------------------------------------------------------------------------------- */
@@ -150,7 +182,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const Ptx
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (; told < count; told++)
-        (void)race_tell(check, &races[told], &run->schedule, run->world);
+        (void)threads_race(check, &races[told], &run->schedule, run->world);
     return count;
 }
 
@@ -195,7 +227,7 @@ static void run_worlds(ThreadsCheck *check) {
                                end == PTX_END_STUCK ? "hangs" : "faults");
         else if (end != PTX_END_BUDGET && !judge(check, &run, end))
             return; /* loops on made-up data need not end */
-        guesses_tell(check);
+        threads_guesses(check);
         if (deadline_passed())
             return;
     }
@@ -259,7 +291,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun
     uint32_t buffer;
     uint64_t bytes;
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
-        if (!ptx_launch_grow(&check->arena, launch, buffer, bytes))
+        if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
         runs_close(check);
         if (!runs_open(check, launch))
@@ -290,7 +322,8 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
-    guesses_tell(check);
+    tell_overwrite(check, &first);
+    threads_guesses(check);
     bool guessed = check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
@@ -311,6 +344,8 @@ static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 static bool prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
+    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+        return false;
     if (check->program)
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
     return check->program;
@@ -330,6 +365,7 @@ static void replay(ThreadsCheck *check) {
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
         tell_unset(check, &run);
+        tell_overwrite(check, &run);
         (void)judge(check, &run, end);
     }
     add_launch(check, launch);
@@ -355,7 +391,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
-    coverage_tell(check, chosen && !verdict_faults(check->verdict, NULL));
+    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
 

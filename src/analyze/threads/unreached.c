@@ -26,7 +26,7 @@ static void say_missing(const ThreadsCheck *check, const Missing *missing, const
 
 /* Coverage is of what launches can come to: the kernel, and the functions that it may call. With a launch that was
  * given only the counts are told. */
-void coverage_tell(ThreadsCheck *check, bool chosen) {
+void threads_coverage(ThreadsCheck *check, bool chosen) {
     const PtxProgram *program = check->program;
     RunCoverage *coverage = &check->verdict->coverage;
     Missing barriers = {0}, accesses = {0};

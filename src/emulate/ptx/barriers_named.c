@@ -244,6 +244,6 @@ bool named_prepare(const PtxPrepare *about, PtxCode *code) {
     } else {
         detail.threads = named_argument(about, code, effect->count);
     }
-    code->blocks = detail.waits;
+    code->blocks = detail.waits && !detail.together;
     return take_code(about, code, named_run, &detail, sizeof detail);
 }

@@ -179,7 +179,10 @@ static bool run_warp(Runner *r, PtxWarp *warp) {
 }
 
 static bool release_patient(Runner *r, PtxWarp *warp) {
-    return ptx_warp_release(r->machine, warp);
+    bool released = ptx_warp_release(r->machine, warp);
+    if (r->machine->fault.code)
+        finish(r, PTX_END_FAULT);
+    return released;
 }
 
 static bool run_held(Runner *r, PtxWarp *warp) {
