@@ -30,7 +30,8 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
         if (wait->cta == cta && wait->pc == group->pc && wait->status == group->status &&
-            (group->status != PTX_IS_MBARRIER || wait->place == group->place))
+            (group->status != PTX_IS_MBARRIER || wait->place == group->place) &&
+            (group->status != PTX_IS_NAMED || wait->waits_for == group->waits_for))
             return wait;
     }
     Wait *wait = ARENA_PUSH(&stuck->arena, stuck->waits, stuck->count, stuck->capacity);
