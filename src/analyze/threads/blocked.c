@@ -395,7 +395,8 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     uint32_t count = 1, arrivers = 0;
     if (history && history->init)
         codes[count++] = history->init;
-    for (; history && arrivers < history->arriver_count && arrivers < 1; arrivers++) /* others are mostly the same again */
+    for (; history && arrivers < history->arriver_count && arrivers < 1;
+         arrivers++) /* others are mostly the same again */
         codes[count++] = history->arrivers[arrivers].code;
     uint32_t others = count;
     for (uint32_t i = 0; i < stuck->count && count < MOST_WAITS; i++)
