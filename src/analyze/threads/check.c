@@ -432,6 +432,29 @@ static void replay(ThreadsCheck *check) {
     runs_close(check);
 }
 
+/* Launches that Weir chooses, with smaller blocks where shared memory is too small for the usual one. */
+static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **problem) {
+    const Launch *fixed = check->options->fixed;
+    uint32_t count = ptx_launch_choose(&check->arena, check->program, fixed, launches, MOST_LAUNCHES, problem);
+    for (int64_t threads = 64; count && launches[0].chosen_block && !check->program->required[0] && threads >= 32;
+         threads /= 2) {
+        if (!runs_open(check, &launches[0]))
+            break;
+        ThreadsRun run = {0};
+        bool small =
+            runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_BOUNDS;
+        runs_close(check);
+        if (!small)
+            break;
+        Launch less = fixed ? *fixed : (Launch){.kernel = STR("")};
+        less.block[0] = threads, less.block[1] = less.block[2] = 1;
+        count = ptx_launch_choose(&check->arena, check->program, &less, launches, MOST_LAUNCHES, problem);
+        for (uint32_t i = 0; i < count; i++)
+            launches[i].chosen_block = true;
+    }
+    return count;
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -439,7 +462,7 @@ static void check_launches(ThreadsCheck *check) {
     uint32_t count = 1;
     bool chosen = !options->launch;
     if (chosen)
-        count = ptx_launch_choose(&check->arena, check->program, options->fixed, launches, MOST_LAUNCHES, &problem);
+        count = choose(check, launches, &problem);
     else
         count = ptx_launch_bind(&check->arena, check->program, options->launch, launches, &problem);
     if (!count) {

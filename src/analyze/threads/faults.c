@@ -19,8 +19,8 @@ static bool is_out_of_bounds(RuleId rule) {
 static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     if (fault->rule == RULE_KERNEL_TRAP)
         return check->launch->chosen;
-    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS)
-        return check->launch->chosen_shared;
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
+        return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
     if (!is_out_of_bounds(fault->rule))
         return false;
     bool chosen = check->launch->chosen;
@@ -36,7 +36,7 @@ static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
                      check->launch->text);
     else
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range of memory that Weir chose (%s): give the launch with --launch",
+                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
                            fault->what ? fault->what : check->launch->text);
 }
 
