@@ -166,7 +166,6 @@ static bool register_prepare(const PtxPrepare *about, PtxCode *code, const PtxEf
     RegisterDetail detail = {.count = named_argument(about, code, effect->count), .more = code_has(code, STR("inc"))};
     if (!detail.count)
         return false;
-    code->blocks = true;
     return take_code(about, code, register_run, &detail, sizeof detail);
 }
 
@@ -187,6 +186,6 @@ bool group_prepare(const PtxPrepare *about, PtxCode *code) {
     if (commits && slot < 0)
         return false;
     detail.slot = (uint8_t)(slot < 0 ? 0 : slot);
-    code->blocks = detail.awaits;
+    code->blocks = detail.awaits && !detail.together;
     return take_code(about, code, group_run, &detail, sizeof detail);
 }
