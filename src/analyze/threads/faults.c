@@ -19,8 +19,8 @@ static bool is_out_of_bounds(RuleId rule) {
 static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     if (fault->rule == RULE_KERNEL_TRAP)
         return check->launch->chosen;
-    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS)
-        return check->launch->chosen_shared;
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
+        return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
     if (!is_out_of_bounds(fault->rule))
         return false;
     bool chosen = check->launch->chosen;
@@ -36,7 +36,7 @@ static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
                      check->launch->text);
     else
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range of memory that Weir chose (%s): give the launch with --launch",
+                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
                            fault->what ? fault->what : check->launch->text);
 }
 
@@ -81,7 +81,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
 }
 
-Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     const PtxFault *fault = &check->machine->fault;
     Verdict *verdict = check->verdict;
     uint32_t line = code_line(check->program, fault->code);
@@ -109,15 +109,15 @@ Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned w
     finding->schedule = schedule_words(check, schedule);
     finding->witness = witness_of(check, schedule, world);
     finding->times = 1;
-    FindingPlace *places = code_places(check, finding, &fault->code, 1);
-    places[0].agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
-    places[0].role = "is here";
+    FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
+    place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    place->role = "is here";
     return finding;
 }
 
 /* ---- What is not known --------------------------------------------------------------------------- */
 
-void unmodeled_tell(ThreadsCheck *check) {
+void threads_unmodeled(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
@@ -129,7 +129,7 @@ void unmodeled_tell(ThreadsCheck *check) {
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
-void guesses_tell(ThreadsCheck *check) {
+void threads_guesses(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     for (uint32_t i = 0; i < machine->guess_count; i++) {
         const PtxGuess *guess = &machine->guesses[i];

@@ -168,8 +168,11 @@ static void grade(const ThreadsCheck *check, Finding *finding) {
 static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line, uint32_t other) {
     for (size_t i = 0; i < check->verdict->finding_count; i++) {
         Finding *finding = &check->verdict->findings[i];
-        if (finding->rule == rule && finding->place_count > 1 && finding->places[0].ir_line == line &&
-            finding->places[1].ir_line == other) {
+        size_t second = 1;
+        while (second < finding->place_count && !finding->places[second].ir_line)
+            second++; /* where the first one was inlined */
+        if (finding->rule == rule && second < finding->place_count && finding->places[0].ir_line == line &&
+            finding->places[second].ir_line == other) {
             finding->times++;
             return true;
         }
@@ -190,7 +193,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
                         verb_of(&race->first), code_words(check, race->first.code), end);
 }
 
-Finding *race_tell(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
     RuleId rule = rule_of_race(race);
     uint32_t line = code_line(check->program, race->second.code), other = code_line(check->program, race->first.code);
     if (is_told(check, rule, line, other))
@@ -217,11 +220,11 @@ Finding *race_tell(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *
                                            schedule_words(check, schedule));
     finding->witness = witness_of(check, schedule, world);
     finding->times = race->times ? (size_t)race->times : 1;
-    FindingPlace *places = code_places(check, finding, codes, 2);
+    FindingPlace **places = code_places(check, finding, codes, 2);
     for (unsigned i = 0; i < 2; i++) {
-        places[i].agent = agent_of(check, sides[i]);
-        places[i].role = verb_of(sides[i]);
-        places[i].note = spot_words(check, race->spot, race->bytes);
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
     }
     grade(check, finding);
     return finding;
