@@ -214,6 +214,10 @@ static const Case bulk[] = {
      INIT CLUSTER "mov.u16 %h0, 5;\n@%p0 cp.async.bulk.shared::cluster.global" TX
                   ".multicast::cluster [%r1], [%rd2], 256, [%r2], %h0;",
      PTX_END_FAULT, RULE_TMA_MULTICAST, "no CTA 2", NULL},
+    {"to its own CTA", 32, 2, NULL,
+     INIT CLUSTER "add.u32 %r12, %r1, 1024;\n@%p0 cp.async.bulk.shared::cluster.shared::cta" TX
+                  " [%r1], [%r12], 256, [%r2];\n" CLUSTER,
+     PTX_END_FAULT, RULE_CLUSTER_STORE_ALONE, "its own CTA", NULL},
     {"no mbarrier", 32, 1, NULL, "@%p0 " G2S, PTX_END_FAULT, RULE_BARRIER_UNINITIALIZED, NULL, NULL},
 };
 

@@ -30,7 +30,8 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
         if (wait->cta == cta && wait->pc == group->pc && wait->status == group->status &&
-            (group->status != PTX_IS_MBARRIER || wait->place == group->place))
+            (group->status != PTX_IS_MBARRIER || wait->place == group->place) &&
+            (group->status != PTX_IS_NAMED || wait->waits_for == group->waits_for))
             return wait;
     }
     Wait *wait = ARENA_PUSH(&stuck->arena, stuck->waits, stuck->count, stuck->capacity);
@@ -394,7 +395,8 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     uint32_t count = 1, arrivers = 0;
     if (history && history->init)
         codes[count++] = history->init;
-    for (; history && arrivers < history->arriver_count && arrivers < 1; arrivers++) /* others are mostly the same again */
+    for (; history && arrivers < history->arriver_count && arrivers < 1;
+         arrivers++) /* others are mostly the same again */
         codes[count++] = history->arrivers[arrivers].code;
     uint32_t others = count;
     for (uint32_t i = 0; i < stuck->count && count < MOST_WAITS; i++)

@@ -465,7 +465,8 @@ static const char *memory_name(const Binding *binding, const Memory *memory) {
     else if (memory->parameter != PTX_NONE)
         text_addf(&text, "argument %u", memory->parameter);
     else
-        text_plainf(&text, "memory of %s", arena_copy(binding->arena, memory->first->name.data, memory->first->name.size));
+        text_plainf(&text, "memory of %s",
+                    arena_copy(binding->arena, memory->first->name.data, memory->first->name.size));
     return text_keep(&text, binding->arena);
 }
 
@@ -559,10 +560,21 @@ static bool check_shapes(Binding *binding, const Launch *launch) {
     return true;
 }
 
+/* 128 threads, or as many as there may be, along the axes that the kernel reads. */
+static void choose_block(const PtxProgram *program, unsigned axes, int64_t block[3]) {
+    enum { USUAL_THREADS = 128, ROW = 16, LAYER = 4 };
+    uint32_t most[3];
+    bool limited = ptx_header_numbers(program->module, program->entry, ".maxntid", most);
+    int64_t threads = limited ? (int64_t)most[0] * most[1] * most[2] : USUAL_THREADS;
+    threads = threads < USUAL_THREADS ? threads : USUAL_THREADS;
+    block[2] = axes & 4 && threads % LAYER == 0 ? LAYER : 1;
+    block[0] = axes & 6 && threads / block[2] % ROW == 0 ? ROW : threads / block[2];
+    block[1] = threads / block[2] / block[0];
+}
+
 /* What nobody said. */
 static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch *launch, PtxLaunch *to) {
-    enum { USUAL_THREADS = 128, MOST_SHARED = 232448, SMALL_GRID = 2 };
-    uint32_t most[3];
+    enum { MOST_SHARED = 232448, SMALL_GRID = 2 };
     to->chosen_block = !is_said(launch->block);
     to->chosen_grid = !is_said(launch->grid);
     for (unsigned i = 0; i < 3; i++) {
@@ -573,11 +585,8 @@ static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch
         if (to->chosen_grid)
             launch->grid[i] = launch->cluster[i] * (uses->axes >> i & 1 ? SMALL_GRID : 1);
     }
-    if (to->chosen_block && !program->required[0]) {
-        bool limited = ptx_header_numbers(program->module, program->entry, ".maxntid", most);
-        int64_t threads = limited ? (int64_t)most[0] * most[1] * most[2] : USUAL_THREADS;
-        launch->block[0] = threads < USUAL_THREADS ? threads : USUAL_THREADS;
-    }
+    if (to->chosen_block && !program->required[0])
+        choose_block(program, uses->thread_axes, launch->block);
     to->chosen_shared = !launch->has_shared && ptx_has_dynamic(program->module);
     if (to->chosen_shared) {
         launch->has_shared = true;

@@ -31,13 +31,17 @@ static void look_at_addresses(const PtxProgram *program, const PtxValues *values
     }
 }
 
-/* Which of %ctaid's parts are read. */
+/* Which parts of %ctaid and %tid are read. */
 static void look_at_axes(const PtxModule *module, uint32_t statement, PtxUses *uses) {
     const PtxStatement *at = &module->statements[statement];
     for (uint32_t i = 0; i < at->count; i++) {
         const PtxOperand *operand = &module->operands[at->first + i];
-        if (operand->kind == PTX_SPECIAL && strcmp(ptx_special_at(operand->a)->name, "%ctaid") == 0)
-            uses->axes |= operand->part >= PTX_X && operand->part <= PTX_Z ? 1u << (operand->part - PTX_X) : 7;
+        if (operand->kind != PTX_SPECIAL)
+            continue;
+        const char *name = ptx_special_at(operand->a)->name;
+        unsigned axes = operand->part >= PTX_X && operand->part <= PTX_Z ? 1u << (operand->part - PTX_X) : 7;
+        uses->axes |= strcmp(name, "%ctaid") == 0 ? axes : 0;
+        uses->thread_axes |= strcmp(name, "%tid") == 0 ? axes : 0;
     }
 }
 
