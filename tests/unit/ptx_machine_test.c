@@ -411,6 +411,35 @@ static void bounds(void **state) {
     expect_fault(KERNEL("trap;"), 0, RULE_KERNEL_TRAP, UINT32_MAX);
 }
 
+static void recursion_has_an_end(void **state) {
+    (void)state;
+    expect_fault(".func f() { call f; ret; }\n" KERNEL("call f; ret;"), 0, RULE_LOCAL_OUT_OF_BOUNDS, UINT32_MAX);
+}
+
+/* A loop whose end nobody knows ends in every world; which way a branch goes depends on it. */
+static void worlds(void **state) {
+    (void)state;
+    PtxRunning r;
+    uint32_t ways = 0;
+    ptx_running_read(&r, "sm_90",
+                     KERNEL(POINTERS "mov.u32 %r2, 0; L: add.u32 %r2, %r2, 1; mov.u32 %r3, %clock;\n"
+                                     "setp.lt.u32 %p1, %r3, 100; @%p1 bra L; mov.u32 %r4, %clock; mov.u32 %r5, 1;\n"
+                                     "setp.lt.u32 %p2, %r4, 100; @%p2 mov.u32 %r5, 2; st.global.u32 [%rd2], %r2;\n"
+                                     "st.global.u32 [%rd2+4], %r5; ret;"));
+    for (unsigned world = 0; world < 4; world++) {
+        bool known;
+        const char *problem;
+        if (!r.machine)
+            r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+        r.machine->world = world;
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        uint32_t turns = ptx_running_word(&r, 0, &known) > 1, way = ptx_running_word(&r, 1, &known) > 1;
+        ways |= 1 << (2 * turns + way);
+    }
+    assert_int_equal(ways, 15);
+    ptx_running_end(&r);
+}
+
 static void nothing_is_out_of_bounds(void **state) {
     (void)state;
     run_text("sm_90",
@@ -478,6 +507,8 @@ int main(void) {
         cmocka_unit_test(lanes_sync_apart),
         cmocka_unit_test(lanes_do_not_come),
         cmocka_unit_test(bounds),
+        cmocka_unit_test(recursion_has_an_end),
+        cmocka_unit_test(worlds),
         cmocka_unit_test(nothing_is_out_of_bounds),
         cmocka_unit_test(unknown_values),
         cmocka_unit_test(what_is_not_modeled_stops),
