@@ -4,6 +4,7 @@
 #include "analyze/report/compare.h"
 #include "analyze/report/rank.h"
 #include "emulate/launch_template.h"
+#include "emulate/ptx/launch.h"
 
 #include <stdlib.h>
 
@@ -191,9 +192,9 @@ static void read_run(void *context) {
                          .buffer = options->buffer,
                          .progress = options->progress,
                          .progress_context = options->progress_context};
-    if (set_gear(result, options->gear, &question) && set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
-        set_global(result, options, &question) && set_target(result, options->target, &question) &&
-        set_releases(result, options->triton, &question))
+    if (set_gear(result, options->gear, &question) && set_schedule(result, options, &question.runs) &&
+        set_rules(result, options->rules, &question) && set_global(result, options, &question) &&
+        set_target(result, options->target, &question) && set_releases(result, options->triton, &question))
         result_ask(result, &question);
 }
 
@@ -228,8 +229,24 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     return good ? 0 : -1;
 }
 
+/* How many kernels a module has, or those of a name; *last: the last of them. */
+static size_t ptx_entries(const PtxModule *module, const char *name, uint32_t *last) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        const PtxFunction *function = &module->functions[i];
+        if (!function->entry || !function->body || (name && !str_is(ptx_name(module, function->name), name)))
+            continue;
+        count++;
+        if (last)
+            *last = i;
+    }
+    return count;
+}
+
 size_t weir_kernel_count(weir_module *module) {
-    return module->ok && !module->ptx ? program_kernels(&module->module, NULL, 0) : 0;
+    if (module->ok && module->ptx)
+        return ptx_entries(module->ptx, NULL, NULL);
+    return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
 size_t weir_pick_module(weir_file *file, const char **why) {
@@ -293,6 +310,15 @@ typedef struct Templating {
 
 static void write_template(void *context) {
     Templating *templating = context;
+    const PtxModule *ptx = templating->module->ptx;
+    if (ptx) {
+        uint32_t entry;
+        size_t entries = ptx_entries(ptx, templating->kernel, &entry);
+        templating->found = templating->kernel ? entries > 0 : entries == 1;
+        if (templating->found)
+            ptx_launch_template(ptx, entry, templating->out);
+        return;
+    }
     Module *module = &templating->module->module;
     size_t count = program_kernels(module, NULL, 0), wanted = 0, named = 0;
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);

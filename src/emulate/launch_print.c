@@ -101,13 +101,18 @@ static void describe_order(const Launch *launch, Text *to) {
     }
 }
 
+/* One CTA alone is no cluster worth a word. */
+static bool has_cluster(const Launch *launch) {
+    return launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1;
+}
+
 /* What launches of PTX say. */
 static void describe_threads(const Launch *launch, Text *to) {
     if (launch->block[0]) {
         text_addf(to, ", block ");
         add_integers(to, launch->block, 3, "x");
     }
-    if (launch->cluster[0]) {
+    if (has_cluster(launch)) {
         text_addf(to, ", cluster ");
         add_integers(to, launch->cluster, 3, "x");
     }
@@ -269,7 +274,7 @@ void launch_write(const Launch *launch, Text *to) {
     json_integers(&json, "grid", launch->grid, 3);
     if (launch->block[0])
         json_integers(&json, "block", launch->block, 3);
-    if (launch->cluster[0])
+    if (has_cluster(launch))
         json_integers(&json, "cluster", launch->cluster, 3);
     if (launch->has_shared)
         json_number(&json, "shared", (uint64_t)launch->shared);

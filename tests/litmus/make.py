@@ -30,6 +30,8 @@ def ctas(test):
 
 
 def block(test):
+    if test["group"]:
+        return 128
     return 32 if ctas(test) == 2 else 32 * len(test["roles"])
 
 
@@ -42,8 +44,12 @@ def prologue(test):
              f"    .reqntid {block(test)}, 1, 1" + ("\n    .reqnctapercluster 2, 1, 1" if test["cluster"] else ""), "{"]
     body = [".reg .pred %p<4>;", ".reg .b16 %h<2>;", ".reg .b32 %t<8>, %v<4>, %role, %delay0, %delay1;", ".reg .b64 %out, %mem, %map, %d<4>;",
             ".shared .align 128 .b8 buf[128];", ".shared .align 8 .b64 bar[2];",
-            "mov.u32 %t0, %tid.x;", "and.b32 %t1, %t0, 31;", "setp.ne.u32 %p0, %t1, 0;", "@%p0 exit;", "shr.u32 %role, %t0, 5;",
-            "ld.param.u64 %out, [out];", "ld.param.u64 %mem, [mem];", "ld.param.u32 %delay0, [delay0];", "ld.param.u32 %delay1, [delay1];",
+            "mov.u32 %t0, %tid.x;"]
+    if test["group"]:
+        body[3:] = [".reg .b64 %out, %mem, %d<4>;", ".reg .f32 %f<4>;", ".shared .align 128 .b8 tile[2304];", body[-1]]
+    else:
+        body += ["and.b32 %t1, %t0, 31;", "setp.ne.u32 %p0, %t1, 0;", "@%p0 exit;", "shr.u32 %role, %t0, 5;"]
+    body += ["ld.param.u64 %out, [out];", "ld.param.u64 %mem, [mem];", "ld.param.u32 %delay0, [delay0];", "ld.param.u32 %delay1, [delay1];",
             "mov.u32 %t0, %ctaid.x;"]
     if ctas(test) == 2:
         body += ["and.b32 %role, %t0, 1;", "shr.u32 %t0, %t0, 1;"]
@@ -59,9 +65,18 @@ def copy_map(test):
     return lines
 
 
+def start_group():
+    """Zeros, by all threads, 16 bytes each; and the descriptors of the two operands."""
+    return ["mov.u32 %t0, %tid.x;", "mov.u32 %t1, tile;", "shr.u32 %t3, %t1, 4;", "cvt.u64.u32 %d2, %t3;", f"or.b64 %d2, %d2, {8 << 16 | 16 << 32};",
+            "add.u64 %d3, %d2, 128;", "mad.lo.u32 %t1, %t0, 16, %t1;", "setp.lt.u32 %p1, %t0, 16;", "setp.ne.u32 %p2, 0, 0;"] + \
+        tests.tile(0) + ["fence.proxy.async;", "bar.sync 0;"]
+
+
 def start(test):
     """Zeros, mbarriers, and what makes them visible: by the first role of each CTA."""
     lines = []
+    if test["group"]:
+        return start_group()
     if ctas(test) == 1 and len(test["roles"]) > 1:
         lines += ["setp.ne.u32 %p0, %role, 0;", "@%p0 bra START;"]
     lines += ["mov.b64 %d1, 0;"] + [f"st.shared.v2.b64 [buf+{16 * i}], {{%d1, %d1}};" for i in range(8)]

@@ -1,7 +1,7 @@
 """Litmus tests of what is asynchronous: one entry each, with its threads, whether it has a race, and what may be seen.
 
 A role is one thread: in tests of one CTA the first of each warp, in tests of two CTAs (`pair`, or `cluster`) the first of
-each CTA. `mem` is a piece of global memory of the test's own: words 0 to 15 are 1, words 16 to 31 are 2, the others 0.
+each CTA; in tests of a warpgroup (`group`) the role is that of all its threads. `mem` is a piece of global memory of the test's own: words 0 to 15 are 1, words 16 to 31 are 2, the others 0.
 `buf` is shared memory, zero when the roles begin; `bar` has mbarriers, made with the counts of `bars`. What a role puts
 into %v0, %v1, ... and stores with `out(i)` is the outcome.
 """
@@ -9,9 +9,9 @@ into %v0, %v1, ... and stores with `out(i)` is the outcome.
 TESTS = []
 
 
-def test(name, verdict, outcomes, *roles, bars=(), pair=False, cluster=False, map=False, why=""):
+def test(name, verdict, outcomes, *roles, bars=(), pair=False, cluster=False, map=False, group=False, why=""):
     """verdict: "race" or "clean". outcomes: those that the model allows; those after | only because there is a race."""
-    TESTS.append(dict(name=name, verdict=verdict, outcomes=outcomes, roles=roles, bars=bars, pair=pair, cluster=cluster, map=map, why=why))
+    TESTS.append(dict(name=name, verdict=verdict, outcomes=outcomes, roles=roles, bars=bars, pair=pair, cluster=cluster, map=map, group=group, why=why))
 
 
 def out(*numbers):
@@ -100,7 +100,8 @@ test("bulk-load-test-only", "race", "1 | 0", EXPECT + BULK + wait(0), ["mbarrier
      why="a test that fails orders nothing")
 test("bulk-load-test-guarded", "clean", "1 7",
      EXPECT + BULK + wait(0), ["mov.u32 %v0, 7;", "mbarrier.test_wait.parity.shared::cta.b64 %p1, [bar], 0;", "@%p1 ld.shared.b32 %v0, [buf];"] + out(0), bars=(1,))
-test("bulk-load-wrong-parity", "race", "1 | 0", EXPECT + BULK + wait(0), wait(0, 1) + read(0), bars=(1,), why="parity 1 is that of the phase before the first: it is over")
+test("bulk-load-wrong-parity", "race", "1 -1 | 0", EXPECT + BULK + wait(0), ["mbarrier.test_wait.parity.shared::cta.b64 %p1, [bar], 1;", "@!%p1 bra LATE;"] + read(0) + ["LATE:"],
+     bars=(1,), why="parity 1 is that of the phase before the first, which is over")
 test("bulk-load-other-data", "race", "5 | 0", EXPECT + write(5, "buf+64") + BULK, wait(0) + read(0, "buf+64"), bars=(1,),
      why="the copy's completion publishes its own bytes alone, and the arrival was before the store")
 test("bulk-load-other-data-before", "clean", "5", write(5, "buf+64") + EXPECT + BULK, wait(0) + read(0, "buf+64"), bars=(1,))
@@ -231,3 +232,23 @@ test("tensormap-async-fence", "race", "1 | 2", REPLACE + FENCE + LOADED, bars=(1
 test("tensormap-published", "clean", "1", REPLACE + RELEASE + PUBLISH, spin(FLAG) + ACQUIRE + LOADED, bars=(1,), map=True, pair=True)
 test("tensormap-published-no-acquire", "race", "1 | 2", REPLACE + RELEASE + PUBLISH, spin(FLAG) + LOADED, bars=(1,), map=True, pair=True)
 test("tensormap-published-no-release", "race", "1 | 2", REPLACE + ["st.relaxed.gpu.global.b32 [%mem+512], 1;"], spin(FLAG, ".relaxed.gpu") + ACQUIRE + LOADED, bars=(1,), map=True, pair=True)
+
+# ---- wgmma: all threads of a warpgroup ----
+
+ONES, TWOS = 0x3C003C00, 0x40004000  # two halves each
+MMA = ["wgmma.fence.sync.aligned;", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d2, %d3, %p2, 1, 1, 0, 0;", "wgmma.commit_group.sync.aligned;"]
+MMA_WAIT = ["wgmma.wait_group.sync.aligned 0;"]
+SUM = ["cvt.rzi.s32.f32 %v0, %f0;", "setp.eq.u32 %p0, %t0, 0;", "@%p0 st.global.b32 [%out], %v0;"]
+
+
+def tile(value):
+    return [f"mov.u32 %t2, {value};", "st.shared.v4.b32 [%t1], {%t2, %t2, %t2, %t2};", "@%p1 st.shared.v4.b32 [%t1+2048], {%t2, %t2, %t2, %t2};"]
+
+
+test("wgmma-fenced", "clean", "16", tile(ONES) + FENCE_SHARED + SYNC + MMA + MMA_WAIT + SUM, group=True)
+test("wgmma-no-fence", "race", "16 | " + " ".join(map(str, range(16))), tile(ONES) + SYNC + MMA + MMA_WAIT + SUM, group=True, why="stores by the generic proxy, and no fence before the MMA reads")
+test("wgmma-fence-behind-barrier", "clean", "16", tile(ONES) + SYNC + FENCE_SHARED + MMA + MMA_WAIT + SUM, group=True,
+     why="every thread of the warpgroup fences what the barrier gave it")
+test("wgmma-reuse", "clean", "16", tile(ONES) + FENCE_SHARED + SYNC + MMA + MMA_WAIT + SYNC + tile(TWOS) + SUM, group=True)
+test("wgmma-reuse-early", "race", "16 | " + " ".join(map(str, range(17, 65))), tile(ONES) + FENCE_SHARED + SYNC + MMA + tile(TWOS) + MMA_WAIT + SUM, group=True,
+     why="the MMA reads its operands until wait_group")

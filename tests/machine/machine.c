@@ -5,6 +5,7 @@
  *
  * In gear slice nothing is compared: the launches have to end as well. The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
+#include "emulate/ptx/slice.h"
 #include "ptx/reader.h"
 
 #include <jansson.h>
@@ -269,6 +270,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         problem = "its launch cannot be read";
     } else {
         PtxProgram *program = ptx_program(&arena, &file->module, kernel, SIZE_MAX, &problem);
+        if (program && slice && !ptx_slice(program, SIZE_MAX, &problem))
+            program = NULL;
         if (program && ptx_launch_bind(&arena, program, &given, launch, &problem))
             machine = ptx_machine(program, launch, slice ? GEAR_SLICE : GEAR_DATA, &problem);
     }

@@ -1,46 +1,5 @@
-/* The PTX machine: control, memory, calls, schedules, on small kernels. */
+/* The PTX machine: control, calls, memory, what must not be done, on small kernels. */
 #include "ptx_running.h"
-
-#define KERNEL(body)                                                    \
-    ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)" \
-    "{ .reg .pred %p<20>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %rs<8>; .reg .f32 %f<8>;\n" body "}"
-#define POINTERS "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; ld.param.u32 %r39, [n];\n"
-/* %rd3, %rd5: where this thread's word of "out" and of "in" is */
-#define OWN     POINTERS "mul.wide.u32 %rd4, %r1, 4; add.s64 %rd3, %rd2, %rd4; add.s64 %rd5, %rd1, %rd4;\n"
-#define GIVE(r) "st.global.u32 [%rd3], " r ";\n"
-
-static void set_n(PtxRunning *r, uint32_t n) {
-    memcpy(r->parameters + 16, &n, 4);
-}
-
-/* Runs it under several schedules; each has to end like that. */
-typedef void Check(PtxRunning *r);
-static void each_schedule(PtxRunning *r, PtxEnd end, Check *check) {
-    static const PtxSchedule schedules[] = {{.kind = SCHEDULE_EAGER},
-                                            {.kind = SCHEDULE_EAGER, .mirrored = true},
-                                            {.kind = SCHEDULE_LAZY},
-                                            {.kind = SCHEDULE_ROUND_ROBIN},
-                                            {.kind = SCHEDULE_RANDOM, .seed = 1},
-                                            {.kind = SCHEDULE_RANDOM, .seed = 2},
-                                            {.kind = SCHEDULE_RANDOM, .seed = 3}};
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
-        r->schedule = schedules[i];
-        ptx_running_expect(r, end);
-        if (check)
-            check(r);
-    }
-}
-
-static void run_text(const char *target, const char *text, uint32_t ctas, uint32_t threads, uint32_t n, PtxEnd end,
-                     Check *check) {
-    PtxRunning r;
-    ptx_running_read(&r, target, text);
-    r.launch.grid[0] = ctas;
-    r.launch.block[0] = threads;
-    set_n(&r, n);
-    each_schedule(&r, end, check);
-    ptx_running_end(&r);
-}
 
 /* ---- Straight ---- */
 
@@ -386,17 +345,6 @@ static void lanes_do_not_come(void **state) {
 
 /* ---- What must not be done ---- */
 
-static void expect_fault(const char *text, uint32_t n, RuleId rule, uint32_t lanes) {
-    PtxRunning r;
-    ptx_running_read(&r, "sm_90", text);
-    set_n(&r, n);
-    ptx_running_expect(&r, PTX_END_FAULT);
-    assert_string_equal(rule_of(r.machine->fault.rule)->id, rule_of(rule)->id);
-    assert_non_null(r.machine->fault.what);
-    assert_int_equal(r.machine->fault.lanes, lanes);
-    ptx_running_end(&r);
-}
-
 static void bounds(void **state) {
     (void)state;
     const char *global =
@@ -443,6 +391,15 @@ static void unknown_values(void **state) {
     assert_int_equal(r.machine->unset_count, 1);
     assert_int_equal(r.machine->unset[0].space, PTX_SPACE_SHARED);
     assert_int_equal(r.machine->guess_count, 1);
+    assert_non_null(r.machine->guesses[0].source);
+    assert_int_equal(r.machine->guesses[0].source->form->evaluator, PTX_EVALUATE_MOV);
+    ptx_running_end(&r);
+    ptx_running_read(
+        &r, "sm_90",
+        ".shared .b32 s[4];\n" KERNEL("ld.shared.u32 %r2, [s]; add.u32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 7;\n"
+                                      "@%p1 bra A; A: ret;"));
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    assert_ptr_equal(r.machine->guesses[0].source, r.machine->unset[0].code);
     ptx_running_end(&r);
 }
 

@@ -16,8 +16,8 @@ enum { RUN_EVENTS = PTX_EVENT_UNKNOWN + 1, RUN_WORDS = 512 };
 
 typedef struct Ran {
     PtxEnd end;
-    RuleId rule;      /* of a fault */
-    char what[200];   /* of it, or why it is not modeled */
+    RuleId rule;             /* of a fault */
+    char what[200];          /* of it, or why it is not modeled */
     uint32_t out[RUN_WORDS]; /* the first words of the first buffer */
     uint64_t told[RUN_EVENTS];
 } Ran;

@@ -22,17 +22,17 @@ typedef struct Question {
     const char *launch, *trail;   /* files, or NULL; a trail is that run, and nothing else */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
-    const char *grid;        /* the same; or NULL */
+    const char *grid;                     /* the same; or NULL */
     const char *block, *cluster, *shared; /* of PTX, the same */
-    PtxGear gear;            /* of PTX */
-    bool volatile_races;     /* of PTX */
-    const char *rules;       /* whose findings count; NULL: all */
-    const char *root;        /* a folder below which the kernels' own source lies; NULL: none is known */
-    struct Project *project; /* what else is said of findings; or NULL */
-    CheckOptions runs;       /* without a launch */
-    bool only_launch;        /* no other than the one of the file */
-    unsigned timeout;        /* seconds for each kernel; 0: no bound */
-    bool global;             /* races in global memory are looked for: */
+    PtxGear gear;                         /* of PTX */
+    bool volatile_races;                  /* of PTX */
+    const char *rules;                    /* whose findings count; NULL: all */
+    const char *root;                     /* a folder below which the kernels' own source lies; NULL: none is known */
+    struct Project *project;              /* what else is said of findings; or NULL */
+    CheckOptions runs;                    /* without a launch */
+    bool only_launch;                     /* no other than the one of the file */
+    unsigned timeout;                     /* seconds for each kernel; 0: no bound */
+    bool global;                          /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */
     bool lint, lint_only;        /* what the hardware does not allow, too, or that alone */

@@ -191,7 +191,8 @@ static void count_devices(const Result *result, Launch *launch) {
 /* What the launch of a module of IR must not say: it has its threads from the module. */
 static bool has_no_threads(Result *result, const Launch *launch) {
     return !(launch->block[0] || launch->cluster[0] || launch->has_shared) ||
-           result_fail(result, "a launch says block, cluster and shared memory for PTX only: Triton GPU IR has them itself");
+           result_fail(result,
+                       "a launch says block, cluster and shared memory for PTX only: Triton GPU IR has them itself");
 }
 
 static bool read_launch(Result *result) {
@@ -233,8 +234,8 @@ static bool read_trail(Result *result) {
 
 const Launch *result_given_launch(const Result *result, size_t kernel) {
     const Launch *launch = result->launch;
-    bool other = launch && result->count > 1 && launch->kernel.size &&
-                 !str_equal(result_name(result, kernel), launch->kernel);
+    bool other =
+        launch && result->count > 1 && launch->kernel.size && !str_equal(result_name(result, kernel), launch->kernel);
     return other ? NULL : launch;
 }
 

@@ -148,9 +148,9 @@ bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
     Show show = {.result = result, .what = what, .step = step, .out = to};
     if (result->ptx)
         return what != SHOW_STATE && show_threads(result, &(ThreadsShow){.steps = what == SHOW_STEPS,
-                                                                        .global = result->question.shows_global,
-                                                                        .trace = what == SHOW_TRACE,
-                                                                        .to = to});
+                                                                         .global = result->question.shows_global,
+                                                                         .trace = what == SHOW_TRACE,
+                                                                         .to = to});
     if (what == SHOW_STEPS && results_show_row(&result, 1, to))
         return true;
     bool enough = result_attempt(result, show_run, &show) && !show.tables.failed;

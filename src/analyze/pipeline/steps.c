@@ -82,9 +82,9 @@ void step_runs(Result *result, size_t kernel) {
 
 ThreadsOptions result_threads(Result *result, size_t kernel) {
     static const ThreadsOrders orders[] = {
-        [SCHEDULES_DIRECTED] = ORDERS_DIRECTED,       [SCHEDULES_EAGER] = ORDERS_EAGER,
-        [SCHEDULES_LAZY] = ORDERS_LAZY,               [SCHEDULES_ROUND_ROBIN] = ORDERS_ROUND_ROBIN,
-        [SCHEDULES_RANDOM] = ORDERS_RANDOM,           [SCHEDULES_ALL] = ORDERS_ALL,
+        [SCHEDULES_DIRECTED] = ORDERS_DIRECTED, [SCHEDULES_EAGER] = ORDERS_EAGER,
+        [SCHEDULES_LAZY] = ORDERS_LAZY,         [SCHEDULES_ROUND_ROBIN] = ORDERS_ROUND_ROBIN,
+        [SCHEDULES_RANDOM] = ORDERS_RANDOM,     [SCHEDULES_ALL] = ORDERS_ALL,
     };
     const Question *question = &result->question;
     return (ThreadsOptions){.launch = result_given_launch(result, kernel),

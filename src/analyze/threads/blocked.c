@@ -30,7 +30,8 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
         if (wait->cta == cta && wait->pc == group->pc && wait->status == group->status &&
-            (group->status != PTX_IS_MBARRIER || wait->place == group->place))
+            (group->status != PTX_IS_MBARRIER || wait->place == group->place) &&
+            (group->status != PTX_IS_NAMED || wait->waits_for == group->waits_for))
             return wait;
     }
     Wait *wait = ARENA_PUSH(&stuck->arena, stuck->waits, stuck->count, stuck->capacity);
@@ -98,15 +99,34 @@ static bool misses(const Stuck *stuck, const Wait *wait, const Wait *other) {
     return false;
 }
 
-/* The cause: a barrier whose missing threads have ended, or are at other barriers; else what waits for no threads. */
+static const PtxMbarrier *mbarrier_of(const Stuck *stuck, const Wait *wait) {
+    const PtxMachine *machine = stuck->check->machine;
+    uint64_t cta = wait->place >> 32;
+    if (wait->status != PTX_IS_MBARRIER || wait->place == PTX_NO_PLACE || cta >= machine->cta_count ||
+        !machine->ctas[cta])
+        return NULL;
+    return ptx_mbarrier_at(machine->ctas[cta], (uint32_t)wait->place);
+}
+
+/* How much a wait looks like the cause of others: a barrier whose missing threads have ended, or are at other barriers;
+ * an mbarrier that lacks bytes alone, or some of its arrivals; one that lacks all of them may be waiting for a thread
+ * that waits, too. */
+static unsigned weight(const Stuck *stuck, const Wait *wait) {
+    const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
+    if (is_for_threads(wait))
+        return wait->follows ? 0 : 5;
+    if (!mbarrier)
+        return 2;
+    return !mbarrier->pending ? 4 : mbarrier->pending < mbarrier->count ? 3 : 1;
+}
+
 static Wait *find_cause(const Stuck *stuck) {
     Wait *cause = NULL;
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
         for (uint32_t k = 0; is_for_threads(wait) && k < stuck->count; k++)
             wait->follows |= misses(stuck, wait, &stuck->waits[k]) && !is_for_threads(&stuck->waits[k]);
-        if (!cause || (cause->follows && !wait->follows) ||
-            (!is_for_threads(cause) && is_for_threads(wait) && !wait->follows))
+        if (!cause || weight(stuck, wait) > weight(stuck, cause))
             cause = wait;
     }
     return cause;
@@ -134,7 +154,6 @@ static const char *mbarrier_words(const Stuck *stuck, uint64_t place) {
 
 static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     Verdict *verdict = stuck->check->verdict;
-    const PtxMachine *machine = stuck->check->machine;
     switch (wait->status) {
     case PTX_IS_NAMED: {
         const PtxNamed *named = ptx_named_at(wait->cta, wait->waits_for);
@@ -148,10 +167,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LANES_MEET:
         return verdict_text(verdict, "other lanes of the warp (mask 0x%08x)", wait->waits_for);
     case PTX_IS_MBARRIER: {
-        uint64_t cta = wait->place >> 32;
-        const PtxMbarrier *mbarrier = wait->place != PTX_NO_PLACE && cta < machine->cta_count && machine->ctas[cta]
-                                          ? ptx_mbarrier_at(machine->ctas[cta], (uint32_t)wait->place)
-                                          : NULL;
+        const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
         if (!mbarrier)
             return mbarrier_words(stuck, wait->place);
         Text text = {0};
@@ -208,15 +224,23 @@ static const Wait *arriver_waits(const Stuck *stuck, const Wait *wait, const Mba
     return NULL;
 }
 
+/* How many phases the first of the threads that wait has seen. */
+static uint64_t waits_of(const Wait *wait, const MbarrierHistory *history) {
+    for (uint32_t i = 0; i < history->waiter_count; i++)
+        if (history->waiters[i].warp == &wait->cta->warps[wait->threads[0] / PTX_LANES])
+            return history->waiters[i].seen;
+    return history->waiter_count == HISTORY_WAITERS ? UINT64_MAX : 0;
+}
+
 static RuleId mbarrier_rule(const Stuck *stuck, const Wait *wait, const MbarrierHistory *history) {
-    const PtxMachine *machine = stuck->check->machine;
-    uint64_t cta = wait->place >> 32;
-    const PtxMbarrier *mbarrier = wait->place != PTX_NO_PLACE && cta < machine->cta_count && machine->ctas[cta]
-                                      ? ptx_mbarrier_at(machine->ctas[cta], (uint32_t)wait->place)
-                                      : NULL;
+    const PtxMbarrier *mbarrier = mbarrier_of(stuck, wait);
     const Wait *held = arriver_waits(stuck, wait, history);
     if (mbarrier && !mbarrier->pending && mbarrier->bytes)
         return RULE_DEADLOCK_BYTES;
+    if (history && history->flips > waits_of(wait, history))
+        return RULE_DEADLOCK_LAPPED;
+    if (mbarrier && mbarrier->pending < mbarrier->count && !history->flips)
+        return RULE_DEADLOCK_NO_PRODUCER;
     if (held)
         return is_for_threads(held) ? RULE_DEADLOCK_MIXED : RULE_DEADLOCK_CYCLE;
     for (uint32_t i = 0; i < stuck->count; i++) /* a barrier waits for this thread, and may hold who would arrive */
@@ -287,12 +311,18 @@ static const char *why_mbarrier(const Stuck *stuck, const Wait *wait, const Mbar
             return verdict_text(verdict, "%s would arrive, but wait%s at %s itself.", who(stuck, held),
                                 held->count == 1 ? "s" : "", code_words(stuck->check, code_of(stuck, held)));
         return "Other threads wait at a barrier for these, and those that would arrive do not get there.";
+    case RULE_DEADLOCK_LAPPED:
+        return verdict_text(verdict,
+                            "%" PRIu64 " phase%s completed, and these threads have seen %" PRIu64
+                            " of them: the phase that they wait for has passed, and the parity is the old one again.",
+                            flips, flips == 1 ? "" : "s", waits_of(wait, history));
     case RULE_DEADLOCK_EXITED:
         return verdict_text(verdict, "%" PRIu64 " phase%s completed, and every thread that arrived has exited.", flips,
                             flips == 1 ? "" : "s");
     case RULE_DEADLOCK_PARITY:
-        return verdict_text(verdict, "%" PRIu64 " phase%s completed; the wait is for one more, and no thread arrives "
-                                     "for it.",
+        return verdict_text(verdict,
+                            "%" PRIu64 " phase%s completed; the wait is for one more, and no thread arrives "
+                            "for it.",
                             flips, flips == 1 ? "" : "s");
     default:
         break;
@@ -318,7 +348,8 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
 static const char *fix_of(RuleId rule) {
     switch (rule) {
     case RULE_DEADLOCK_THREADS:
-        return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before the "
+        return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before "
+               "the "
                "early return, or use bar.sync with a number and a thread count of its own.";
     case RULE_DEADLOCK_LANES:
         return "Use a mask of just the lanes that get here, made before the branch (__ballot_sync()), or move the "
@@ -332,17 +363,24 @@ static const char *fix_of(RuleId rule) {
         return "Give registers back (setmaxnreg.dec) before others ask for more, and ask for no more than that.";
     case RULE_DEADLOCK_BYTES:
         return "Expect exactly the bytes that the copies of the phase deliver (mbarrier.expect_tx).";
+    case RULE_DEADLOCK_LAPPED:
+        return "Let the threads that arrive wait until the phase has been seen: with an mbarrier for the other "
+               "direction, "
+               "on which the waiting threads arrive.";
     case RULE_DEADLOCK_PARITY:
-        return "Derive the parity of the wait from a running count of the uses of this mbarrier, (count / depth) & 1, on "
+        return "Derive the parity of the wait from a running count of the uses of this mbarrier, (count / depth) & 1, "
+               "on "
                "both sides.";
     case RULE_DEADLOCK_EXITED:
         return "Let producers and consumers make the same number of iterations.";
     case RULE_DEADLOCK_CYCLE:
     case RULE_DEADLOCK_MIXED:
-        return "Arrive before waiting, or take the slots in the same order on both sides; keep barriers of all threads out "
+        return "Arrive before waiting, or take the slots in the same order on both sides; keep barriers of all threads "
+               "out "
                "of code that only some of them run.";
     default:
-        return "Arrive on this mbarrier (mbarrier.arrive, or mbarrier.arrive.expect_tx for copies), or initialize it with "
+        return "Arrive on this mbarrier (mbarrier.arrive, or mbarrier.arrive.expect_tx for copies), or initialize it "
+               "with "
                "the number of arrivals that are made.";
     }
 }
@@ -357,7 +395,8 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     uint32_t count = 1, arrivers = 0;
     if (history && history->init)
         codes[count++] = history->init;
-    for (; history && arrivers < history->arriver_count && arrivers < 2; arrivers++)
+    for (; history && arrivers < history->arriver_count && arrivers < 1;
+         arrivers++) /* others are mostly the same again */
         codes[count++] = history->arrivers[arrivers].code;
     uint32_t others = count;
     for (uint32_t i = 0; i < stuck->count && count < MOST_WAITS; i++)
@@ -365,14 +404,14 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
             waits[count] = &stuck->waits[i];
             codes[count++] = code_of(stuck, &stuck->waits[i]);
         }
-    FindingPlace *places = code_places(stuck->check, finding, codes, count);
+    FindingPlace **places = code_places(stuck->check, finding, codes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || i >= others) {
-            places[i].agent = who(stuck, waits[i]);
-            places[i].role = waits[i]->count == 1 ? i ? "waits too" : "waits" : i ? "wait too" : "wait";
-            places[i].note = waits_for(stuck, waits[i]);
+            places[i]->agent = who(stuck, waits[i]);
+            places[i]->role = waits[i]->count == 1 ? i ? "waits too" : "waits" : i ? "wait too" : "wait";
+            places[i]->note = waits_for(stuck, waits[i]);
         } else {
-            places[i].role = history->init && i == 1 ? "initialized here" : "arrived here";
+            places[i]->role = history->init && i == 1 ? "initialized here" : "arrived here";
         }
     }
 }
@@ -386,7 +425,7 @@ static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line) {
     return false;
 }
 
-Finding *blocked_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     static const size_t budget = (size_t)1 << 28;
     Stuck stuck = {.check = check};
     Finding *finding = NULL;

@@ -1,7 +1,9 @@
 /* Launches, worlds and orders: which runs of a PTX kernel are made, and what is made of how they end. */
 #include "analyze/threads/runs.h"
 
+#include "analyze/threads/classes.h"
 #include "base/deadline.h"
+#include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -20,6 +22,8 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
     check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
     check->machine->ran = check->ran;
     check->events = 0;
+    check->classes = 0;
+    check->guessed = false;
     check->runs = 0;
     check->history = history_new(&check->arena);
     return true;
@@ -30,6 +34,8 @@ void runs_close(ThreadsCheck *check) {
         ptx_machine_free(check->machine);
     check->machine = NULL;
 }
+
+static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
 
 typedef struct Audience {
     ThreadsCheck *check;
@@ -44,22 +50,74 @@ static void observe(void *observer, const PtxEvent *event) {
         ptx_watch_observe(audience->watch, event);
 }
 
-PtxEnd runs_make(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch) {
+static void begin_run(void *to) {
+    const Audience *audience = to;
+    history_clear(audience->check->history);
+    if (audience->watch)
+        ptx_watch_start(audience->watch);
+}
+
+static void end_run(const Audience *audience) {
+    if (audience->watch)
+        ptx_watch_end(audience->watch);
+    audience->check->runs++;
+}
+
+static bool has_races(const PtxWatch *watch) {
+    uint32_t count = 0;
+    if (watch)
+        (void)ptx_watch_races(watch, &count);
+    return count > 0;
+}
+
+/* A CTA has run that speaks for others; what it shows beside races is told at once. */
+static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
+    const Audience *audience = to;
+    ThreadsCheck *check = audience->check;
+    ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
+    end_run(audience);
+    tell_unset(check, &run);
+    threads_guesses(check);
+    check->guessed |= check->machine->guess_count > 0;
+    return !has_races(audience->watch) && !deadline_passed();
+}
+
+/* One CTA of each class; false: the grid has to be run whole. */
+static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
+    Classes classes;
+    ThreadsCheck *check = audience->check;
+    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.only ||
+        !classes_apply(check->machine) || has_races(audience->watch))
+        return false;
+    ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
+    *end = classes.end;
+    check->classes = result == CLASSES_NONE ? 0 : classes.count;
+    if (result == CLASSES_NONE || (result == CLASSES_MEET && !has_races(audience->watch)))
+        return false;
+    if (result != CLASSES_DONE) {
+        uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, classes.cta_count);
+        memcpy(only, classes.ctas, classes.cta_count * sizeof *only);
+        run->schedule.only = only;
+        run->schedule.only_count = classes.cta_count;
+    }
+    return true;
+}
+
+PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
     PtxMachine *machine = check->machine;
     Audience audience = {check, watch};
+    PtxEnd end;
     machine->world = run->world;
     machine->observe = observe;
     machine->observer = &audience;
-    history_clear(check->history);
     if (check->options->progress)
         check->options->progress(check->options->context, check->launch->text, check->runs, 0);
-    if (watch)
-        ptx_watch_start(watch);
-    PtxEnd end = ptx_schedule_run(machine, &run->schedule);
-    if (watch)
-        ptx_watch_end(watch);
+    if (!make_classes(&audience, run, &end)) {
+        begin_run(&audience);
+        end = ptx_schedule_run(machine, &run->schedule);
+        end_run(&audience);
+    }
     machine->observe = NULL;
-    check->runs++;
     return end;
 }
 
@@ -76,13 +134,13 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
-        (void)blocked_tell(check, &run->schedule, run->world);
+        (void)threads_blocked(check, &run->schedule, run->world);
         return false;
     case PTX_END_FAULT:
-        (void)fault_tell(check, &run->schedule, run->world);
+        (void)threads_fault(check, &run->schedule, run->world);
         return false;
     case PTX_END_UNKNOWN:
-        unknown_tell(check);
+        threads_unmodeled(check);
         return false;
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */
@@ -113,8 +171,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
         bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
-        for (size_t k = 0; k < verdict->finding_count && !told; k++)
-            told = verdict->findings[k].rule == RULE_SHARED_UNINITIALIZED && verdict->findings[k].places[0].ir_line == line;
+        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
+            told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
         PtxCta *cta = check->machine->ctas[unset->cta];
@@ -135,11 +193,44 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
-        FindingPlace *places = code_places(check, finding, &unset->code, 1);
-        places[0].agent = thread;
-        places[0].role = "reads";
-        places[0].note = bytes;
+        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
+        place->agent = thread;
+        place->role = "reads";
+        place->note = bytes;
     }
+}
+
+/* Data over an mbarrier: what its phases are then is not defined. */
+static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why =
+        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+        "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, &run->schedule);
+    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
 }
 
 /* ---- Races --------------------------------------------------------------------------------------- */
@@ -149,7 +240,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const Ptx
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (; told < count; told++)
-        (void)race_tell(check, &races[told], &run->schedule, run->world);
+        (void)threads_race(check, &races[told], &run->schedule, run->world);
     return count;
 }
 
@@ -158,10 +249,11 @@ static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(check->verdict, "", code_line(check->program, races[i].second.code),
-                           "for some choices of data that is not known, this access races with the one at line %u: give "
-                           "the data with the launch",
-                           code_line(check->program, races[i].first.code));
+        verdict_incomplete(
+            check->verdict, "", code_line(check->program, races[i].second.code),
+            "for some choices of data that is not known, this access races with the one at line %u: give "
+            "the data with the launch",
+            code_line(check->program, races[i].first.code));
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check) {
@@ -193,7 +285,7 @@ static void run_worlds(ThreadsCheck *check) {
                                end == PTX_END_STUCK ? "hangs" : "faults");
         else if (end != PTX_END_BUDGET && !judge(check, &run, end))
             return; /* loops on made-up data need not end */
-        guesses_tell(check);
+        threads_guesses(check);
         if (deadline_passed())
             return;
     }
@@ -252,12 +344,12 @@ static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *by
     return false;
 }
 
-static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun *run, PtxWatch **watch) {
+static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run, PtxWatch **watch) {
     PtxEnd end = runs_make(check, run, *watch);
     uint32_t buffer;
     uint64_t bytes;
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
-        if (!ptx_launch_grow(&check->arena, launch, buffer, bytes))
+        if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
         runs_close(check);
         if (!runs_open(check, launch))
@@ -269,11 +361,13 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun
 }
 
 static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
-    *verdict_launch(check->verdict) = (LaunchRun){.text = launch->text,
-                                                  .chosen = launch->chosen,
-                                                  .ctas = (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                                  .schedules = check->runs,
-                                                  .events = check->events};
+    *verdict_launch(check->verdict) =
+        (LaunchRun){.text = launch->text,
+                    .chosen = launch->chosen,
+                    .ctas = (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                    .schedules = check->classes ? check->runs / check->classes : check->runs,
+                    .classes = check->classes,
+                    .events = check->events};
 }
 
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
@@ -288,8 +382,9 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
-    guesses_tell(check);
-    bool guessed = check->machine->guess_count > 0;
+    tell_overwrite(check, &first);
+    threads_guesses(check);
+    bool guessed = check->guessed || check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
@@ -299,6 +394,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
+    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
         run_all(check, launch, watch_new(check));
     add_launch(check, launch);
@@ -309,6 +405,8 @@ static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 static bool prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
+    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+        return false;
     if (check->program)
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
     return check->program;
@@ -322,16 +420,41 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
         PtxWatch *watch = watch_new(check);
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
         tell_unset(check, &run);
+        tell_overwrite(check, &run);
         (void)judge(check, &run, end);
     }
     add_launch(check, launch);
     runs_close(check);
+}
+
+/* Launches that Weir chooses, with smaller blocks where shared memory is too small for the usual one. */
+static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **problem) {
+    const Launch *fixed = check->options->fixed;
+    uint32_t count = ptx_launch_choose(&check->arena, check->program, fixed, launches, MOST_LAUNCHES, problem);
+    for (int64_t threads = 64; count && launches[0].chosen_block && !check->program->required[0] && threads >= 32;
+         threads /= 2) {
+        if (!runs_open(check, &launches[0]))
+            break;
+        ThreadsRun run = {0};
+        bool small =
+            runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_BOUNDS;
+        runs_close(check);
+        if (!small)
+            break;
+        Launch less = fixed ? *fixed : (Launch){.kernel = STR("")};
+        less.block[0] = threads, less.block[1] = less.block[2] = 1;
+        count = ptx_launch_choose(&check->arena, check->program, &less, launches, MOST_LAUNCHES, problem);
+        for (uint32_t i = 0; i < count; i++)
+            launches[i].chosen_block = true;
+    }
+    return count;
 }
 
 static void check_launches(ThreadsCheck *check) {
@@ -341,7 +464,7 @@ static void check_launches(ThreadsCheck *check) {
     uint32_t count = 1;
     bool chosen = !options->launch;
     if (chosen)
-        count = ptx_launch_choose(&check->arena, check->program, options->fixed, launches, MOST_LAUNCHES, &problem);
+        count = choose(check, launches, &problem);
     else
         count = ptx_launch_bind(&check->arena, check->program, options->launch, launches, &problem);
     if (!count) {
@@ -353,7 +476,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
-    coverage_tell(check, chosen && !verdict_faults(check->verdict, NULL));
+    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
 

@@ -14,13 +14,13 @@ static bool is_out_of_bounds(RuleId rule) {
     return rule == RULE_GLOBAL_OUT_OF_BOUNDS || rule == RULE_ACCESS_INVALID;
 }
 
-/* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is asserted
- * is what callers have to see to. */
+/* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is
+ * asserted is what callers have to see to. */
 static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     if (fault->rule == RULE_KERNEL_TRAP)
         return check->launch->chosen;
-    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS)
-        return check->launch->chosen_shared;
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
+        return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
     if (!is_out_of_bounds(fault->rule))
         return false;
     bool chosen = check->launch->chosen;
@@ -36,7 +36,7 @@ static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
                      check->launch->text);
     else
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range of memory that Weir chose (%s): give the launch with --launch",
+                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
                            fault->what ? fault->what : check->launch->text);
 }
 
@@ -73,6 +73,17 @@ static const char *fix_of(RuleId rule) {
     }
 }
 
+static const char *space_of(const PtxFault *fault) {
+    const char *family = rule_of(fault->rule)->id;
+    bool shared = fault->block && (fault->block->space == PTX_SPACE_SHARED || fault->block->space == PTX_SPACE_CLUSTER);
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS || fault->rule == RULE_CLUSTER_EXIT || shared)
+        return "shared";
+    return strncmp(family, "global", 6) == 0 || strncmp(family, "access", 6) == 0 || strncmp(family, "local", 5) == 0 ||
+                   strncmp(family, "kernel", 6) == 0
+               ? "global"
+               : "barrier";
+}
+
 /* "thread 5 of CTA 2: 16 bytes behind the end of x" */
 static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
@@ -81,7 +92,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
 }
 
-Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     const PtxFault *fault = &check->machine->fault;
     Verdict *verdict = check->verdict;
     uint32_t line = code_line(check->program, fault->code);
@@ -96,49 +107,54 @@ Finding *fault_tell(ThreadsCheck *check, const PtxSchedule *schedule, unsigned w
         }
     Finding *finding = verdict_finding(verdict);
     finding->rule = fault->rule;
-    finding->space = "memory";
+    finding->space = space_of(fault);
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
-    finding->why = lanes > 1 ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
-                                            lanes - 1, fault->address)
-                             : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
+    finding->why =
+        lanes > 1
+            ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
+                           lanes - 1, fault->address)
+            : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
     finding->fix = fix_of(fault->rule);
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);
     finding->witness = witness_of(check, schedule, world);
     finding->times = 1;
-    FindingPlace *places = code_places(check, finding, &fault->code, 1);
-    places[0].agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
-    places[0].role = "is here";
+    FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
+    place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    place->role = "is here";
     return finding;
 }
 
 /* ---- What is not known --------------------------------------------------------------------------- */
 
-void unknown_tell(ThreadsCheck *check) {
+void threads_unmodeled(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
                        code ? code_line(check->program, code) : 0, "%s",
-                       machine->unknown_why ? machine->unknown_why
-                                            : "the machine does not run this instruction: nothing after it was checked");
+                       machine->unknown_why
+                           ? machine->unknown_why
+                           : "the machine does not run this instruction: nothing after it was checked");
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
-void guesses_tell(ThreadsCheck *check) {
+void threads_guesses(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     for (uint32_t i = 0; i < machine->guess_count; i++) {
         const PtxGuess *guess = &machine->guesses[i];
         uint32_t line = code_line(check->program, guess->code);
         const char *source =
-            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source)) : "";
+            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
+                          : "";
         if (code_role(check, guess->code) == ROLE_ACCESSES)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else
-            verdict_note(check->verdict, "the condition at line %u depends on data that is not known%s: it was tried in "
-                                         "several ways",
+            verdict_note(check->verdict,
+                         "the condition at line %u depends on data that is not known%s: it was tried in "
+                         "several ways",
                          line, source);
     }
 }

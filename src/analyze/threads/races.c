@@ -23,8 +23,8 @@ static const char *agent_of(const ThreadsCheck *check, const RaceSide *side) {
 }
 
 static bool is_shared(const PtxRace *race) {
-    return race->spot.block && (race->spot.block->space == PTX_SPACE_SHARED ||
-                                race->spot.block->space == PTX_SPACE_CLUSTER);
+    return race->spot.block &&
+           (race->spot.block->space == PTX_SPACE_SHARED || race->spot.block->space == PTX_SPACE_CLUSTER);
 }
 
 /* ---- Which rule ---------------------------------------------------------------------------------- */
@@ -58,8 +58,9 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
         return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
                             first, second);
     case REASON_PROXY:
-        return verdict_text(verdict, "The two are ordered in time, but one of them goes through the %s proxy, and no "
-                                     "proxy fence makes the one visible to the other.",
+        return verdict_text(verdict,
+                            "The two are ordered in time, but one of them goes through the %s proxy, and no "
+                            "proxy fence makes the one visible to the other.",
                             race->first.access.proxy == PROXY_TENSORMAP || race->second.access.proxy == PROXY_TENSORMAP
                                 ? "tensormap"
                                 : "async");
@@ -70,8 +71,9 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             thread_words(check, race->first.asynchronous ? race->second.cta : race->first.cta,
                                          race->first.asynchronous ? race->second.thread : race->first.thread));
     case REASON_MIXED_SIZE:
-        return verdict_text(verdict, "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
-                                     "bytes at a time. The memory model orders only accesses of the same bytes.",
+        return verdict_text(verdict,
+                            "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
+                            "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
     case REASON_EXIT:
         return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
@@ -136,11 +138,13 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
         break;
     }
     if (same_cta)
-        return "Put __syncthreads() (bar.sync) between the two accesses, in all threads of the CTA; or use an atomic, or "
+        return "Put __syncthreads() (bar.sync) between the two accesses, in all threads of the CTA; or use an atomic, "
+               "or "
                "a release and an acquire of a flag (cuda::atomic_ref).";
     if (is_shared(race))
         return "Put a cluster barrier (barrier.cluster.arrive and wait, cluster.sync()) between the two accesses.";
-    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with acquire "
+    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
+           "acquire "
            "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
 }
 
@@ -164,8 +168,11 @@ static void grade(const ThreadsCheck *check, Finding *finding) {
 static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line, uint32_t other) {
     for (size_t i = 0; i < check->verdict->finding_count; i++) {
         Finding *finding = &check->verdict->findings[i];
-        if (finding->rule == rule && finding->place_count > 1 && finding->places[0].ir_line == line &&
-            finding->places[1].ir_line == other) {
+        size_t second = 1;
+        while (second < finding->place_count && !finding->places[second].ir_line)
+            second++; /* where the first one was inlined */
+        if (finding->rule == rule && second < finding->place_count && finding->places[0].ir_line == line &&
+            finding->places[second].ir_line == other) {
             finding->times++;
             return true;
         }
@@ -186,7 +193,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
                         verb_of(&race->first), code_words(check, race->first.code), end);
 }
 
-Finding *race_tell(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
     RuleId rule = rule_of_race(race);
     uint32_t line = code_line(check->program, race->second.code), other = code_line(check->program, race->first.code);
     if (is_told(check, rule, line, other))
@@ -213,11 +220,11 @@ Finding *race_tell(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *
                                            schedule_words(check, schedule));
     finding->witness = witness_of(check, schedule, world);
     finding->times = race->times ? (size_t)race->times : 1;
-    FindingPlace *places = code_places(check, finding, codes, 2);
+    FindingPlace **places = code_places(check, finding, codes, 2);
     for (unsigned i = 0; i < 2; i++) {
-        places[i].agent = agent_of(check, sides[i]);
-        places[i].role = verb_of(sides[i]);
-        places[i].note = spot_words(check, race->spot, race->bytes);
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
     }
     grade(check, finding);
     return finding;

@@ -231,18 +231,21 @@ static void print_bytes(const uint8_t *bytes, const uint8_t *states, size_t coun
     text_char(to, '\n');
 }
 
-/* An argument by its number or name, or a variable. */
+/* An argument by its number or name, a buffer, or a variable. */
 static bool is_named(const ThreadsCheck *check, const PtxBlock *block, const char *name) {
     const PtxFunction *function = &check->module->functions[check->entry];
     int64_t number;
-    if (!block->name)
-        return false;
-    if (strcmp(block->name, name) == 0)
-        return true;
-    if (!str_to_int(str_of(name), &number) || number < 0 || number >= function->parameter_count)
-        return false;
-    Str wanted = ptx_name(check->module, check->module->variables[function->parameters + (uint32_t)number].name);
-    return str_is(wanted, block->name) || strcmp(block->name, name) == 0;
+    bool numbered = str_to_int(str_of(name), &number);
+    for (uint32_t i = 0; i < check->launch->buffer_count; i++) {
+        const PtxBuffer *buffer = &check->launch->buffers[i];
+        if (buffer->address != block->base || buffer->parameter == PTX_NONE)
+            continue;
+        Str parameter =
+            ptx_name(check->module, check->module->variables[function->parameters + buffer->parameter].name);
+        if ((numbered && number == buffer->parameter) || str_is(parameter, name))
+            return true;
+    }
+    return block->name && strcmp(block->name, name) == 0;
 }
 
 static bool print_memory(const Show *show) {

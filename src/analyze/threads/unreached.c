@@ -20,13 +20,13 @@ static void say_missing(const ThreadsCheck *check, const Missing *missing, const
     if (missing->count)
         verdict_unreached(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
                           code_line(check->program, code),
-                          "%u %s%s never run at the launches that Weir chose, this one first: give a launch that does",
-                          missing->count, what, missing->count == 1 ? " was" : "s were");
+                          "%u %s never run at the launches that Weir chose, this one first: give a launch that does",
+                          missing->count, what);
 }
 
 /* Coverage is of what launches can come to: the kernel, and the functions that it may call. With a launch that was
  * given only the counts are told. */
-void coverage_tell(ThreadsCheck *check, bool chosen) {
+void threads_coverage(ThreadsCheck *check, bool chosen) {
     const PtxProgram *program = check->program;
     RunCoverage *coverage = &check->verdict->coverage;
     Missing barriers = {0}, accesses = {0};
@@ -50,6 +50,7 @@ void coverage_tell(ThreadsCheck *check, bool chosen) {
     }
     if (!chosen)
         return;
-    say_missing(check, &barriers, "synchronizing instruction");
-    say_missing(check, &accesses, "access");
+    say_missing(check, &barriers,
+                barriers.count == 1 ? "synchronizing instruction was" : "synchronizing instructions were");
+    say_missing(check, &accesses, accesses.count == 1 ? "access was" : "accesses were");
 }

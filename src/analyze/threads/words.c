@@ -68,14 +68,21 @@ static uint32_t shared_at(const ThreadsCheck *check, uint64_t offset) {
     return PTX_NONE;
 }
 
-static bool add_argument(const ThreadsCheck *check, const char *name, Text *to) {
-    const PtxFunction *function = &check->module->functions[check->entry];
-    for (uint32_t i = 0; i < function->parameter_count; i++)
-        if (str_is(ptx_name(check->module, check->module->variables[function->parameters + i].name), name)) {
-            text_addf(to, "argument %u", i);
-            return true;
-        }
-    return false;
+/* "tile" of _ZZ7reverseE4tile: the last name of a C++ symbol, which its length stands before. */
+static Str plain_name(Str name) {
+    if (name.size < 3 || name.data[0] != '_' || name.data[1] != 'Z')
+        return name;
+    for (size_t i = name.size; i-- > 2;) {
+        size_t size = 0, scale = 1, digit = i;
+        if (name.data[i - 1] < '0' || name.data[i - 1] > '9')
+            continue;
+        for (; digit > 2 && name.data[digit - 1] >= '0' && name.data[digit - 1] <= '9' && scale < 100000;
+             digit--, scale *= 10)
+            size += (size_t)(name.data[digit - 1] - '0') * scale;
+        if (size && size <= name.size - i && (size == name.size - i || name.data[i + size] == '_'))
+            return (Str){name.data + i, size};
+    }
+    return name;
 }
 
 static void add_shared(const ThreadsCheck *check, uint64_t at, uint32_t bytes, Text *to) {
@@ -85,7 +92,7 @@ static void add_shared(const ThreadsCheck *check, uint64_t at, uint32_t bytes, T
     uint64_t from = at - (seat ? seat->at : dynamic ? check->program->dynamic_at : 0);
     text_addf(to, "bytes %" PRIu64 "-%" PRIu64 " of ", from, from + bytes - 1);
     if (seat)
-        text_add_plain(to, ptx_name(check->module, check->module->variables[variable].name));
+        text_add_plain(to, plain_name(ptx_name(check->module, check->module->variables[variable].name)));
     else
         text_addf(to, dynamic ? "dynamic shared memory" : "shared memory");
 }
@@ -101,8 +108,8 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
         text_addf(&text, "bytes %" PRIu64 "-%" PRIu64 " of ", spot.offset, spot.offset + bytes - 1);
         if (!block->name)
             text_addf(&text, "%s memory", ptx_space_name(block->space));
-        else if (!add_argument(check, block->name, &text))
-            text_add_plain(&text, str_of(block->name));
+        else
+            text_add_plain(&text, plain_name(str_of(block->name)));
     }
     return verdict_keep(check->verdict, &text);
 }
@@ -111,56 +118,64 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
 
 enum { MOST_INLINED = 8 };
 
-const char *code_words(const ThreadsCheck *check, const PtxCode *code) {
-    PtxPlace place;
-    uint32_t line = code_line(check->program, code);
-    if (!ptx_places(check->module, code->statement, &place, 1))
-        return verdict_text(check->verdict, "PTX line %u", line);
-    const char *file = place.file.data, *slash = NULL;
-    for (size_t i = 0; i < place.file.size; i++)
-        if (file[i] == '/')
-            slash = file + i;
-    Str name = slash ? str_between(slash + 1, file + place.file.size) : place.file;
-    return verdict_text(check->verdict, "%.*s:%u (PTX line %u)", STR_ARG(name), place.line, line);
+/* The innermost place that is in the file of the kernel itself: what is within is a library's. */
+static uint32_t own_place(const PtxPlace *chain, uint32_t count) {
+    uint32_t own = 0;
+    while (own + 1 < count && !str_equal(chain[own].file, chain[count - 1].file))
+        own++;
+    return own;
 }
 
-static uint32_t place_set(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, PtxPlace *chain,
-                          uint32_t most) {
+static Str base_name(Str path) {
+    for (size_t i = path.size; i-- > 0;)
+        if (path.data[i] == '/')
+            return str_between(path.data + i + 1, path.data + path.size);
+    return path;
+}
+
+const char *code_words(const ThreadsCheck *check, const PtxCode *code) {
+    PtxPlace chain[MOST_INLINED + 1];
+    uint32_t line = code_line(check->program, code);
+    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_INLINED + 1);
+    if (!count)
+        return verdict_text(check->verdict, "PTX line %u", line);
+    const PtxPlace *place = &chain[own_place(chain, count)];
+    return verdict_text(check->verdict, "%.*s:%u (PTX line %u)", STR_ARG(base_name(place->file)), place->line, line);
+}
+
+static void set_source(const ThreadsCheck *check, FindingPlace *place, const PtxPlace *from) {
+    place->file = arena_copy(check->verdict->arena, from->file.data, from->file.size);
+    place->line = from->line;
+    place->column = from->column;
+}
+
+uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, FindingPlace *inlined) {
     const PtxStatement *statement = &check->module->statements[code->statement];
-    Arena *arena = check->verdict->arena;
-    uint32_t count = ptx_places(check->module, code->statement, chain, most);
+    PtxPlace chain[MOST_INLINED + 1];
+    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_INLINED + 1), added = 0;
     Place at = source_place(check->module->source, statement->begin);
-    place->op = arena_copy(arena, code->form->text.data, code->form->text.size);
+    place->op = arena_copy(check->verdict->arena, code->form->text.data, code->form->text.size);
     place->ir_line = at.line;
     place->ir_column = at.column;
-    if (count) {
-        place->file = arena_copy(arena, chain[0].file.data, chain[0].file.size);
-        place->line = chain[0].line;
-        place->column = chain[0].column;
+    uint32_t own = count ? own_place(chain, count) : 0;
+    if (count)
+        set_source(check, place, &chain[own]);
+    for (uint32_t i = own + 1; i < count; i++, added++) {
+        inlined[added].role = "inlined here";
+        set_source(check, &inlined[added], &chain[i]);
     }
-    return count;
+    return added;
 }
 
-void code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place) {
-    PtxPlace chain;
-    place_set(check, code, place, &chain, 1);
-}
-
-FindingPlace *code_places(const ThreadsCheck *check, Finding *finding, const PtxCode *const *codes, uint32_t count) {
-    PtxPlace chain[MOST_INLINED + 1];
-    FindingPlace *places = finding_places(check->verdict, finding, count + MOST_INLINED);
-    for (uint32_t i = 1; i < count; i++)
-        code_place(check, codes[i], &places[i]);
-    uint32_t inlined = place_set(check, codes[0], &places[0], chain, MOST_INLINED + 1);
-    finding->place_count = count;
-    for (uint32_t i = 1; i < inlined; i++) {
-        FindingPlace *place = &places[finding->place_count++];
-        place->role = "inlined here";
-        place->file = arena_copy(check->verdict->arena, chain[i].file.data, chain[i].file.size);
-        place->line = chain[i].line;
-        place->column = chain[i].column;
+FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const PtxCode *const *codes, uint32_t count) {
+    FindingPlace **each = ARENA_ARRAY(check->verdict->arena, FindingPlace *, count + 1);
+    FindingPlace *places = finding_places(check->verdict, finding, count * (1 + MOST_INLINED));
+    finding->place_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        each[i] = &places[finding->place_count++];
+        finding->place_count += code_place(check, codes[i], each[i], each[i] + 1);
     }
-    return places;
+    return each;
 }
 
 /* ---- Schedules ----------------------------------------------------------------------------------- */

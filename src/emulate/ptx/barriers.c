@@ -56,20 +56,31 @@ PtxStep fault_with(PtxMachine *machine, RuleId rule, const PtxCode *code, const 
     return PTX_STEP_FAULT;
 }
 
+PtxStep barriers_divergent(PtxMachine *machine, const PtxGroup *group, const PtxCode *code) {
+    return fault_with(machine, RULE_THREADS_DIVERGENT_WARP, code, group->warp, group->lanes, 0, 0,
+                      machine_sentence(machine, "%d of the warp's %d lanes run it, and the others do not",
+                                       __builtin_popcount(group->lanes), __builtin_popcount(live_lanes(group->warp))));
+}
+
 bool runs_together(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, PtxStep *step) {
-    uint32_t live = live_lanes(group->warp), before = group->lanes;
+    uint32_t live = live_lanes(group->warp);
     if (lanes == live)
         return true;
-    if (lanes != group->lanes)
-        *step =
-            fault_with(machine, RULE_THREADS_DIVERGENT_WARP, code, group->warp, lanes, 0, 0,
-                       machine_sentence(machine, "%d of the warp's %d lanes run it: its guard is false in the others",
-                                        __builtin_popcount(lanes), __builtin_popcount(live)));
-    else if (ptx_gather(machine, group, code, live))
-        *step = PTX_STEP_MOVED; /* again, with all of them */
-    else
-        *step = PTX_STEP_WAITS;
-    return *step == PTX_STEP_MOVED && group->lanes == before;
+    if (lanes != group->lanes) {
+        *step = fault_with(machine, RULE_THREADS_DIVERGENT_WARP, code, group->warp, lanes, 0, 0,
+                           machine_sentence(machine, "%d of the warp's %d lanes run it: its guard is false in others",
+                                            __builtin_popcount(lanes), __builtin_popcount(live)));
+        return false;
+    }
+    if (ptx_gather(machine, group, code, live))
+        return true;
+    *step = PTX_STEP_WAITS;
+    if (machine->unknown) { /* the others are at another instruction */
+        machine->unknown = NULL;
+        machine->unknown_why = NULL;
+        *step = barriers_divergent(machine, group, code);
+    }
+    return false;
 }
 
 bool fetch_uniform(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument,

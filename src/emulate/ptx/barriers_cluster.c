@@ -115,6 +115,6 @@ bool cluster_prepare(const PtxPrepare *about, PtxCode *code) {
         return false;
     ClusterDetail detail = {.waits = wait != NULL, .together = effect_with(about, EFFECT_CONVERGED) != NULL};
     detail.order = wait ? ORDER_ACQUIRE : arrive->effect.relaxed ? ORDER_RELAXED : ORDER_RELEASE;
-    code->blocks = detail.waits;
+    code->blocks = detail.waits && !detail.together;
     return take_code(about, code, cluster_run, &detail, sizeof detail);
 }

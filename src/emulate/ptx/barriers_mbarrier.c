@@ -171,6 +171,14 @@ static bool find_places(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, detail->bar, &scratch, &unknown);
+    for (uint32_t left = *lanes & ~unknown; left; left &= left - 1) {
+        uint64_t address = addresses->at[__builtin_ctz(left)];
+        if (address % MBARRIER_BYTES) {
+            fault_with(machine, RULE_MBARRIER_ALIGNMENT, code, group->warp, left & -left, address, 0,
+                       machine_sentence(machine, "address 0x%llx is not a multiple of 8", (unsigned long long)address));
+            return false;
+        }
+    }
     return ptx_resolve(machine, group, code, detail->space, addresses, unknown, MBARRIER_BYTES, MBARRIER_BYTES, lanes,
                        spots);
 }

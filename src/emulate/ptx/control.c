@@ -104,21 +104,39 @@ static void leave_part(PtxMachine *machine, PtxGroup *group) {
     set_parts(machine, group, part->parent);
 }
 
-bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+/* A group of the warp that waits for all others at an instruction that is for the warp together. */
+static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status == PTX_IS_LANES_MEET && machine->program->code[group->pc].together)
+            return group;
+    return NULL;
+}
+
+/* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
+bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
-    for (PtxGroup *group = warp->groups; group; group = group->next) {
-        if (ptx_group_can_go(machine, group))
-            return false;
+    for (PtxGroup *group = warp->groups; group; group = group->next)
         if (group->status == PTX_IS_MEETS && (!waits || group->lanes < waits->lanes))
             waits = group;
-    }
     if (!waits)
         return false;
-    PtxParting *part = waits->parts;
-    merge_at(machine, waits, part);
+    merge_at(machine, waits, waits->parts);
     leave_part(machine, waits);
     control_arrive(machine, waits);
     return true;
+}
+
+bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (ptx_group_can_go(machine, group))
+            return false;
+    const PtxGroup *together = waits_together(machine, warp);
+    for (const PtxGroup *group = together ? warp->groups : NULL; group; group = group->next)
+        if (group->status == PTX_IS_MEETS) {
+            barriers_divergent(machine, together, &machine->program->code[together->pc]);
+            return true;
+        }
+    return control_release(machine, warp);
 }
 
 void control_return(PtxMachine *machine, PtxGroup *group, const PtxFrame *frame) {

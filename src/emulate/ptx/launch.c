@@ -61,6 +61,7 @@ bool ptx_has_dynamic(const PtxModule *module) {
 typedef struct Memory {
     Str name; /* of the buffer; "": of one argument alone */
     const Argument *first;
+    uint32_t parameter; /* that points to it; PTX_NONE: it is a part of other bytes, or is named by several */
     uint64_t bytes, address;
     uint8_t *data;
     uint64_t data_bytes;
@@ -74,6 +75,7 @@ typedef struct Binding {
     uint32_t count, capacity;
     uint32_t *seen, seen_count, seen_capacity; /* memories, in the order in which arguments are walked */
     uint32_t next;                             /* of these, while values are placed */
+    uint32_t parameter;                        /* whose argument is looked at; PTX_NONE: none */
     const char *problem;
 } Binding;
 
@@ -117,7 +119,7 @@ static Memory *memory_named(Binding *binding, const Argument *argument) {
         if (str_equal(binding->memories[i].name, argument->buffer))
             return &binding->memories[i];
     Memory *memory = ARENA_PUSH(binding->arena, binding->memories, binding->count, binding->capacity);
-    *memory = (Memory){.name = argument->buffer, .first = argument};
+    *memory = (Memory){.name = argument->buffer, .first = argument, .parameter = binding->parameter};
     return memory;
 }
 
@@ -169,9 +171,12 @@ static bool find_memory(Binding *binding, const Argument *argument, bool chosen)
 static bool find_memories(Binding *binding, const Argument *argument, bool chosen) {
     if (has_memory(argument) && !find_memory(binding, argument, chosen))
         return false;
+    uint32_t parameter = binding->parameter;
+    binding->parameter = PTX_NONE;
     for (uint32_t i = 0; i < argument->part_count; i++)
         if (!find_memories(binding, argument->parts[i].value, chosen))
             return false;
+    binding->parameter = parameter;
     return true;
 }
 
@@ -452,13 +457,26 @@ static bool put_parameter(Binding *binding, PtxLaunch *to, const Given *given) {
     return put_value(binding, &room, argument, 0);
 }
 
+/* "argument 2", the name of the buffer, or that of the argument whose bytes point to it. */
+static const char *memory_name(const Binding *binding, const Memory *memory) {
+    Text text = {0};
+    if (memory->name.size)
+        text_add_plain(&text, memory->name);
+    else if (memory->parameter != PTX_NONE)
+        text_addf(&text, "argument %u", memory->parameter);
+    else
+        text_plainf(&text, "memory of %s",
+                    arena_copy(binding->arena, memory->first->name.data, memory->first->name.size));
+    return text_keep(&text, binding->arena);
+}
+
 static void keep_memories(const Binding *binding, PtxLaunch *to) {
     to->buffers = ARENA_ARRAY(binding->arena, PtxBuffer, binding->count + 1);
     to->buffer_count = binding->count;
     for (uint32_t i = 0; i < binding->count; i++) {
         const Memory *memory = &binding->memories[i];
-        Str name = memory->name.size ? memory->name : memory->first->name;
-        to->buffers[i] = (PtxBuffer){.name = arena_copy(binding->arena, name.data, name.size),
+        to->buffers[i] = (PtxBuffer){.name = memory_name(binding, memory),
+                                     .parameter = memory->parameter,
                                      .address = memory->address,
                                      .bytes = memory->bytes,
                                      .data = memory->data,
@@ -479,9 +497,11 @@ static bool bind_arguments(Binding *binding, const Launch *launch, const bool *c
         return false;
     for (uint32_t i = 0; i < count; i++) {
         given[i].argument = as_pointer(binding->arena, &given[i]);
+        binding->parameter = i;
         if (!fits(binding, &given[i]) || !find_memories(binding, given[i].argument, given[i].chosen))
             return false;
     }
+    binding->parameter = PTX_NONE;
     for (uint32_t i = 0; i < launch->count; i++) {
         const Argument *argument = &launch->arguments[i];
         if (parameter_of(given, count, argument->name) == PTX_NONE && !find_memories(binding, argument, false))
@@ -540,10 +560,21 @@ static bool check_shapes(Binding *binding, const Launch *launch) {
     return true;
 }
 
+/* 128 threads, or as many as there may be, along the axes that the kernel reads. */
+static void choose_block(const PtxProgram *program, unsigned axes, int64_t block[3]) {
+    enum { USUAL_THREADS = 128, ROW = 16, LAYER = 4 };
+    uint32_t most[3];
+    bool limited = ptx_header_numbers(program->module, program->entry, ".maxntid", most);
+    int64_t threads = limited ? (int64_t)most[0] * most[1] * most[2] : USUAL_THREADS;
+    threads = threads < USUAL_THREADS ? threads : USUAL_THREADS;
+    block[2] = axes & 4 && threads % LAYER == 0 ? LAYER : 1;
+    block[0] = axes & 6 && threads / block[2] % ROW == 0 ? ROW : threads / block[2];
+    block[1] = threads / block[2] / block[0];
+}
+
 /* What nobody said. */
 static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch *launch, PtxLaunch *to) {
-    enum { USUAL_THREADS = 128, MOST_SHARED = 232448, SMALL_GRID = 2 };
-    uint32_t most[3];
+    enum { MOST_SHARED = 232448, SMALL_GRID = 2 };
     to->chosen_block = !is_said(launch->block);
     to->chosen_grid = !is_said(launch->grid);
     for (unsigned i = 0; i < 3; i++) {
@@ -554,11 +585,8 @@ static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch
         if (to->chosen_grid)
             launch->grid[i] = launch->cluster[i] * (uses->axes >> i & 1 ? SMALL_GRID : 1);
     }
-    if (to->chosen_block && !program->required[0]) {
-        bool limited = ptx_header_numbers(program->module, program->entry, ".maxntid", most);
-        int64_t threads = limited ? (int64_t)most[0] * most[1] * most[2] : USUAL_THREADS;
-        launch->block[0] = threads < USUAL_THREADS ? threads : USUAL_THREADS;
-    }
+    if (to->chosen_block && !program->required[0])
+        choose_block(program, uses->thread_axes, launch->block);
     to->chosen_shared = !launch->has_shared && ptx_has_dynamic(program->module);
     if (to->chosen_shared) {
         launch->has_shared = true;

@@ -10,7 +10,8 @@
 
 /* Memory that is there before the launch. */
 typedef struct PtxBuffer {
-    const char *name; /* of the argument; for people */
+    const char *name;   /* of the buffer, or "argument 2"; for people */
+    uint32_t parameter; /* that points to it; PTX_NONE: several, or none by itself */
     uint64_t address, bytes;
     const uint8_t *data; /* its first `data_bytes`; NULL: none */
     uint64_t data_bytes;
@@ -48,7 +49,7 @@ bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *give
 uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxLaunch *launches,
                            uint32_t most, const char **problem);
 /* The same launch with memory for that buffer that is `bytes` large. */
-bool ptx_launch_grow(Arena *arena, PtxLaunch *launch, uint32_t buffer, uint64_t bytes);
+bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes);
 
 /* What a launch has to say of a kernel: `weir launch --template K.ptx`. */
 void ptx_launch_template(const PtxModule *module, uint32_t entry, Text *to);

@@ -31,13 +31,17 @@ static void look_at_addresses(const PtxProgram *program, const PtxValues *values
     }
 }
 
-/* Which of %ctaid's parts are read. */
+/* Which parts of %ctaid and %tid are read. */
 static void look_at_axes(const PtxModule *module, uint32_t statement, PtxUses *uses) {
     const PtxStatement *at = &module->statements[statement];
     for (uint32_t i = 0; i < at->count; i++) {
         const PtxOperand *operand = &module->operands[at->first + i];
-        if (operand->kind == PTX_SPECIAL && strcmp(ptx_special_at(operand->a)->name, "%ctaid") == 0)
-            uses->axes |= operand->part >= PTX_X && operand->part <= PTX_Z ? 1u << (operand->part - PTX_X) : 7;
+        if (operand->kind != PTX_SPECIAL)
+            continue;
+        const char *name = ptx_special_at(operand->a)->name;
+        unsigned axes = operand->part >= PTX_X && operand->part <= PTX_Z ? 1u << (operand->part - PTX_X) : 7;
+        uses->axes |= strcmp(name, "%ctaid") == 0 ? axes : 0;
+        uses->thread_axes |= strcmp(name, "%tid") == 0 ? axes : 0;
     }
 }
 
@@ -146,24 +150,40 @@ uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch
         ptx_launch_fill(arena, program, &uses, numbers[i], &launch, chosen);
         if (!ptx_launch_bind(arena, program, &launch, &launches[count], problem))
             return 0;
-        for (uint32_t k = 0; k < launches[count].buffer_count; k++)
-            launches[count].buffers[k].chosen = !launch_find(base, str_of(launches[count].buffers[k].name));
+        for (uint32_t k = 0; k < launches[count].buffer_count; k++) {
+            PtxBuffer *buffer = &launches[count].buffers[k];
+            uint32_t first = program->module->functions[program->entry].parameters;
+            Str name = buffer->parameter == PTX_NONE
+                           ? STR("")
+                           : ptx_name(program->module, program->module->variables[first + buffer->parameter].name);
+            buffer->chosen = !name.size || !is_given(base, name, buffer->parameter);
+        }
         count++;
     }
     return count;
 }
 
-bool ptx_launch_grow(Arena *arena, PtxLaunch *launch, uint32_t buffer, uint64_t bytes) {
+/* The argument of a parameter, which has one. */
+static uint32_t argument_of(const PtxProgram *program, const Launch *launch, uint32_t parameter) {
+    Str name = ptx_parameter(program->module, program->entry, parameter).name;
+    int64_t number;
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (str_equal(launch->arguments[i].name, name) ||
+            (str_to_int(launch->arguments[i].name, &number) && number == parameter))
+            return i;
+    return 0;
+}
+
+bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes) {
     if (buffer >= launch->buffer_count || !launch->buffers[buffer].chosen || bytes > PTX_BUFFERS_APART ||
         bytes <= launch->buffers[buffer].bytes)
         return false;
     launch->buffers[buffer].bytes = bytes;
-    for (uint32_t i = 0; i < launch->from->count; i++) {
-        Argument *argument = &launch->from->arguments[i];
-        if (argument->kind == ARGUMENT_TENSOR && str_is(argument->name, launch->buffers[buffer].name)) {
-            argument->shape[0] = (int64_t)bytes;
-            launch->text = launch_text(launch->from, arena);
-        }
+    uint32_t parameter = launch->buffers[buffer].parameter;
+    if (parameter != PTX_NONE) {
+        Argument *argument = &launch->from->arguments[argument_of(program, launch->from, parameter)];
+        argument->shape[0] = (int64_t)bytes;
+        launch->text = launch_text(launch->from, arena);
     }
     return true;
 }

@@ -28,8 +28,9 @@ bool ptx_has_dynamic(const PtxModule *module);
 
 /* What the text shows of how parameters are used. */
 typedef struct PtxUses {
-    bool *pointers; /* an address is made of it */
-    unsigned axes;  /* of %ctaid that are read: bit 0 is x */
+    bool *pointers;       /* an address is made of it */
+    unsigned axes;        /* of %ctaid that are read: bit 0 is x */
+    unsigned thread_axes; /* of %tid, the same */
 } PtxUses;
 /* What a number is that a given launch leaves out. */
 enum { PTX_USUAL_NUMBER = 100 };

@@ -59,18 +59,38 @@ typedef struct Reaching {
     uint32_t *work, count;
 } Reaching;
 
+/* A declaration stands for the definition of that name; which may be the other of two. */
+static uint32_t defined_function(const PtxModule *module, uint32_t function) {
+    if (module->functions[function].body || module->functions[function].name == PTX_NONE)
+        return function;
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].name == module->functions[function].name && module->functions[i].body)
+            return i;
+    return function;
+}
+
+static bool is_declared_only(const PtxModule *module, const PtxVariable *variable) {
+    return variable->linkage != PTX_NONE && str_is(ptx_name(module, variable->linkage), ".extern");
+}
+
+uint32_t ptx_variable_behind(const PtxModule *module, uint32_t index) {
+    const PtxVariable *variable = &module->variables[index];
+    for (uint32_t i = 0; is_declared_only(module, variable) && i < module->variables_count; i++)
+        if (module->variables[i].name == variable->name && module->variables[i].space == variable->space &&
+            module->variables[i].scope == variable->scope && !is_declared_only(module, &module->variables[i]))
+            return i;
+    return index;
+}
+
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
     for (uint32_t i = 0; module->functions[function].alias && i < module->statements_count; i++) {
         const PtxStatement *statement = &module->statements[i];
         const PtxOperand *operands = &module->operands[statement->first];
         if (statement->kind == PTX_DIRECTIVE && statement->count == 2 && operands[0].kind == PTX_CALLEE &&
             operands[1].kind == PTX_CALLEE && operands[0].a == function)
-            return operands[1].a;
+            return defined_function(module, operands[1].a);
     }
-    for (uint32_t i = 0; !module->functions[function].body && i < module->functions_count; i++)
-        if (module->functions[i].body && module->functions[i].name == module->functions[function].name)
-            return i; /* it was declared before */
-    return function;
+    return defined_function(module, function);
 }
 
 static void reach_operands(Reaching *r, uint32_t first, uint32_t count);
@@ -91,8 +111,10 @@ static void reach_operands(Reaching *r, uint32_t first, uint32_t count) {
             reach_function(r, operand->a);
         if (operand->kind != PTX_VARIABLE || r->program->used[operand->a])
             continue;
+        uint32_t defined = ptx_variable_behind(module, operand->a);
         r->program->used[operand->a] |= PTX_USED;
-        reach_operands(r, module->variables[operand->a].initial, module->variables[operand->a].initial_count);
+        r->program->used[defined] |= PTX_USED;
+        reach_operands(r, module->variables[defined].initial, module->variables[defined].initial_count);
     }
 }
 
@@ -274,7 +296,7 @@ void layout_seats(PtxProgram *program, const bool *reached) {
         if (reached[i] && module->functions[i].body)
             seat_function(program, i);
     for (uint32_t i = 0; i < module->variables_count; i++) {
-        if (!program->used[i])
+        if (!program->used[i] || ptx_variable_behind(module, i) != i)
             continue;
         switch (ptx_space_of(ptx_name(module, module->variables[i].space))) {
         case PTX_SPACE_SHARED:
@@ -295,6 +317,9 @@ void layout_seats(PtxProgram *program, const bool *reached) {
     program->const_bytes = constant;
     program->parameter_bytes = (uint32_t)up(program->parameter_bytes, 4);
     seat_dynamic(program);
+    for (uint32_t i = 0; i < module->variables_count; i++)
+        if (program->used[i])
+            program->seats[i] = program->seats[ptx_variable_behind(module, i)];
 }
 
 /* ---- Initial values ---- */
@@ -336,24 +361,50 @@ static uint64_t initial_value(const PtxProgram *program, const PtxOperand *opera
     }
 }
 
-static void fill_image(PtxProgram *program, uint32_t index, uint8_t *image) {
-    const PtxModule *module = program->module;
-    const PtxVariable *variable = &module->variables[index];
-    const PtxSeat *seat = &program->seats[index];
-    unsigned bytes = seat->bits / 8;
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < variable->initial_count && bytes;) {
-        const PtxOperand *operand = &module->operands[variable->initial + i];
+/* Elements of what one more level of braces holds, at that depth: the rest of it is zeros. */
+static uint64_t level_elements(const PtxModule *module, const PtxVariable *variable, unsigned depth, unsigned members) {
+    uint64_t count = members;
+    for (uint32_t i = depth; i < variable->dimension_count; i++) {
+        const PtxOperand *size = &module->operands[variable->dimensions + i];
+        count *= size->kind == PTX_INTEGER && size->value > 0 ? (uint64_t)size->value : 1;
+    }
+    return count;
+}
+
+typedef struct Filling {
+    PtxProgram *program;
+    const PtxVariable *variable;
+    const PtxSeat *seat;
+    uint8_t *image;
+} Filling;
+
+static void fill_level(const Filling *f, const PtxOperand *braces, unsigned depth, uint64_t first) {
+    unsigned bytes = f->seat->bits / 8;
+    uint64_t at = first;
+    for (uint32_t i = 0; i < braces->a; i += ptx_extent(&braces[1 + i])) {
+        const PtxOperand *operand = &braces[1 + i];
         if (operand->kind == PTX_VECTOR) {
-            i++;
+            fill_level(f, operand, depth + 1, at);
+            at += level_elements(f->program->module, f->variable, depth + 1, f->seat->members);
             continue;
         }
-        uint64_t value = initial_value(program, operand, seat->bits);
-        if (at + bytes <= seat->bytes)
-            memcpy(image + at, &value, bytes < 8 ? bytes : 8);
-        at += bytes;
-        i += ptx_extent(operand);
+        uint64_t value = initial_value(f->program, operand, f->seat->bits);
+        if ((at + 1) * bytes <= f->seat->bytes)
+            memcpy(f->image + at * bytes, &value, bytes < 8 ? bytes : 8);
+        at++;
     }
+}
+
+static void fill_image(PtxProgram *program, uint32_t index, uint8_t *image) {
+    const PtxVariable *variable = &program->module->variables[index];
+    Filling f = {.program = program, .variable = variable, .seat = &program->seats[index], .image = image};
+    const PtxOperand *initial = &program->module->operands[variable->initial];
+    if (initial->kind == PTX_VECTOR) {
+        fill_level(&f, initial, 0, 0);
+        return;
+    }
+    uint64_t value = initial_value(program, initial, f.seat->bits);
+    memcpy(image, &value, f.seat->bits < 64 ? f.seat->bits / 8 : 8);
 }
 
 void layout_images(PtxProgram *program) {

@@ -323,7 +323,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group);
 /* Runs the group until it waits, ends, is about to do something visible (step_visible), or has jumped back often enough
  * to let others go on. */
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
-/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do. */
+/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a fault
+ * if lanes that they leave behind wait for them at an instruction that is for the warp together. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
 void ptx_flight_land(PtxMachine *machine, uint32_t index);
@@ -418,6 +419,8 @@ void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
 bool tensor_has_columns(const PtxMachine *machine, const PtxGroup *group);
 /* Whether the wait of a group that has such a status is over. Its instruction is then run again, with any status. */
 bool barriers_passes(const PtxMachine *machine, const PtxGroup *group);
+/* Part of a warp is at an instruction that is for all of it together: that is a fault. */
+PtxStep barriers_divergent(PtxMachine *machine, const PtxGroup *group, const PtxCode *code);
 /* Whether a request of another cluster took this one: it never begins. */
 bool barriers_canceled(const PtxMachine *machine, uint32_t cluster);
 /* Whether something of the CTA is in flight; it is over when that has landed. */

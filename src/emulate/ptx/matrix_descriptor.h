@@ -32,7 +32,7 @@ typedef struct MatrixTile {
     MatrixDescriptor descriptor;
     bool across; /* MN-major */
     MatrixType type;
-    bool tight; /* elements of 4 bits are packed, and not padded to 16 in 16 bytes as those of 6 bits are */
+    bool tight;            /* elements of 4 bits are packed, and not padded to 16 in 16 bytes as those of 6 bits are */
     uint16_t first, lines; /* from which line on, how many */
     uint16_t k;
 } MatrixTile;

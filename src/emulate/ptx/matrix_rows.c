@@ -1,19 +1,19 @@
 /* ldmatrix and stmatrix: matrices in shared memory whose rows the lanes give the addresses of. Lanes 0 to 7 give those
- * of the first matrix, 8 to 15 of the second, and so on; a row is 16 bytes, and whoever gave its address reads or writes
- * it. What a lane has in its registers comes from the rows of others. */
+ * of the first matrix, 8 to 15 of the second, and so on; a row is 16 bytes, and whoever gave its address reads or
+ * writes it. What a lane has in its registers comes from the rows of others. */
 #include "emulate/ptx/matrix_fragments.h"
 
 enum { ROW_BYTES = 16, MOST_REGISTERS = 4 };
 
 typedef struct Rows {
     PtxSpace space;
-    uint32_t from;      /* lanes that give an address */
-    uint8_t registers;  /* of each lane */
-    uint8_t matrix;     /* rows of one matrix: 8 or 16 */
-    uint8_t element;    /* bytes */
+    uint32_t from;     /* lanes that give an address */
+    uint8_t registers; /* of each lane */
+    uint8_t matrix;    /* rows of one matrix: 8 or 16 */
+    uint8_t element;   /* bytes */
     bool stores, trans;
-    /* Elements of 4 or 6 bits, a byte each in registers. Which bits of the byte they have the PTX ISA only draws: nobody
-     * knows what is loaded. */
+    /* Elements of 4 or 6 bits, a byte each in registers. Which bits of the byte they have the PTX ISA only draws:
+     * nobody knows what is loaded. */
     bool packed;
     uint8_t address, data; /* operands */
 } Rows;

@@ -1,9 +1,9 @@
 /* wmma: MMAs of one warp whose fragments are loaded from and stored to memory as tiles.
  *
  * PTX does not say which lane has which element of such a fragment. Here: of A and B, the elements row by row (of B
- * column by column), so many to each lane; of accumulators the layout of mma.sync, blocks of 16 x 8 (or 8 x 8) one after
- * the other, row of blocks by row of blocks. f16 has room for every element of A and B twice: the upper half of the
- * registers repeats the lower one. */
+ * column by column), so many to each lane; of accumulators the layout of mma.sync, blocks of 16 x 8 (or 8 x 8) one
+ * after the other, row of blocks by row of blocks. f16 has room for every element of A and B twice: the upper half of
+ * the registers repeats the lower one. */
 #include "emulate/ptx/matrix_fragments.h"
 
 enum { WMMA_REGISTERS = 8, WMMA_ELEMENTS = 512, WMMA_LINES = 32 };
@@ -46,7 +46,7 @@ typedef struct Tile {
     Fragment fragment;
     PtxSpace space;
     bool stores;
-    bool across; /* memory has columns of A or C, or rows of B, one after the other */
+    bool across;                   /* memory has columns of A or C, or rows of B, one after the other */
     uint8_t address, data, stride; /* operands; stride 0: there is none */
     uint8_t chunk;                 /* bytes of each lane */
     uint16_t lines, line_bytes;    /* as memory has them */
@@ -204,8 +204,8 @@ static void take(PtxMachine *machine, PtxGroup *group, const PtxArgument *from, 
                 unsigned at = element_of(fragment, lane, r * per + e);
                 uint64_t value = registers[r]->at[lane] >> (e * bits);
                 bool wide = fragment->type == MATRIX_F64 || fragment->type == MATRIX_S32;
-                to.numbers[at] = wide ? matrix_accumulator(fragment->type, value)
-                                      : matrix_float(fragment->type, (uint32_t)value);
+                to.numbers[at] =
+                    wide ? matrix_accumulator(fragment->type, value) : matrix_float(fragment->type, (uint32_t)value);
                 to.unknown[at] = (unknown[r] | ~lanes) >> lane & 1;
             }
 }

@@ -89,9 +89,11 @@ static void prepare_code(PtxProgram *program, uint32_t index) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
     const PtxStatement *statement = &program->module->statements[code->statement];
-    if (statement->kind == PTX_INSTRUCTION) /* the return at an end that says nothing is none */
-        about.effect_count = ptx_effects_of(program->module, statement, effects);
-    const char *why = names_nothing(program, code);
+    bool written = statement->kind == PTX_INSTRUCTION; /* a return at the end of a function need not be */
+    about.effect_count = written ? ptx_effects_of(program->module, statement, effects) : 0;
+    const char *why = written ? names_nothing(program, code) : NULL;
+    for (unsigned i = 0; i < about.effect_count; i++)
+        code->together |= effects[i].effect.verb == EFFECT_CONVERGED;
     if (!why && family_of(&about, code))
         return;
     code->run = ptx_run_unknown;
@@ -111,12 +113,24 @@ static const PtxForm *return_form(PtxProgram *program) {
     return form;
 }
 
-/* Places where threads that part at the end of a block meet again. */
+/* Whether a thread that comes there is over at once. */
+static bool is_end(const PtxProgram *program, const PtxRoutine *routine, uint32_t code) {
+    PtxEvaluator evaluator = program->code[code].form->evaluator;
+    return !(program->module->statements[program->code[code].statement].flags & PTX_GUARDED) &&
+           (evaluator == PTX_EVALUATE_EXIT ||
+            (evaluator == PTX_EVALUATE_RETURN && routine == &program->routines[program->entry]));
+}
+
+/* Places where threads that part at the end of a block meet again. Those that are over do not wait for others: a
+ * barrier counts without them. */
 static void note_meets(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
     for (uint32_t i = 0; i < flow->block_count; i++) {
         const FlowBlock *block = &flow->blocks[i];
-        if (block->end > block->begin && block->meets != PTX_NONE)
-            program->code[routine->begin + block->end - 1].meets = routine->begin + flow->blocks[block->meets].begin;
+        if (block->end == block->begin || block->meets == PTX_NONE)
+            continue;
+        uint32_t meets = routine->begin + flow->blocks[block->meets].begin;
+        if (!is_end(program, routine, meets))
+            program->code[routine->begin + block->end - 1].meets = meets;
     }
 }
 

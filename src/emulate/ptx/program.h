@@ -70,8 +70,9 @@ typedef struct PtxCode {
     bool visible; /* other threads may notice it, or it notices them: a memory access that is not to the thread's own, a
                      barrier, ... */
     bool blocks;  /* it may wait: lanes whose guard does not hold part from the others before it */
-    bool skipped; /* gear `slice`: nothing that decides anything depends on it */
-    bool data;    /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
+    bool together; /* all lanes of a warp run it together: .aligned */
+    bool skipped;  /* gear `slice`: nothing that decides anything depends on it */
+    bool data;     /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
     uint32_t first, count; /* arguments, those on top, the guard not counted */
     uint32_t meets;        /* control: code where threads that part here meet again; PTX_NONE */
     const PtxForm *form;

@@ -6,7 +6,7 @@
 
 /* Clusters that are there at the same time, where several can move: at least one, and no more than makes so many
  * threads. */
-enum { THREADS_AT_ONCE = 4096, PATIENCE = 64 };
+enum { THREADS_AT_ONCE = 4096, PATIENCE = 64, JUMPS_OF_PATIENCE = 1021 };
 
 typedef struct Runner {
     PtxMachine *machine;
@@ -16,7 +16,7 @@ typedef struct Runner {
     uint32_t replayed;
     uint32_t *live; /* clusters that have begun and are not over, in the order in which they began */
     uint32_t live_count;
-    uint32_t next; /* round robin: whose turn it is */
+    uint64_t steps;
     PtxEnd end;
     bool over;
 } Runner;
@@ -147,7 +147,21 @@ static PtxGroup *first_ready(const Runner *r, const PtxWarp *warp, bool held) {
     return NULL;
 }
 
-/* As long as some group of the warp can go; those that wait for it go on, too, when it takes long. */
+/* The next turn of the warp is another group's. */
+static void rotate(PtxWarp *warp, PtxGroup *group) {
+    PtxGroup **at = &warp->groups;
+    while (*at && *at != group)
+        at = &(*at)->next;
+    if (!*at || !group->next)
+        return;
+    *at = group->next;
+    while (*at)
+        at = &(*at)->next;
+    *at = group;
+    group->next = NULL;
+}
+
+/* As long as some group of the warp can go. Where one goes round for long, those who wait for it go on. */
 static bool run_warp(Runner *r, PtxWarp *warp) {
     PtxGroup *group;
     const PtxCta *cta = warp->cta;
@@ -157,13 +171,18 @@ static bool run_warp(Runner *r, PtxWarp *warp) {
         any = true;
         if (!turn(r, group) || r->machine->ctas[number] != cta)
             return true;
+        rotate(warp, group);
+        if (turns + 1 == PATIENCE)
+            control_release(r->machine, warp);
     }
     return any;
 }
 
-/* A group that still goes round when others of its warp wait for it at a meeting place. */
 static bool release_patient(Runner *r, PtxWarp *warp) {
-    return ptx_warp_release(r->machine, warp);
+    bool released = ptx_warp_release(r->machine, warp);
+    if (r->machine->fault.code)
+        finish(r, PTX_END_FAULT);
+    return released;
 }
 
 static bool run_held(Runner *r, PtxWarp *warp) {
@@ -222,13 +241,15 @@ static void run_eagerly(Runner *r) {
 
 /* One visible step of each warp's next group, and one completion. */
 static bool step_warp(Runner *r, PtxWarp *warp) {
-    PtxGroup *group = first_ready(r, warp, false), *last = NULL;
-    for (PtxGroup *at = group; at; at = at->next)
-        if (ptx_group_can_go(r->machine, at) && at->since != r->machine->used)
-            last = at;
+    PtxGroup *group = first_ready(r, warp, false);
+    const PtxCta *cta = warp->cta;
+    uint32_t number = cta->number;
     if (!group)
         return false;
-    turn(r, r->next++ % 2 && last ? last : group);
+    if (turn(r, group) && r->machine->ctas[number] == cta)
+        rotate(warp, group);
+    if (++r->steps % (PATIENCE * JUMPS_OF_PATIENCE) == 0)
+        control_release(r->machine, warp);
     return true;
 }
 
@@ -270,6 +291,15 @@ static void choose(Runner *r, Choice *choice) {
         }
 }
 
+/* Now and then somebody does not wait at a meeting place. */
+static void random_turn(Runner *r, PtxGroup *group) {
+    PtxWarp *warp = group->warp;
+    const PtxCta *cta = warp->cta;
+    uint32_t number = cta->number;
+    if (turn(r, group) && r->machine->ctas[number] == cta && next_random(r) % JUMPS_OF_PATIENCE == 0)
+        control_release(r->machine, warp);
+}
+
 static void run_randomly(Runner *r) {
     PtxMachine *machine = r->machine;
     while (!r->over) {
@@ -283,7 +313,7 @@ static void run_randomly(Runner *r) {
         if (lands)
             land(r, flight);
         else if (choice.group)
-            turn(r, choice.group);
+            random_turn(r, choice.group);
         else if (!stir(r) && !r->over)
             finish(r, nobody_moves(r));
     }
@@ -364,6 +394,14 @@ static void start(Runner *r) {
     r->random = r->schedule->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567;
 }
 
+/* Whether the clusters that are to be run alone are of the grid. */
+static bool has_only(const Runner *r) {
+    for (uint32_t i = 0; i < r->schedule->only_count; i++)
+        if (r->schedule->only[i] >= r->machine->cta_count / r->machine->cluster_size)
+            return false;
+    return true;
+}
+
 PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
     Runner runner = {.machine = machine, .schedule = schedule};
     jmp_buf *before = machine->arena.exhausted, here;
@@ -373,7 +411,11 @@ PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
         return deadline_passed() ? PTX_END_TIME : PTX_END_BUDGET;
     }
     start(&runner);
-    run_kind(&runner);
+    if (has_only(&runner))
+        run_kind(&runner);
+    else
+        finish(&runner, PTX_END_DIVERGED);
+    sources_find(machine);
     machine->arena.exhausted = before;
     return runner.end;
 }
@@ -385,4 +427,6 @@ void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
         text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
     if (schedule->mirrored)
         text_addf(to, ", last CTA first");
+    for (uint32_t i = 0; i < schedule->only_count; i++)
+        text_addf(to, "%s %u", i ? " and" : ", cluster", schedule->only[i]);
 }

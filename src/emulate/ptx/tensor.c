@@ -21,8 +21,8 @@ TensorMemory *tensor_memory(PtxMachine *machine, PtxCta *cta) {
     CtaMatrix *matrix = cta_matrix(machine, cta);
     if (!matrix->memory) {
         TensorMemory *memory = ARENA_NEW(&machine->arena, TensorMemory);
-        memory->block = (PtxBlock){
-            .space = PTX_SPACE_TENSOR, .size = TENSOR_BYTES, .name = "tensor memory", .cta = cta->number};
+        memory->block =
+            (PtxBlock){.space = PTX_SPACE_TENSOR, .size = TENSOR_BYTES, .name = "tensor memory", .cta = cta->number};
         matrix->memory = memory;
     }
     return matrix->memory;
@@ -106,9 +106,9 @@ bool tensor_address(PtxMachine *machine, PtxGroup *group, const PtxCode *code, u
 }
 
 bool tensor_fly(PtxMachine *machine, PtxFlight *flight) {
-    TensorMemory *memory = tensor_memory(machine, flight->warp->cta);
-    flight->after = memory->issued;
-    memory->issued = machine->next_sequence + 1;
+    WarpMatrix *warp = &cta_matrix(machine, flight->warp->cta)->warps[flight->warp->index];
+    flight->after = warp->issued[flight->lane];
+    warp->issued[flight->lane] = machine->next_sequence + 1;
     return ptx_fly(machine, flight);
 }
 
@@ -185,8 +185,8 @@ static PtxStep write_address(PtxMachine *machine, PtxGroup *group, const PtxCode
     return PTX_STEP_NEXT;
 }
 
-static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                        TensorMemory *memory, uint32_t columns) {
+static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, TensorMemory *memory,
+                        uint32_t columns) {
     if (memory->relinquished)
         return fault_with(machine, RULE_TMEM_AFTER_RELINQUISH, code, group->warp, lanes, 0, 0,
                           "its CTA has given up the right to allocate");
@@ -219,7 +219,8 @@ static PtxStep release(PtxMachine *machine, PtxGroup *group, const PtxCode *code
                  (memory->units >> unit & mask) == mask && !(memory->begins >> unit & mask & ~UINT32_C(1));
     if (!whole)
         return fault_with(machine, RULE_TMEM_OUTSIDE, code, group->warp, lanes, 0, place.column,
-                          machine_sentence(machine, "it frees %u columns from column %u on, which were not allocated so",
+                          machine_sentence(machine,
+                                           "it frees %u columns from column %u on, which were not allocated so",
                                            columns, place.column));
     memory->units &= ~(mask << unit);
     memory->begins &= ~(UINT32_C(1) << unit);
@@ -244,9 +245,9 @@ static PtxStep run_life(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (!fetch_uniform(machine, group, code, argument, lanes, &columns, &step))
         return step;
     if (columns < TENSOR_UNIT || columns > TENSOR_COLUMNS || (columns & (columns - 1)))
-        return fault_with(machine, RULE_TMEM_SIZE, code, group->warp, lanes, 0, (int64_t)columns,
-                          machine_sentence(machine, "%u columns: a power of two from 32 to 512 is needed",
-                                           (uint32_t)columns));
+        return fault_with(
+            machine, RULE_TMEM_SIZE, code, group->warp, lanes, 0, (int64_t)columns,
+            machine_sentence(machine, "%u columns: a power of two from 32 to 512 is needed", (uint32_t)columns));
     if (detail->what == LIFE_ALLOCATE)
         return allocate(machine, group, code, lanes, memory, (uint32_t)columns);
     return release(machine, group, code, lanes, memory, (uint32_t)columns);
@@ -333,6 +334,15 @@ static PtxStep commit_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *
     return tensor_fly(machine, &flight) ? PTX_STEP_NEXT : PTX_STEP_FAULT;
 }
 
+/* Without a state space the address is generic, says the PTX ISA. The hardware takes the lower 32 bits of it, which are
+ * an address of shared memory either way, and compilers (Triton) hand it one of shared memory. */
+static PtxSpace commit_space(const CommitDetail *detail, const Lanes *addresses, uint32_t lanes) {
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (addresses->at[__builtin_ctz(left)] > UINT32_MAX)
+            return detail->space;
+    return PTX_SPACE_CLUSTER;
+}
+
 static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const CommitDetail *detail = code->detail;
     const PtxProgram *program = machine->program;
@@ -340,7 +350,8 @@ static PtxStep run_commit(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     uint32_t unknown = 0, there = lanes, mask_unknown = 0;
     PtxSpot spots[PTX_LANES];
     const Lanes *addresses = ptx_fetch_address(machine, group, code_argument(program, code, 0), &scratch, &unknown);
-    if (!ptx_resolve(machine, group, code, detail->space, addresses, unknown, 8, 8, &there, spots))
+    PtxSpace space = commit_space(detail, addresses, lanes & ~unknown);
+    if (!ptx_resolve(machine, group, code, space, addresses, unknown, 8, 8, &there, spots))
         return PTX_STEP_FAULT;
     const Lanes *masks = NULL;
     if (detail->multicast)

@@ -86,10 +86,8 @@ static bool copy_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
     const TensorCopy *copy = flight->code->detail;
     const CopyFlight *moved = flight->detail;
     TensorMemory *memory = tensor_memory(machine, cta);
-    MatrixTile tile = {.descriptor = moved->descriptor,
-                       .type = MATRIX_U8,
-                       .lines = copy->rows,
-                       .k = (uint16_t)(copy->words * 4)};
+    MatrixTile tile = {
+        .descriptor = moved->descriptor, .type = MATRIX_U8, .lines = copy->rows, .k = (uint16_t)(copy->words * 4)};
     TensorArea area = {.lane_count = TENSOR_LANES, .column = moved->place.column, .columns = copy->words};
     for (uint32_t i = 0; i < TENSOR_LANES; ++i)
         area.lanes[i] = i;

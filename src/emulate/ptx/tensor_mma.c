@@ -10,6 +10,7 @@
 #include "emulate/ptx/tensor.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum {
     MMA_D,
@@ -30,10 +31,10 @@ typedef struct TensorMma {
     MmaKind kind;
     bool pair, stationary; /* stationary: .ws */
     bool scaled, from_tensor, shifts;
-    uint8_t scales;            /* scale factors along k */
-    uint8_t enable, disabled;  /* operands; disabled: lanes of D that stay as they are; 0: none */
-    uint8_t scale_a, scale_b;  /* operands; 0: none */
-    uint8_t shrinks;           /* operand: D is divided by 2 to the power of it; 0: none */
+    uint8_t scales;           /* scale factors along k */
+    uint8_t enable, disabled; /* operands; disabled: lanes of D that stay as they are; 0: none */
+    uint8_t scale_a, scale_b; /* operands; 0: none */
+    uint8_t shrinks;          /* operand: D is divided by 2 to the power of it; 0: none */
 } TensorMma;
 
 /* One that is in flight. */
@@ -46,7 +47,7 @@ typedef struct MmaFlight {
     uint8_t scale_a_id, scale_b_id;
     TensorPlace d_place, a_place, scale_a_place, scale_b_place;
     MatrixDescriptor a_descriptor, b_descriptor;
-    double factor;                    /* of D */
+    double factor;                   /* of D */
     uint32_t disabled[MMA_CTAS * 4]; /* lanes */
 } MmaFlight;
 
@@ -107,7 +108,7 @@ static TensorArea d_area(const TensorMma *mma, const MmaFlight *flight, unsigned
 typedef struct Work {
     float a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
     double c[MMA_ROWS * MMA_COLUMNS];
-    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS];
+    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS]; /* the last ones */
 } Work;
 
 static MatrixTile a_tile(const TensorMma *mma, const MmaFlight *flight) {
@@ -295,7 +296,8 @@ static void compute(PtxMachine *machine, const PtxFlight *flight, PtxCta *const 
     Work *work = computes ? pool_take(machine, sizeof *work) : NULL;
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i) {
         if (computes) {
-            memset(work, 0, sizeof *work);
+            memset(work->c, 0, (size_t)made->m * made->n * sizeof *work->c);
+            memset(work->a_unknown, 0, sizeof *work - offsetof(Work, a_unknown));
             take_a(machine, flight, ctas[i], work);
             take_b(machine, flight, ctas, work);
             if (mma->scaled)
@@ -459,8 +461,9 @@ static bool kind_of(const PtxCode *code, TensorMma *mma) {
     static const struct {
         const char *word;
         MmaKind kind;
-    } kinds[] = {{"kind::f16", KIND_F16},           {"kind::tf32", KIND_TF32}, {"kind::f8f6f4", KIND_F8F6F4},
-                 {"kind::i8", KIND_I8},             {"kind::mxf4", KIND_MXF4}, {"kind::mxf4nvf4", KIND_MXF4},
+    } kinds[] = {{"kind::f16", KIND_F16},          {"kind::tf32", KIND_TF32},
+                 {"kind::f8f6f4", KIND_F8F6F4},    {"kind::i8", KIND_I8},
+                 {"kind::mxf4", KIND_MXF4},        {"kind::mxf4nvf4", KIND_MXF4},
                  {"kind::mxf8f6f4", KIND_MXF8F6F4}};
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; ++i)
         if (code_has(code, str_of(kinds[i].word))) {

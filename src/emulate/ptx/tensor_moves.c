@@ -60,10 +60,10 @@ static TensorPlace place_of(const Move *move, const MoveFlight *flight, unsigned
 
 /* Columns of each lane from the address on, of one half. */
 static unsigned columns_of(const Move *move) {
-    static const uint8_t columns[] = {[MOVE_32X32] = 1, [MOVE_16X64] = 2, [MOVE_16X128] = 4, [MOVE_16X256] = 8,
-                                      [MOVE_16X32X2] = 1};
-    static const uint8_t registers[] = {[MOVE_32X32] = 1, [MOVE_16X64] = 1, [MOVE_16X128] = 2, [MOVE_16X256] = 4,
-                                        [MOVE_16X32X2] = 1};
+    static const uint8_t columns[] = {
+        [MOVE_32X32] = 1, [MOVE_16X64] = 2, [MOVE_16X128] = 4, [MOVE_16X256] = 8, [MOVE_16X32X2] = 1};
+    static const uint8_t registers[] = {
+        [MOVE_32X32] = 1, [MOVE_16X64] = 1, [MOVE_16X128] = 2, [MOVE_16X256] = 4, [MOVE_16X32X2] = 1};
     return move->count / registers[move->shape] * columns[move->shape] * (move->halves ? 2u : 1u);
 }
 
@@ -196,8 +196,8 @@ static void take_registers(PtxMachine *machine, PtxGroup *group, const PtxCode *
     for (unsigned r = 0; r < move->count; ++r) {
         Lanes scratch;
         moved->unknown[r] = ~lanes;
-        const Lanes *values = ptx_fetch(machine, group, matrix_register(machine->program, data, r), 0, &scratch,
-                                        &moved->unknown[r]);
+        const Lanes *values =
+            ptx_fetch(machine, group, matrix_register(machine->program, data, r), 0, &scratch, &moved->unknown[r]);
         for (unsigned lane = 0; lane < PTX_LANES; ++lane)
             moved->values[r][lane] = (uint32_t)values->at[lane];
     }

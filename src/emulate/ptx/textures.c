@@ -1,6 +1,6 @@
-/* Textures and surfaces. No launch describes one: what a texture has is not known, nor which memory is behind it. What is
- * read from one is marked so, and that it was is noted, since others might write that memory. One that is written could
- * change anything that others read: a run comes no further, and says why. */
+/* Textures and surfaces. No launch describes one: what a texture has is not known, nor which memory is behind it. What
+ * is read from one is marked so, and that it was is noted, since others might write that memory. One that is written
+ * could change anything that others read: a run comes no further, and says why. */
 #include "emulate/ptx/barriers.h"
 
 static void forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t lanes) {
