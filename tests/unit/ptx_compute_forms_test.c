@@ -2,6 +2,8 @@
  * forms that are not modeled. */
 #include "ptx_running.h"
 
+#include "emulate/ptx/prepare.h"
+
 /* ---- Forms of sm_100 and later ----------------------------------------------------------------------------------- */
 
 static const struct {
@@ -225,11 +227,114 @@ static void some_forms_are_not_run(void **state) {
     }
 }
 
+/* ---- Every form of the table
+ * ------------------------------------------------------------------------------------------ */
+
+/* A form with the first word of each group that has to be there, and of group `chosen` the word of that number; false:
+ * there is no such word. */
+static bool form_with(const PtxRow *row, unsigned chosen, unsigned number, Text *to) {
+    text_str(to, str_of(row->name));
+    const char *at = row->modifiers;
+    unsigned group = 0;
+    for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size, group++) {
+        const char *start = at + (*at == '>'), *equals = memchr(start, '=', size), *end = at + size;
+        if (at[size - 1] == '?' && group != chosen)
+            continue;
+        start = equals && equals < end ? equals + 1 : start;
+        for (unsigned skip = group == chosen ? number : 0; skip; skip--) {
+            const char *bar = memchr(start, '|', (size_t)(end - start));
+            if (!bar)
+                return false;
+            start = bar + 1;
+        }
+        text_char(to, '.');
+        for (; *start && !strchr("|? ", *start); start++)
+            text_char(to, *start);
+    }
+    return chosen < group;
+}
+
+/* An argument of that type: a predicate, or a row; of a pair both. */
+static PtxArgument argument_of(PtxProgram *program, const PtxRow *row, Str form, const PtxOperandRow *operand) {
+    Str type = ptx_form_modifier(row, form, operand->type);
+    PtxArgument row_of = {.kind = ARGUMENT_ROW, .bits = 64}, predicate = {.kind = ARGUMENT_PREDICATE, .bits = 1};
+    PtxArgument made = str_is(type.size ? type : operand->type, "pred") ? predicate : row_of;
+    if (operand->number && !operand->no_number)
+        made = (PtxArgument){.kind = ARGUMENT_CONSTANT, .bits = 32};
+    if (!operand->pair || operand->lone)
+        return made;
+    program->arguments[0] = made;
+    program->arguments[1] = predicate;
+    return (PtxArgument){.kind = ARGUMENT_MEMBERS, .first = 0, .count = 2};
+}
+
+/* Whether the machine has a way to run it, with as many operands as it can have. */
+static bool is_run(PtxProgram *program, const PtxRow *row, const PtxForm *form) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    PtxPrepare about = {.program = program, .evaluator = form->evaluator, .effects = effects};
+    PtxCode code = {.form = form, .first = 2};
+    const char *at = row->operands;
+    PtxOperandRow operand;
+    Str problem;
+    assert_true(ptx_effects(row, form->text, effects, PTX_EFFECTS_MOST, &about.effect_count, &problem));
+    while (ptx_next_operand(&at, &operand))
+        program->arguments[2 + code.count++] = argument_of(program, row, form->text, &operand);
+    return compute_prepare(&about, &code) || warp_prepare(&about, &code);
+}
+
+/* What is not run, by a word of the form. */
+static bool is_left_out(const PtxForm *form) {
+    bool video = form->evaluator >= PTX_EVALUATE_VADD && form->evaluator < PTX_EVALUATE_VADD2;
+    return ptx_form_has(form->text, STR("rs")) || ptx_form_has(form->text, STR("oob")) ||
+           (video && (ptx_form_has(form->text, STR("min")) || ptx_form_has(form->text, STR("max")) ||
+                      ptx_form_has(form->text, STR("sat"))));
+}
+
+/* Those of other families stand between them. */
+static bool computes(PtxEvaluator evaluator) {
+    return (evaluator >= PTX_EVALUATE_ADD && evaluator <= PTX_EVALUATE_CVT) ||
+           (evaluator >= PTX_EVALUATE_SHUFFLE && evaluator <= PTX_EVALUATE_REDUCE) ||
+           (evaluator >= PTX_EVALUATE_CVT_PACK && evaluator <= PTX_EVALUATE_VAVRG4);
+}
+
+static void try_form(PtxProgram *program, const PtxRow *row, Str text, unsigned *taken) {
+    const PtxRow *own = ptx_row_of(text, NULL), *line = own ? ptx_row_line(own, text) : NULL;
+    PtxForm form = {.text = text, .row = own, .evaluator = own ? ptx_evaluator(own) : PTX_EVALUATE_NONE};
+    if (own != row || !line || !computes(form.evaluator) || is_left_out(&form))
+        return;
+    if (!is_run(program, line, &form))
+        fail_msg("%.*s is not run", STR_ARG(text));
+    ++*taken;
+}
+
+static void every_form_is_run(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, (size_t)64 << 20);
+    PtxArgument arguments[16];
+    Lanes zero = {{0}};
+    PtxProgram program = {.arena = &arena, .arguments = arguments, .constants = &zero, .constant_count = 1};
+    unsigned taken = 0;
+    for (size_t i = 0; i < ptx_row_count(); i++)
+        for (unsigned group = 0; group < 16; group++)
+            for (unsigned number = 0; number < 24; number++) {
+                Text text = {0};
+                bool there = form_with(ptx_row_at(i), group, number, &text);
+                if (there)
+                    try_form(&program, ptx_row_at(i), (Str){text.data, text.size}, &taken);
+                text_free(&text);
+                if (!there)
+                    break;
+            }
+    arena_free(&arena);
+    assert_true(taken > 800);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(later_targets),          cmocka_unit_test(what_is_not_known),
         cmocka_unit_test(masks_of_parts),         cmocka_unit_test(masks_side_by_side),
-        cmocka_unit_test(some_forms_are_not_run),
+        cmocka_unit_test(some_forms_are_not_run), cmocka_unit_test(every_form_is_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
