@@ -98,10 +98,10 @@ static inline const Lanes *compute_fetch(PtxMachine *machine, PtxGroup *group, c
     return ptx_fetch(machine, group, argument, 0, scratch, unknown);
 }
 
-/* Loops over lanes do not depend on one another, whatever the pointers: where `out` is an operand, it is the same lane.
- */
+/* Turns of loops over lanes do not depend on one another, whatever the pointers: where `out` is an operand, it is the
+ * same lane. (clang looks at the pointers at run time.) */
 #ifdef __clang__
-#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < PTX_LANES; i++)
+#define EACH_LANE for (unsigned i = 0; i < PTX_LANES; i++)
 #else
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned i = 0; i < PTX_LANES; i++)
 #endif
