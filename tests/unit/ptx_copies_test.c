@@ -235,8 +235,8 @@ static void test_bulk(void **state) {
 static uint32_t box(uint32_t i) { /* of 8 x 8 at column 4, row 2 */
     return 1000 + (2 + i / 8) * 32 + 4 + i % 8;
 }
-static uint32_t corner(uint32_t i) { /* at column -3, row 12 */
-    return i / 8 >= 4 || i % 8 < 3 ? 0 : 1000 + (12 + i / 8) * 32 + i % 8 - 3;
+static uint32_t corner(uint32_t i) { /* at column -4, row 12 */
+    return i / 8 >= 4 || i % 8 < 4 ? 0 : 1000 + (12 + i / 8) * 32 + i % 8 - 4;
 }
 static uint32_t swizzled(uint32_t i) { /* of 8 rows of 32 bytes: chunks of 16 change places where bit 7 is 1 */
     return box(i ^ (i >> 3 & 4));
@@ -250,7 +250,7 @@ static uint32_t shifted(uint32_t i) { /* what a store at column 4, row 2 of a 4 
 #define FILL     "ld.global.u32 %r10, [%rd3];\nst.shared.u32 [%r3], %r10;\nfence.proxy.async;\nbar.sync 0;\n"
 static const Case tensors[] = {
     {"a box", 64, 1, MAP(""), INIT EXPECT("256") LOAD("4, 2") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, box},
-    {"edges", 64, 1, MAP(""), INIT EXPECT("256") LOAD("-3, 12") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, corner},
+    {"edges", 64, 1, MAP(""), INIT EXPECT("256") LOAD("-4, 12") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, corner},
     {"swizzled", 64, 1, MAP(", \"swizzle\": 32"), INIT EXPECT("256") LOAD("4, 2") WAIT GIVE, PTX_END_COMPLETE, -1, NULL,
      swizzled},
     {"a store", 64, 1,
@@ -260,6 +260,8 @@ static const Case tensors[] = {
     {"too few coordinates", 32, 1, MAP(""),
      INIT "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile" TX " [%r1], [%rd4, {4}], [%r2];", PTX_END_FAULT,
      RULE_TMA_COORDINATES, "1 coordinates", NULL},
+    {"not at 16 bytes", 32, 1, MAP(""), INIT LOAD("-3, 2"), PTX_END_FAULT, RULE_TMA_COORDINATES, "multiple of 16",
+     NULL},
     {"a negative store", 32, 1, MAP(""),
      FILL "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd4, {4, -2}], [%r1];\n" DONE,
      PTX_END_FAULT, RULE_TMA_NEGATIVE_STORE, "coordinate 1 is -2", NULL},

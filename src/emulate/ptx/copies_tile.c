@@ -219,6 +219,11 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
                         machine_sentence(machine, "it has %u coordinates, and its tensor map has %u dimensions", given,
                                          tile->map.rank));
+    if ((int64_t)tile->at[0] * tile_element_bytes(tile) % 16) /* an H200 traps */
+        return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
+                        machine_sentence(machine,
+                                         "it begins at element %d of a row, which is not a multiple of 16 bytes",
+                                         tile->at[0]));
     if (detail->action && map_reduce_type(&tile->map) == REDUCE_TYPES)
         return not_this(machine, group, code, lane, RULE_TMA_REDUCE, "the elements of its tensor map are not reduced");
     for (unsigned i = 0; !detail->loads && i < tile->map.rank; i++)
