@@ -307,6 +307,66 @@ static void test_changed_map(void **state) {
         assert_int_equal(ran.out[i], i / 8 >= 2 ? 0 : 1000 + (2 + i / 8) * 16 + 4 + i % 8);
 }
 
+/* What only sm_100 has: zeros at once, rows that are gathered and scattered, requests for other clusters. */
+#define BLACKWELL ".version 8.7\n.target sm_100a\n.address_size 64\n"
+#define PARAMETERS                                                                                      \
+    ".visible .entry k(.param .u64 .ptr .global .align 16 out, .param .u64 .ptr .global .align 16 in, " \
+    ".param .align 64 .b8 map[128])\n"
+
+static Ran run_blackwell(const char *body, unsigned grid, unsigned threads, const char *descriptor) {
+    char text[8192], launch[8192];
+    unsigned at;
+    snprintf(text, sizeof text, "%s%s%s%s\nret;\n}\n", BLACKWELL, PARAMETERS, BODY, body);
+    at =
+        (unsigned)snprintf(launch, sizeof launch,
+                           "{\"kernel\": \"k\", \"grid\": [%u, 1, 1], \"block\": [%u, 1, 1], \"args\": [{\"tensor\": "
+                           "{\"shape\": [512], \"dtype\": \"i32\", \"zero\": true, \"buffer\": \"out\"}}, {\"tensor\": "
+                           "{\"shape\": [512], \"dtype\": \"i32\", \"buffer\": \"in\", \"data\": [",
+                           grid, threads);
+    for (unsigned i = 0; i < 512; i++)
+        at += (unsigned)snprintf(launch + at, sizeof launch - at, "%s%u", i ? "," : "", 1000 + i);
+    snprintf(launch + at, sizeof launch - at, "]}}, %s]}", descriptor);
+    PtxSchedule schedule = {.kind = SCHEDULE_LAZY};
+    return run_ptx(text, launch, &schedule);
+}
+
+#define ROWS "{\"descriptor\": {\"buffer\": \"in\", \"dtype\": \"i32\", \"shape\": [16, 32], \"block\": [1, 8]}}"
+
+static void test_blackwell(void **state) {
+    (void)state;
+    Ran ran = run_blackwell(
+        "mov.u32 %r10, 9;\nst.shared.u32 [%r3], %r10;\nbar.sync 0;\nmov.u64 %rd10, 64;\n@%p0 st.bulk.weak."
+        "shared::cta [%r1], %rd10, 0;\nbar.sync 0;\n" GIVE,
+        1, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(ran.out[i], i < 16 ? 0 : 9);
+    ran = run_blackwell(INIT EXPECT("128") "@%p0 cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4" TX
+                                           " [%r1], [%rd4, {8, 3, 11, 15, 99}], [%r2];\n" WAIT GIVE,
+                        1, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    static const unsigned rows[] = {3, 11, 15};
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(ran.out[i], i < 24 ? 1000 + rows[i / 8] * 32 + 8 + i % 8 : 0);
+    /* two CTAs of four are run: each takes another one's place */
+    ran = run_blackwell(
+        INIT
+        "mov.u32 %r20, %ctaid.x;\nL: mul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n"
+        "@%p0 atom.global.add.u32 %r21, [%rd10], 1;\n" EXPECT(
+            "16") "@%p0 clusterlaunchcontrol.try_cancel.async."
+                  "shared::cta" TX ".b128 [%r1], [%r2];\nmov.u32 %r22, 0;\n" WAIT
+                  ".reg .b128 answer;\nld.shared.b128 answer, [%r1];\n"
+                  "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p6, answer;\n@!%p6 bra E;\n"
+                  "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, answer;\n"
+                  "mul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n@%p0 atom.global.add.u32 %r21, [%rd10], "
+                  "1;\nE:",
+        200, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    assert_int_equal(ran.end, PTX_END_COMPLETE);
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(ran.out[i], 1);
+}
+
 static void test_encoding(void **state) {
     (void)state;
     TensorMap map = {.kind = TENSORMAP_IM2COL,
@@ -346,6 +406,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thread_copies), cmocka_unit_test(test_not_over),    cmocka_unit_test(test_bulk),
         cmocka_unit_test(test_tensors),       cmocka_unit_test(test_changed_map), cmocka_unit_test(test_encoding),
+        cmocka_unit_test(test_blackwell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,8 +105,17 @@ void copy_load(PtxMachine *machine, const PtxCode *code, PtxSpot spot, size_t co
         return;
     }
     ptx_load_bytes(machine, spot, count, bytes, states);
-    for (size_t i = 0; i < count; i++)
-        states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
+}
+
+void copy_note_unset(PtxMachine *machine, const PtxFlight *flight, uint32_t lane, PtxSpot spot, size_t count,
+                     uint8_t *states) {
+    const uint8_t *first = memchr(states, BYTE_NEVER, count);
+    if (!first)
+        return;
+    size_t at = (size_t)(first - states);
+    ptx_note_unset(machine, flight->code, flight->warp, lane, (PtxSpot){spot.block, spot.offset + at});
+    for (; at < count; at++)
+        states[at] = states[at] == BYTE_NEVER ? BYTE_UNKNOWN : states[at];
 }
 
 /* ---- Landing ------------------------------------------------------------------------------------ */
