@@ -325,11 +325,11 @@ bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxS
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
                      uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot);
 /* Memory, at most 8 bytes; *known: false if some byte is not. ptx_write counts a change. */
-uint64_t ptx_read(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known);
-void ptx_write(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value, bool known);
+uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known);
+void ptx_store(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value, bool known);
 /* Pieces of any size; states may be NULL (all known, or not asked). */
-void ptx_read_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states);
-void ptx_write_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states);
+void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states);
+void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states);
 
 void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
