@@ -37,12 +37,14 @@ ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
 # (A wheel goes to machines that may not have it.)
 zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
-libraries = -ljansson $(if $(zstd),-lzstd)
+libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
+# What goes into other people's programs is a library of its own.
+capture_sources := $(filter src/exec/%,$(sources))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
-library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/%,$(sources)))
+library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
 
 programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
@@ -53,15 +55,16 @@ thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global
 freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan consan_tables gsan_cell shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
+litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx ptx-sweep ptx-mutants ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +102,11 @@ $(BUILD)/$(SONAME): $(library_objects)
 
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
+
+# Always optimized, and without sanitizers: it runs in programs that have none, and its dlsym must end with a jump.
+$(BUILD)/libweir-capture.so: $(capture_sources) $(wildcard src/exec/*.h) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -pthread -o $@ $(capture_sources) -ldl
 
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
@@ -166,11 +174,19 @@ $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
 $(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lm
+	$(link) -o $@ $^ $(libraries)
 
 ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
-	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+	$(link) -o $@ $^ $(libraries) -lcmocka
+
+# It shares no code with what it is held against.
+$(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
+	$(link) -o $@ $^
+
+$(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
@@ -181,7 +197,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -192,6 +208,15 @@ $(BUILD)/tests/tokens: tests/tokens.c
 $(BUILD)/tests/verdicts: tests/verdicts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
+
+# A driver without a device, and a program that uses it.
+$(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<
+
+$(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
@@ -226,6 +251,10 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
 
+litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test
+	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
+
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
 	@CC="$(CC)" scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
@@ -246,6 +275,11 @@ ptx-sweep: ## read and print all PTX below PTX=DIR, and let ptxas judge; what it
 ptx-mutants: ## change PTX in 37 ways, and print how often Weir and ptxas agree whether it is legal; COUNT=N, SEED=WORD
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ptx-mutants --build $(BUILD) --count $(or $(COUNT),3000) --seed $(or $(SEED),weir) --show 20 $(PTX)
+
+ptx-suites: ## check suites of CUDA kernels with known verdicts; SUITES=DIR has the checkouts, CACHE=DIR keeps PTX, CAPTURED=DIR launches of weir exec
+	@test -n "$(SUITES)$(CAPTURED)" || { echo "make ptx-suites needs SUITES=DIR, a folder of checkouts, or CAPTURED=DIR" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ptx-suites --build $(BUILD) $(if $(CACHE),--cache $(CACHE)) $(if $(CAPTURED),--captured $(CAPTURED)) $(SUITES)
 
 ptx-values: ## run kernels with made-up launches, and hold the value analysis of PTX against every value; PTX=DIR, CHECKS=N, SEED=N, RANDOM=N (kernels)
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/ptx/values
@@ -307,7 +341,7 @@ site: ## make a web site of the documentation, in build/site, with MkDocs
 	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
-	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch])
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch] tests/reference/ptx/*.[ch] tests/reference/litmus/*.[ch])
 
 tidy: ## look over the C sources with clang-tidy
 	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)
@@ -332,6 +366,8 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
 	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
 	ln -sf $(SONAME) $(lib)/libweir.so
+	install -d $(DESTDIR)$(PREFIX)/lib/weir
+	install -m 755 $(BUILD)/libweir-capture.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-capture.so
 	install -m 644 include/weir/weir.h $(header)/weir.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
@@ -347,6 +383,7 @@ deb: ## make a Debian package in $(BUILD)
 	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
+	rm -rf $(DESTDIR)$(PREFIX)/lib/weir
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
 		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
@@ -357,6 +394,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -327,6 +327,11 @@ typedef struct weir_run_options {
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
+    /* Of PTX (docs/ptx.md). */
+    const char *block, *cluster; /* threads of a CTA, CTAs of a cluster: as `grid`; or NULL */
+    const char *shared;          /* bytes of dynamic shared memory; or NULL */
+    const char *gear;            /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
+    int volatile_races;          /* nonzero: volatile accesses are not synchronization, and can race */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not
@@ -620,6 +625,9 @@ WEIR_API int weir_emit(weir_result *result, unsigned flags, weir_write *write, v
  * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
 WEIR_API int weir_steps(weir_result *result, weir_write *write, void *to);
 WEIR_API int weir_trace(weir_result *result, weir_write *write, void *to);
+/* Of PTX: what the memory of an argument (its number or name) or of a variable holds at the end of that run, in
+ * hexadecimal; ?? where that is not known. */
+WEIR_API int weir_memory(weir_result *result, const char *name, weir_write *write, void *to);
 /* The same as lines, of results that weir_run_row has filled together; -1, too, if the first finding is one of a
  * single kernel, or there is none, or a verdict is an error: then weir_steps tells of each. */
 WEIR_API int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to);

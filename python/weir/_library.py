@@ -28,7 +28,8 @@ class RunOptions(ctypes.Structure):
         ("devices", ctypes.c_uint), ("resident", ctypes.c_uint), ("granule", ctypes.c_uint), ("slots", ctypes.c_uint),
         ("ring", ctypes.c_uint), ("target", ctypes.c_char_p), ("triton", ctypes.c_char_p), ("lint", ctypes.c_int),
         ("membar", ctypes.c_int), ("report", ctypes.c_int), ("why", ctypes.c_char_p), ("buffer", ctypes.c_void_p),
-        ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p),
+        ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("block", ctypes.c_char_p),
+        ("cluster", ctypes.c_char_p), ("shared", ctypes.c_char_p), ("gear", ctypes.c_char_p), ("volatile_races", ctypes.c_int),
     ]
 
 

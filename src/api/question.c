@@ -4,6 +4,7 @@
 #include "analyze/report/compare.h"
 #include "analyze/report/rank.h"
 #include "emulate/launch_template.h"
+#include "emulate/ptx/launch.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run) {
-        result->result.problem = "PTX is read, printed and linted, but not run yet: nothing was checked";
+        result->result.problem = "this looks at Triton GPU IR, not at PTX; weir check, weir run and weir lint do";
     } else if (!result_attempt(&result->result, read, &ask)) {
         result->result.problem = "there is not enough memory";
         result->result.count = 0;
@@ -114,6 +115,12 @@ static bool set_global(Result *result, const weir_run_options *options, Question
     return !problem || result_fail(result, "%s", problem);
 }
 
+static bool set_gear(Result *result, const char *gear, Question *question) {
+    question->gear = gear && strcmp(gear, "slice") == 0 ? GEAR_SLICE : GEAR_DATA;
+    return !gear || question->gear == GEAR_SLICE || strcmp(gear, "data") == 0 ||
+           result_fail(result, "--gear takes 'data' or 'slice', not '%s'", gear);
+}
+
 static bool set_target(Result *result, const char *name, Question *question) {
     question->target = name ? target_named(str_of(name)) : NULL;
     if (!name || question->target)
@@ -167,6 +174,10 @@ static void read_run(void *context) {
                          .arguments = arguments,
                          .argument_count = options->argument_count,
                          .grid = copied(result, options->grid),
+                         .block = copied(result, options->block),
+                         .cluster = copied(result, options->cluster),
+                         .shared = copied(result, options->shared),
+                         .volatile_races = options->volatile_races,
                          .root = copied(result, source_root(options)),
                          .project = options->project ? &options->project->project : NULL,
                          .shows_global = options->global,
@@ -181,9 +192,9 @@ static void read_run(void *context) {
                          .buffer = options->buffer,
                          .progress = options->progress,
                          .progress_context = options->progress_context};
-    if (set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
-        set_global(result, options, &question) && set_target(result, options->target, &question) &&
-        set_releases(result, options->triton, &question))
+    if (set_gear(result, options->gear, &question) && set_schedule(result, options, &question.runs) &&
+        set_rules(result, options->rules, &question) && set_global(result, options, &question) &&
+        set_target(result, options->target, &question) && set_releases(result, options->triton, &question))
         result_ask(result, &question);
 }
 
@@ -218,8 +229,24 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
     return good ? 0 : -1;
 }
 
+/* How many kernels a module has, or those of a name; *last: the last of them. */
+static size_t ptx_entries(const PtxModule *module, const char *name, uint32_t *last) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        const PtxFunction *function = &module->functions[i];
+        if (!function->entry || !function->body || (name && !str_is(ptx_name(module, function->name), name)))
+            continue;
+        count++;
+        if (last)
+            *last = i;
+    }
+    return count;
+}
+
 size_t weir_kernel_count(weir_module *module) {
-    return module->ok && !module->ptx ? program_kernels(&module->module, NULL, 0) : 0;
+    if (module->ok && module->ptx)
+        return ptx_entries(module->ptx, NULL, NULL);
+    return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
 size_t weir_pick_module(weir_file *file, const char **why) {
@@ -283,6 +310,15 @@ typedef struct Templating {
 
 static void write_template(void *context) {
     Templating *templating = context;
+    const PtxModule *ptx = templating->module->ptx;
+    if (ptx) {
+        uint32_t entry;
+        size_t entries = ptx_entries(ptx, templating->kernel, &entry);
+        templating->found = templating->kernel ? entries > 0 : entries == 1;
+        if (templating->found)
+            ptx_launch_template(ptx, entry, templating->out);
+        return;
+    }
     Module *module = &templating->module->module;
     size_t count = program_kernels(module, NULL, 0), wanted = 0, named = 0;
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);

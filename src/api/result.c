@@ -264,6 +264,13 @@ int weir_trace(weir_result *result, weir_write *write, void *to) {
     return show(result, SHOW_TRACE, 0, write, to);
 }
 
+int weir_memory(weir_result *result, const char *name, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    bool shown = result_show_memory(&result->result, name, &out);
+    int status = sink_finish(&out);
+    return shown ? status : -1;
+}
+
 int weir_state(weir_result *result, uint64_t step, weir_write *write, void *to) {
     return show(result, SHOW_STATE, step, write, to);
 }

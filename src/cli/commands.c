@@ -3,8 +3,12 @@
 
 /* Of the help: what inputs are, and what the exit status says. */
 #define FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); for a DIR, "
-#define BELOW "every .ttgir and .mlir file below it is "
-#define INPUT "; - is standard input."
+#define RUN_FILES                                                                                                \
+    "FILE is a .ttgir, .mlir or .ptx file, a log of compiler passes (MLIR_ENABLE_DUMP) or with PTX in it, or a " \
+    "program, library, object, cubin or fatbin with PTX in it; for a DIR, "
+#define RUN_BELOW "every .ttgir and .mlir file below it, and every .ptx file without one of these beside it, is "
+#define BELOW     "every .ttgir and .mlir file below it is "
+#define INPUT     "; - is standard input."
 #define STATUS                                                                                                   \
     "0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not everything " \
     "could be looked at, 2 if the input or the command line is wrong."
@@ -23,16 +27,17 @@ const Command commands[COMMAND_COUNT] = {
          .run = command_check,
          .what = "find races, deadlocks and misused barriers in kernels",
          .operands = "FILE|DIR|-...",
-         .does = "Checks kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and "
+         .does = "Checks kernels in Triton GPU IR or PTX for races, deadlocks, misused barriers, missing fences and "
                  "violated hardware constraints.",
-         .more = FILES "such as a kernel cache, " BELOW "checked" INPUT
-                       " Weir chooses launches, also in addition to a given one.",
+         .more = RUN_FILES "such as a kernel cache, " RUN_BELOW "checked" INPUT
+                           " Weir chooses launches, of IR also in addition to a given one.",
          .status = STATUS,
          .manual =
              "Every kernel of every input runs on an emulator. Weir checks that all accesses to shared and tensor "
              "memory are ordered and every agent finishes, whatever order the hardware executes in; with a launch, "
              "also that all global-memory accesses of its CTAs are ordered and in range; and everything that weir "
-             "lint checks.\nFindings are printed, and what could not be looked at, then a table that sums up.",
+             "lint checks. PTX is run thread by thread, and races are decided by its memory model.\nFindings are "
+             "printed, and what could not be looked at, then a table that sums up.",
          .groups = {"What is checked", "How", "Output"},
          .examples = EXAMPLES(
              {"Check every kernel of a cache, as a step of continuous integration:", {"weir check ~/.triton/cache"}},
@@ -65,13 +70,15 @@ const Command commands[COMMAND_COUNT] = {
          .run = command_run,
          .what = "run kernels on an emulator, and inspect a run",
          .operands = "FILE|DIR|-...",
-         .does = "Runs kernels in Triton GPU IR on an emulator, and reports whether all agents finish and whether "
-                 "their memory accesses are ordered.",
-         .more = FILES BELOW "run" INPUT " Without a launch file or arguments, Weir chooses launches.",
+         .does =
+             "Runs kernels in Triton GPU IR or PTX on an emulator, and reports whether all agents finish and whether "
+             "their memory accesses are ordered.",
+         .more = RUN_FILES RUN_BELOW "run" INPUT " Without a launch file or arguments, Weir chooses launches.",
          .status = STATUS,
          .manual =
              "With a launch, all its CTAs also run concurrently on one global memory. Several files whose launch "
-             "files name the same buffer are launched one after another on one memory; otherwise each runs by itself.",
+             "files name the same buffer are launched one after another on one memory; otherwise, and if they are PTX, "
+             "each runs by itself.",
          .groups = {"What is run", "Schedule", "Output"},
          .examples = EXAMPLES({"Find what is wrong, keep the run that shows it, and replay that run:",
                                {"weir run --witness trails kernel.ttgir",
@@ -179,8 +186,8 @@ const Command commands[COMMAND_COUNT] = {
          .what = "print a launch file template for a kernel",
          .operands = "--template FILE|-",
          .does = "Prints what a launch of the kernel needs, as a launch file to fill in.",
-         .more = "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard "
-                 "input. K.launch.json next to K.ttgir is found automatically.",
+         .more = "FILE is a .ttgir, .mlir or .ptx file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard "
+                 "input. K.launch.json next to K.ttgir or K.ptx is found automatically.",
          .status = "0 if all is well, 2 if the input or the command line is wrong.",
          .examples = EXAMPLES({"Write a launch file, fill it in, and check the kernel with it:",
                                {"weir launch --template -o kernel.launch.json kernel.ttgir",

@@ -1,5 +1,5 @@
-/* weir exec: runs a program, has the Triton kernels that it compiles and launches recorded (python/weir), and checks
- * them with the launches they had. */
+/* weir exec: runs a program, has the kernels that it launches recorded, those of Triton as they are compiled
+ * (python/weir), those of CUDA programs at the driver (src/exec), and checks them with the launches they had. */
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -22,6 +22,7 @@ enum { GRACE_MS = 2000, LOOK_MS = 50 };
 /* What the log of the folder says. */
 typedef struct Captured {
     size_t processes, launches;
+    size_t watched;                   /* processes, of Python or not, in which CUDA is watched */
     size_t running;                   /* processes that are still there */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
@@ -95,7 +96,36 @@ static bool find_boot(char *path, size_t size) {
     return false;
 }
 
+/* The library that watches CUDA: beside the command, or where libraries are installed. */
+static bool find_library(char *path, size_t size) {
+    static const char *const places[] = {"libweir-capture.so", "../lib/weir/libweir-capture.so"};
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return false;
+    self[length] = 0;
+    *(strrchr(self, '/') + 1) = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, size, "%s%s", self, places[i]) < (int)size && access(path, R_OK) == 0)
+            return true;
+    return false;
+}
+
 /* ---- The program ------------------------------------------------------------------------------- */
+
+/* What is to be loaded first, before what the environment has. Without the library CUDA programs are not watched, and
+ * say so by having launched nothing. */
+static bool set_preload(void) {
+    char library[PATH_MAX], *value;
+    if (!find_library(library, sizeof library))
+        return true;
+    const char *before = getenv("LD_PRELOAD");
+    if (asprintf(&value, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") < 0)
+        return false;
+    bool good = setenv("LD_PRELOAD", value, 1) == 0;
+    free(value);
+    return good;
+}
 
 static bool set_environment(const char *folder, const char *target) {
     char boot[PATH_MAX];
@@ -140,7 +170,8 @@ static int await(pid_t child) {
 /* In the child: `told` closes when the program is there; if it is not, it is told why. */
 static _Noreturn void become(char **program, int told) {
     watch_signals(false);
-    execvp(program[0], program);
+    if (set_preload())
+        execvp(program[0], program);
     int why = errno;
     while (write(told, &why, sizeof why) < 0 && errno == EINTR)
         ;
@@ -222,7 +253,9 @@ static void read_line(Captured *captured, char *line) {
     if (!rest)
         return;
     *rest++ = 0;
-    if (strcmp(line, "python") == 0) {
+    if (strcmp(line, "process") == 0) {
+        captured->watched++;
+    } else if (strcmp(line, "python") == 0) {
         captured->processes++;
         captured->running += sscanf(rest, "%ld", &process) == 1 && kill((pid_t)process, 0) == 0;
     } else if (strcmp(line, "triton") == 0) {
@@ -257,8 +290,12 @@ static Captured read_log(const char *folder) {
 static size_t files_found, launches_found;
 
 static bool count_file(const char *path) {
+    static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin"};
     size_t length = strlen(path);
-    files_found += length > 6 && strcmp(path + length - 6, ".ttgir") == 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        files_found += length > size && strcmp(path + length - size, endings[i]) == 0;
+    }
     launches_found += strstr(path, ".launch.") != NULL;
     return true;
 }
@@ -267,8 +304,9 @@ static void say_nothing_captured(const Captured *captured) {
     if (captured->failure)
         complain("nothing was captured: %s", captured->failure);
     else if (!captured->processes)
-        complain(
-            "nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do not)");
+        complain("nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do "
+                 "not)%s",
+                 captured->watched ? ", and launched no CUDA kernel" : "");
     else if (!captured->triton)
         complain("nothing was captured: the program did not import triton");
     else

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Names of files may have control characters, which would move the cursor, or start another line of a log. */
 char *message_text(const char *format, va_list arguments) {
@@ -43,9 +44,28 @@ bool paths_append(Paths *paths, const char *path) {
     return paths->items[paths->count] && ++paths->count;
 }
 
-static bool is_read(const Paths *paths, const char *name) {
+static bool is_ir(const char *name) {
     const char *dot = strrchr(name, '.');
-    return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0 || (paths->ptx && strcmp(dot, ".ptx") == 0));
+    return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0);
+}
+
+/* A kernel cache has the IR of a kernel beside its PTX, and the IR says more. */
+static bool has_ir_beside(const char *path) {
+    static const char *const endings[] = {".ttgir", ".mlir"};
+    int stem = (int)(strrchr(path, '.') - path);
+    bool found = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && !found; i++) {
+        char *beside = NULL;
+        found = asprintf(&beside, "%.*s%s", stem, path, endings[i]) >= 0 && access(beside, F_OK) == 0;
+        free(beside);
+    }
+    return found;
+}
+
+static bool is_read(const Paths *paths, const char *path) {
+    const char *dot = strrchr(path, '.');
+    bool ptx = dot && strcmp(dot, ".ptx") == 0;
+    return is_ir(path) || (ptx && (paths->ptx == PTX_ALL || (paths->ptx == PTX_ALONE && !has_ir_beside(path))));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) {
@@ -72,7 +92,7 @@ static bool add_entry(Paths *paths, Failures *unread, const char *folder, const 
         good = add_failure(unread, path, strerror(errno));
     else if (good && S_ISDIR(status.st_mode))
         good = add_below(paths, unread, path);
-    else if (good && S_ISREG(status.st_mode) && is_read(paths, name))
+    else if (good && S_ISREG(status.st_mode) && is_read(paths, path))
         good = paths_append(paths, path);
     free(path);
     return good;

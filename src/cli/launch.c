@@ -41,8 +41,6 @@ static bool template_of_module(Wanted *wanted, weir_file *file, size_t index) {
 static bool template_of_file(Wanted *wanted, weir_file *file) {
     const Options *options = wanted->options;
     const char *why, *path = weir_file_name(file);
-    if (weir_file_is_ptx(file))
-        return fail(path, "PTX is not launched yet, so there is nothing to fill in");
     bool good = true, log = weir_file_is_pass_log(file) && !options->module;
     size_t only = log ? weir_pick_module(file, &why) : 0;
     for (size_t i = 0; i < weir_module_count(file); i++)

@@ -342,8 +342,10 @@ static void read_words(Options *options, Line *line) {
 /* All of a file that was named; of a folder, what the project file leaves in. */
 static void add_operand(Options *options, const char *path) {
     size_t first = options->inputs.count;
-    options->inputs.ptx = /* others do no more with it than to say so */
+    bool all =
         options->command == COMMAND_PARSE || (options->command == COMMAND_LINT && !options->emit && !options->port);
+    bool runs = options->command == COMMAND_CHECK || options->command == COMMAND_RUN;
+    options->inputs.ptx = all ? PTX_ALL : runs ? PTX_ALONE : PTX_NOT; /* others do no more with it than to say so */
     if (!paths_add(&options->inputs, &options->unread, path))
         exit(STATUS_ERROR);
     bool folder = options->inputs.count != first + 1 || strcmp(options->inputs.items[first], path) != 0;

@@ -39,7 +39,7 @@
 typedef struct Paths {
     char **items;
     size_t count, capacity;
-    bool ptx; /* of a folder, .ptx files are meant, too */
+    enum { PTX_NOT, PTX_ALONE, PTX_ALL } ptx; /* which .ptx files of a folder are meant: those without IR beside them */
 } Paths;
 
 /* Inputs that cannot be looked at, and of each why. */
@@ -116,6 +116,7 @@ typedef struct Options {
     weir_format format;
     Color color;
     const char *module, *witness, *output;
+    const char *memory; /* run */
 
     weir_project *project; /* check, run, lint: what the project file and the options say of findings */
     const char *config, *select, *ignore, *baseline;

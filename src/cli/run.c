@@ -13,7 +13,7 @@ static void check_options(const Options *options) {
         wrong_usage(options, "--%s is for people; --trace is for programs", options->steps ? "steps are" : "state is");
     if (run->global && !options->steps)
         wrong_usage(options, "--global adds to --steps");
-    if (run->replay && (run->launch || run->argument_count || run->grid))
+    if (run->replay && (run->launch || run->argument_count || run->grid || run->block || run->cluster || run->shared))
         wrong_usage(options, "--replay takes grid and arguments from the trail");
 }
 
@@ -46,6 +46,10 @@ static bool show(Run *run, weir_result *result) {
     bool good = !options->trace || draw(options->trace, result);
     if (options->steps && !run->steps_told && weir_steps(result, output_write, output) != 0) {
         complain("there is no run to print");
+        good = false;
+    }
+    if (options->memory && weir_memory(result, options->memory, output_write, output) != 0) {
+        complain("there is no memory '%s' to print", options->memory);
         good = false;
     }
     if (options->state && weir_state(result, options->state_step, output_write, output) != 0) {

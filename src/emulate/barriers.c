@@ -1,15 +1,17 @@
 /* What effects do: mbarriers, named and cluster barriers. */
 #include "emulate/machine_internal.h"
+#include "emulate/mbarrier.h"
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
 
 /* After a change of the barrier: its phase may be complete. */
 static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, const CompiledEffect *effect) {
     Barrier *barrier = &machine->state->barriers[slot];
-    if (barrier->pending || barrier->bytes)
+    MbarrierTally tally = {barrier->count, barrier->pending, barrier->bytes};
+    if (!mbarrier_completes(&tally))
         return;
     barrier->phase ^= 1;
-    barrier->pending = barrier->count;
+    barrier->pending = tally.pending;
     barrier->generation++;
     machine->flips++;
     machine_tell(machine, &(Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
@@ -42,8 +44,6 @@ static RuleId misuse(const Barrier *barrier) {
     return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALIZED : RULE_BARRIER_INVALIDATED;
 }
 
-enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
-
 StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
                          int64_t arrivals, int64_t bytes, Event *event) {
     Barrier *barrier = &machine->state->barriers[slot];
@@ -55,14 +55,14 @@ StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32
         return STEP_DONE;
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);
-    if (arrivals > barrier->pending)
-        return machine_fault(machine, RULE_BARRIER_UNDERFLOW, agent, pc, effect_index, slot, arrivals, in_flight);
-    int64_t total;
-    if (__builtin_add_overflow(barrier->bytes, bytes, &total) || total > MOST_TRANSACTION_BYTES ||
-        total < -MOST_TRANSACTION_BYTES)
-        return machine_fault(machine, RULE_BARRIER_BYTES, agent, pc, effect_index, slot, total, in_flight);
-    barrier->pending -= (uint32_t)arrivals;
-    barrier->bytes = total;
+    MbarrierTally tally = {barrier->count, barrier->pending, barrier->bytes};
+    int64_t wrong;
+    MbarrierOutcome outcome = mbarrier_bring(&tally, &(MbarrierChange){.arrivals = arrivals, .bytes = bytes}, &wrong);
+    if (outcome != MBARRIER_GOES_ON)
+        return machine_fault(machine, outcome == MBARRIER_UNDERFLOW ? RULE_BARRIER_UNDERFLOW : RULE_BARRIER_BYTES,
+                             agent, pc, effect_index, slot, wrong, in_flight);
+    barrier->pending = tally.pending;
+    barrier->bytes = tally.bytes;
     event->agent = agent;
     event->pc = pc;
     event->effect = effect;
@@ -377,7 +377,7 @@ static const char not_counted[] = "its arrival count is not known, or exceeds wh
 
 /* Whether the effect's count is one that the hardware has: of an init, or of an arrive. */
 static bool is_counted(const Effect *effect) {
-    return effect->count >= 0 && effect->count <= MOST_ARRIVALS;
+    return mbarrier_counts(effect->count);
 }
 
 /* Arrivals and bytes that the agent itself brings to a barrier, or says that they will come. */

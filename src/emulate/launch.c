@@ -115,17 +115,39 @@ const char *launch_set(Arena *arena, Launch *launch, const char *text) {
     return NULL;
 }
 
-const char *launch_set_grid(Launch *launch, const char *text) {
-    int64_t grid[3] = {1, 1, 1};
+static const char *set_shape(int64_t shape[3], const char *text, const char *problem) {
+    int64_t sizes[3] = {1, 1, 1};
     for (size_t i = 0;; i++) {
         size_t size = strcspn(text, ",x");
-        if (i == 3 || !str_to_int(trimmed((Str){text, size}), &grid[i]) || grid[i] < 1 || grid[i] > INT32_MAX)
-            return "a grid must be one, two or three positive integers separated by commas";
+        if (i == 3 || !str_to_int(trimmed((Str){text, size}), &sizes[i]) || sizes[i] < 1 || sizes[i] > INT32_MAX)
+            return problem;
         if (!text[size])
             break;
         text += size + 1;
     }
-    memcpy(launch->grid, grid, sizeof grid);
+    memcpy(shape, sizes, sizeof sizes);
+    return NULL;
+}
+
+const char *launch_set_grid(Launch *launch, const char *text) {
+    return set_shape(launch->grid, text, "a grid must be one, two or three positive integers separated by commas");
+}
+
+const char *launch_set_block(Launch *launch, const char *text) {
+    return set_shape(launch->block, text, "a block must be one, two or three positive integers separated by commas");
+}
+
+const char *launch_set_cluster(Launch *launch, const char *text) {
+    return set_shape(launch->cluster, text,
+                     "a cluster must be one, two or three positive integers separated by commas");
+}
+
+const char *launch_set_shared(Launch *launch, const char *text) {
+    int64_t bytes;
+    if (!str_to_int(trimmed(str_of(text)), &bytes) || bytes < 0 || bytes > INT32_MAX)
+        return "dynamic shared memory must be a number of bytes";
+    launch->shared = bytes;
+    launch->has_shared = true;
     return NULL;
 }
 

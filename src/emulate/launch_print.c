@@ -3,6 +3,7 @@
 #include "emulate/launch.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static void add_integers(Text *to, const int64_t *values, size_t count, const char *between) {
     for (size_t i = 0; i < count; i++)
@@ -77,6 +78,9 @@ static void describe_argument(const Argument *argument, Text *to) {
     case ARGUMENT_DESCRIPTOR:
         describe_memory(argument, to);
         break;
+    case ARGUMENT_RAW:
+        text_addf(to, "%zu bytes", argument->byte_count);
+        break;
     case ARGUMENT_POINTERS:
         text_addf(to, "pointers to ");
         text_add_plain(to, argument->buffer);
@@ -97,9 +101,29 @@ static void describe_order(const Launch *launch, Text *to) {
     }
 }
 
+/* One CTA alone is no cluster worth a word. */
+static bool has_cluster(const Launch *launch) {
+    return launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1;
+}
+
+/* What launches of PTX say. */
+static void describe_threads(const Launch *launch, Text *to) {
+    if (launch->block[0]) {
+        text_addf(to, ", block ");
+        add_integers(to, launch->block, 3, "x");
+    }
+    if (has_cluster(launch)) {
+        text_addf(to, ", cluster ");
+        add_integers(to, launch->cluster, 3, "x");
+    }
+    if (launch->has_shared)
+        text_addf(to, ", %" PRId64 " bytes of dynamic shared memory", launch->shared);
+}
+
 void launch_describe(const Launch *launch, Text *to) {
     text_addf(to, "grid ");
     add_integers(to, launch->grid, 3, "x");
+    describe_threads(launch, to);
     describe_order(launch, to);
     for (size_t i = 0; i < launch->count; i++) {
         const Argument *argument = &launch->arguments[i];
@@ -135,6 +159,47 @@ static void write_history(const Argument *argument, Json *json) {
         json_truth(json, "zero", true);
 }
 
+static void write_map(const Argument *argument, Json *json) {
+    const ArgumentMap *map = &argument->map;
+    if (map->swizzle)
+        json_number(json, "swizzle", map->swizzle);
+    if (map->interleave)
+        json_number(json, "interleave", map->interleave);
+    if (map->nans)
+        json_text(json, "fill", "nan");
+    if (map->steps[0])
+        json_integers(json, "element_strides", map->steps, argument->rank);
+    if (map->corners) {
+        json_integers(json, "lower", map->lower, map->corners);
+        json_integers(json, "upper", map->upper, map->corners);
+    }
+}
+
+static void write_value(const Argument *argument, Json *json);
+
+static void write_parts(const Argument *argument, Json *json) {
+    if (!argument->part_count)
+        return;
+    json_begin(json, "pointers");
+    for (uint32_t i = 0; i < argument->part_count; i++) {
+        char offset[24];
+        snprintf(offset, sizeof offset, "%" PRId64, argument->parts[i].at);
+        json_key(json, str_of(offset));
+        write_value(argument->parts[i].value, json);
+    }
+    json_end(json);
+}
+
+static void write_raw(const Argument *argument, Json *json) {
+    Text text = {0};
+    for (size_t i = 0; i < argument->byte_count; i++)
+        text_addf(&text, "%02x", argument->bytes[i]);
+    json_begin(json, NULL);
+    json_take(json, "bytes", &text);
+    write_parts(argument, json);
+    json_end(json);
+}
+
 static void write_memory(const Argument *argument, Json *json) {
     json_begin(json, NULL);
     json_begin(json, argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
@@ -142,20 +207,20 @@ static void write_memory(const Argument *argument, Json *json) {
     json_integers(json, "strides", argument->strides, argument->rank);
     if (argument->kind == ARGUMENT_DESCRIPTOR && argument->block_rank)
         json_integers(json, "block", argument->block, argument->block_rank);
-    if (argument->element_bits) {
-        Text type = {0};
-        text_addf(&type, "i%u", argument->element_bits);
-        json_take(json, "dtype", &type);
-    }
+    char room[8];
+    if (argument->element_bits)
+        json_text(json, "dtype", element_name(argument->element, argument->element_bits, room));
     if (argument->data)
         json_integers(json, "data", argument->data, argument->data_count);
+    if (argument->kind == ARGUMENT_DESCRIPTOR)
+        write_map(argument, json);
     write_history(argument, json);
+    write_parts(argument, json);
     json_end(json);
     json_end(json);
 }
 
-static void write_argument(const Argument *argument, Json *json) {
-    json_key(json, argument->name);
+static void write_value(const Argument *argument, Json *json) {
     switch (argument->kind) {
     case ARGUMENT_INTEGER:
         if (argument->meaning == MEANS_NUMBER) {
@@ -172,6 +237,9 @@ static void write_argument(const Argument *argument, Json *json) {
     case ARGUMENT_TENSOR:
     case ARGUMENT_DESCRIPTOR:
         write_memory(argument, json);
+        break;
+    case ARGUMENT_RAW:
+        write_raw(argument, json);
         break;
     case ARGUMENT_POINTERS:
         json_begin(json, NULL);
@@ -204,10 +272,18 @@ void launch_write(const Launch *launch, Text *to) {
     if (launch->triton.size)
         json_str(&json, "triton", launch->triton);
     json_integers(&json, "grid", launch->grid, 3);
+    if (launch->block[0])
+        json_integers(&json, "block", launch->block, 3);
+    if (has_cluster(launch))
+        json_integers(&json, "cluster", launch->cluster, 3);
+    if (launch->has_shared)
+        json_number(&json, "shared", (uint64_t)launch->shared);
     write_order(launch, &json);
     json_begin(&json, "args");
-    for (size_t i = 0; i < launch->count; i++)
-        write_argument(&launch->arguments[i], &json);
+    for (size_t i = 0; i < launch->count; i++) {
+        json_key(&json, launch->arguments[i].name);
+        write_value(&launch->arguments[i], &json);
+    }
     json_end(&json);
     json_end(&json);
 }

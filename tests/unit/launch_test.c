@@ -108,7 +108,36 @@ static void a_launch_file_in_words_and_as_json(void **state) {
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [2, 1], \"dtype\": \"f16\"}}}}",
          "grid 1x1x1, x = tensor 4x2",
          "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [2, 1], "
-         "\"dtype\": \"i16\"}}}}"},
+         "\"dtype\": \"f16\"}}}}"},
+        /* Of PTX: threads, arguments by number, bytes with pointers, tensor maps. */
+        {"{\"block\": [128, 1, 1], \"cluster\": [2, 1, 1], \"shared\": 0, \"args\": [1, {\"bytes\": \"00 ff\", "
+         "\"pointers\": {\"8\": {\"tensor\": {\"shape\": [2], \"dtype\": \"u8\"}}}}]}",
+         "grid 1x1x1, block 128x1x1, cluster 2x1x1, 0 bytes of dynamic shared memory, 0 = 1, 1 = 2 bytes",
+         "{\"grid\": [1, 1, 1], \"block\": [128, 1, 1], \"cluster\": [2, 1, 1], \"shared\": 0, \"args\": {\"0\": 1, "
+         "\"1\": {\"bytes\": \"00ff\", \"pointers\": {\"8\": {\"tensor\": {\"shape\": [2], \"strides\": [1], "
+         "\"dtype\": \"u8\"}}}}}}"},
+        {IN_ARGS("\"m\": {\"descriptor\": {\"shape\": [8, 6, 4], \"block\": [2, 4], \"dtype\": \"bf16\", \"swizzle\": "
+                 "128, \"interleave\": 16, \"fill\": \"nan\", \"element_strides\": [1, 2, 1], \"lower\": [-1], "
+                 "\"upper\": [1]}}"),
+         "grid 1x1x1, m = descriptor 8x6x4",
+         "{\"grid\": [1, 1, 1], \"args\": {\"m\": {\"descriptor\": {\"shape\": [8, 6, 4], \"strides\": [24, 4, 1], "
+         "\"block\": [2, 4], \"dtype\": \"bf16\", \"swizzle\": 3, \"interleave\": 1, \"fill\": \"nan\", "
+         "\"element_strides\": "
+         "[1, 2, 1], \"lower\": [-1], \"upper\": [1]}}}}"},
+        /* Numbers become bits; where all are integers they are that already. */
+        {IN_ARGS(
+             "\"a\": {\"tensor\": {\"data\": [1.0, -2, 65504.0, 6e-8], \"dtype\": \"f16\"}}, \"b\": {\"tensor\": "
+             "{\"data\": [1, 2], \"dtype\": \"f32\"}}, \"c\": {\"tensor\": {\"data\": \"0000803f 0001\", \"dtype\": "
+             "\"u16\"}}, \"d\": {\"tensor\": {\"data\": [0.1, 448.0], \"dtype\": \"float8_e4m3fn\"}}, \"e\": "
+             "{\"tensor\": {\"data\": [0.1], \"dtype\": \"f32\"}}"),
+         "grid 1x1x1, a = tensor 4 [15360, 49152, 31743, 1], b = tensor 2 [1, 2], c = tensor 3 [0, 16256, 256], "
+         "d = tensor 2 [29, 126], e = tensor 1 [1036831949]",
+         "{\"grid\": [1, 1, 1], \"args\": {\"a\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"dtype\": \"f16\", "
+         "\"data\": [15360, 49152, 31743, 1]}}, \"b\": {\"tensor\": {\"shape\": [2], \"strides\": [1], \"dtype\": "
+         "\"f32\", \"data\": [1, 2]}}, \"c\": {\"tensor\": {\"shape\": [3], \"strides\": [1], \"dtype\": \"u16\", "
+         "\"data\": [0, 16256, 256]}}, \"d\": {\"tensor\": {\"shape\": [2], \"strides\": [1], \"dtype\": \"f8e4m3\", "
+         "\"data\": [29, 126]}}, \"e\": {\"tensor\": {\"shape\": [1], \"strides\": [1], \"dtype\": \"f32\", \"data\": "
+         "[1036831949]}}}}"},
         /* Without strides the last dimension is dense; a size of 0 counts as 1 in that. */
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [5, 0, 3]}}}}", "grid 1x1x1, x = tensor 5x0x3",
          "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [5, 0, 3], \"strides\": [3, 3, 1]}}}}"},
@@ -317,8 +346,40 @@ static void errors_have_a_place(void **state) {
         {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' must have integers from 1 to 2147483647\n"
                                     "    {\"grid\": [4, 1, 1.5]}\n"
                                     "                    ^\n"},
-        {"{\"args\": []}", "k.launch.json:1:10: error: 'args' must be an object of arguments by name\n    {\"args\": "
-                           "[]}\n             ^\n"},
+        {"{\"args\": 3}",
+         "k.launch.json:1:10: error: 'args' must be an object of arguments by name, or a list of them\n"
+         "    {\"args\": 3}\n"
+         "             ^\n"},
+        {"{\"block\": [32]}", "k.launch.json:1:11: error: 'block' must be a list of three positive integers\n"
+                              "    {\"block\": [32]}\n"
+                              "              ^\n"},
+        {"{\"shared\": -1}", "k.launch.json:1:12: error: 'shared' must be an integer from 0 to 2147483647\n"
+                             "    {\"shared\": -1}\n"
+                             "               ^\n"},
+        {IN_ARGS("\"x\": {\"bytes\": \"0g\"}"), "k.launch.json:1:26: error: bytes are pairs of hexadecimal digits\n"
+                                                "    {\"args\": {\"x\": {\"bytes\": \"0g\"}}}\n"
+                                                "                             ^\n"},
+        {IN_ARGS("\"x\": {\"bytes\": \"\", \"pointers\": {\"a\": 1}}"),
+         "k.launch.json:1:48: error: 'a' is no offset in bytes\n"
+         "    {\"args\": {\"x\": {\"bytes\": \"\", \"pointers\": {\"a\": 1}}}}\n"
+         "                                                   ^\n"},
+        {IN_ARGS("\"x\": {\"bytes\": \"\", \"tensor\": {\"shape\": [1]}}"),
+         "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of \"tensor\", "
+         "\"descriptor\", \"pointers\", \"rank\", \"devices\" and \"bytes\"\n"
+         "    {\"args\": {\"x\": {\"bytes\": \"\", \"tensor\": {\"shape\": [1]}}}}\n"
+         "                   ^\n"},
+        {IN_TENSOR("\"data\": \"00 01 02\", \"dtype\": \"i16\""),
+         "k.launch.json:1:36: error: 'data' has 3 bytes, and an element has 2\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"data\": \"00 01 02\", \"dtype\": \"i16\"}}}}\n"
+         "                                       ^\n"},
+        {IN_TENSOR("\"data\": [1.0, 70000.0], \"dtype\": \"f16\""),
+         "k.launch.json:1:42: error: 70000 does not fit in an element of its type\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"data\": [1.0, 70000.0], \"dtype\": \"f16\"}}}}\n"
+         "                                             ^\n"},
+        {IN_ARGS("\"x\": {\"descriptor\": {\"shape\": [4, 4], \"swizzle\": 48}}"),
+         "k.launch.json:1:60: error: 'swizzle' must be one of 0 32 64 128, or its number in CUDA\n"
+         "    {\"args\": {\"x\": {\"descriptor\": {\"shape\": [4, 4], \"swizzle\": 48}}}}\n"
+         "                                                               ^\n"},
         {"{\"args\": {\"\": 1}}", "k.launch.json:1:15: error: an argument needs a name\n"
                                   "    {\"args\": {\"\": 1}}\n"
                                   "                  ^\n"},
@@ -329,13 +390,13 @@ static void errors_have_a_place(void **state) {
          "                                                                   ^\n"},
         {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' must be a number, true, false, or an "
                                                  "object with one of \"tensor\", \"descriptor\", "
-                                                 "\"pointers\", \"rank\" and \"devices\"\n"
+                                                 "\"pointers\", \"rank\", \"devices\" and \"bytes\"\n"
                                                  "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
                                                  "                           ^\n"},
         {"{\"args\": {\"x\": {}}}",
          "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of "
          "\"tensor\", \"descriptor\", "
-         "\"pointers\", \"rank\" and \"devices\"\n"
+         "\"pointers\", \"rank\", \"devices\" and \"bytes\"\n"
          "    {\"args\": {\"x\": {}}}\n"
          "                   ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor must be an object with a shape\n"
@@ -466,7 +527,7 @@ static void errors_have_a_place(void **state) {
                                                   "                               ^\n"},
         {"{\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}",
          "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of \"tensor\", "
-         "\"descriptor\", \"pointers\", \"rank\" and \"devices\"\n"
+         "\"descriptor\", \"pointers\", \"rank\", \"devices\" and \"bytes\"\n"
          "    {\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}\n"
          "                   ^\n"},
     };

@@ -38,6 +38,9 @@ void step_lint(Result *result, size_t kernel);
 /* The launch that was given, or those that are chosen: compiles the kernel, runs every cluster in the schedules that
  * matter, and tells who waits forever and what is not ordered; with the barrier report, if that was asked for. */
 void step_runs(Result *result, size_t kernel);
+/* The same of PTX, thread by thread, or the run of its trail. */
+void step_threads(Result *result, size_t kernel);
+ThreadsOptions result_threads(Result *result, size_t kernel);
 /* The run of a trail, and nothing else. */
 void step_trail(Result *result, size_t kernel);
 /* Thread barriers, over all paths; of functions that kernels call, with the first kernel. */

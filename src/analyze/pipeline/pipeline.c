@@ -13,6 +13,10 @@ static void check_kernel(void *context) {
         step_lint(result, look->at); /* what the hardware does not allow, read off the IR */
     if (question->lint_only)
         return;
+    if (result->ptx) {
+        step_threads(result, look->at); /* every launch, thread by thread */
+        return;
+    }
     if (result->trail)
         step_trail(result, look->at); /* that run alone */
     else
@@ -60,7 +64,7 @@ static void check_and_close(Result *result, size_t kernel) {
     Verdict *verdict = &result->verdicts[kernel];
     Look look = {.result = result, .at = kernel, .request = verdict->kernel};
     Row grid = {0};
-    bool alone = question->global && !result->rows[kernel] && !question->lint_only;
+    bool alone = question->global && !result->rows[kernel] && !question->lint_only && !result->ptx;
     double started = clock_seconds();
     set_progress(question, &look);
     deadline_start(question->timeout);

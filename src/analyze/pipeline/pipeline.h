@@ -7,6 +7,7 @@
 
 #include "analyze/grid/check.h"
 #include "analyze/membar/report.h"
+#include "analyze/threads/check.h"
 #include "finding/difference.h"
 #include "finding/port.h"
 #include "finding/report.h"
@@ -21,14 +22,17 @@ typedef struct Question {
     const char *launch, *trail;   /* files, or NULL; a trail is that run, and nothing else */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
-    const char *grid;        /* the same; or NULL */
-    const char *rules;       /* whose findings count; NULL: all */
-    const char *root;        /* a folder below which the kernels' own source lies; NULL: none is known */
-    struct Project *project; /* what else is said of findings; or NULL */
-    CheckOptions runs;       /* without a launch */
-    bool only_launch;        /* no other than the one of the file */
-    unsigned timeout;        /* seconds for each kernel; 0: no bound */
-    bool global;             /* races in global memory are looked for: */
+    const char *grid;                     /* the same; or NULL */
+    const char *block, *cluster, *shared; /* of PTX, the same */
+    PtxGear gear;                         /* of PTX */
+    bool volatile_races;                  /* of PTX */
+    const char *rules;                    /* whose findings count; NULL: all */
+    const char *root;                     /* a folder below which the kernels' own source lies; NULL: none is known */
+    struct Project *project;              /* what else is said of findings; or NULL */
+    CheckOptions runs;                    /* without a launch */
+    bool only_launch;                     /* no other than the one of the file */
+    unsigned timeout;                     /* seconds for each kernel; 0: no bound */
+    bool global;                          /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */
     bool lint, lint_only;        /* what the hardware does not allow, too, or that alone */
@@ -61,6 +65,7 @@ typedef struct Result {
     Question question;
     Launch *launch; /* from a file; NULL if none was given */
     TrailFile *trail;
+    ThreadsTrail *threads_trail; /* of PTX, in its place */
     Verdict *verdicts;
     struct Row **rows; /* while they are run: launches on one memory that the kernel is one of (NULL: it is in none) */
     size_t *places;    /* and its number there */
@@ -125,6 +130,8 @@ typedef enum ShowWhat { SHOW_STEPS, SHOW_TRACE, SHOW_STATE } ShowWhat;
 /* One run, to be looked at: the one that shows the first finding; without findings, one of the launch that was given,
  * or of a chosen one. `step`: after which the state is shown. False: there is none. */
 bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to);
+/* Of PTX: what the memory of that name holds at the end of such a run. False: there is none. */
+bool result_show_memory(Result *result, const char *name, Text *to);
 /* Tells, step by step, what the kernels of the results do to global memory in the run that shows the first finding, or
  * in that of a trail; false if that is a run of a single cluster, or there is none. */
 bool results_show_row(Result *const *results, size_t count, Text *to);

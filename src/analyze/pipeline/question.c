@@ -80,8 +80,19 @@ bool result_set_arguments(Result *result, Launch *launch) {
         if (problem)
             return result_fail(result, "'%s': %s", question->arguments[i], problem);
     }
-    const char *problem = question->grid ? launch_set_grid(launch, question->grid) : NULL;
-    return !problem || result_fail(result, "'%s': %s", question->grid, problem);
+    const struct {
+        const char *text;
+        const char *(*set)(Launch *launch, const char *text);
+    } shapes[] = {{question->grid, launch_set_grid},
+                  {question->block, launch_set_block},
+                  {question->cluster, launch_set_cluster},
+                  {question->shared, launch_set_shared}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const char *problem = shapes[i].text ? shapes[i].set(launch, shapes[i].text) : NULL;
+        if (problem)
+            return result_fail(result, "'%s': %s", shapes[i].text, problem);
+    }
+    return true;
 }
 
 /* A name that no kernel has is a slip of the finger, and silence about it would make a clean verdict one about another
@@ -177,10 +188,17 @@ static void count_devices(const Result *result, Launch *launch) {
             launch->arguments[i].integer = devices;
 }
 
+/* What the launch of a module of IR must not say: it has its threads from the module. */
+static bool has_no_threads(Result *result, const Launch *launch) {
+    return !(launch->block[0] || launch->cluster[0] || launch->has_shared) ||
+           result_fail(result,
+                       "a launch says block, cluster and shared memory for PTX only: Triton GPU IR has them itself");
+}
+
 static bool read_launch(Result *result) {
     const char *path = result->question.launch;
     Launch given = {.grid = {1, 1, 1}};
-    if (!result_set_arguments(result, &given) ||
+    if (!result_set_arguments(result, &given) || !has_no_threads(result, &given) ||
         (given.count && (!check_names(result, &given) || !check_types(result, &given))))
         return false;
     if (!path)
@@ -196,7 +214,7 @@ static bool read_launch(Result *result) {
     if (!named)
         return result_fail(result, "%s is a launch of '%.*s'; there is %s", path, STR_ARG(launch->kernel),
                            result_names(result));
-    return result_set_arguments(result, launch) && check_types(result, launch);
+    return result_set_arguments(result, launch) && has_no_threads(result, launch) && check_types(result, launch);
 }
 
 static bool read_trail(Result *result) {
@@ -216,13 +234,14 @@ static bool read_trail(Result *result) {
 
 const Launch *result_given_launch(const Result *result, size_t kernel) {
     const Launch *launch = result->launch;
-    bool other = launch && result->count > 1 && launch->kernel.size &&
-                 !str_equal(op_symbol(result->functions[kernel]), launch->kernel);
+    bool other =
+        launch && result->count > 1 && launch->kernel.size && !str_equal(result_name(result, kernel), launch->kernel);
     return other ? NULL : launch;
 }
 
 const Launch *result_fixed(Result *result) {
-    if (!result->question.argument_count && !result->question.grid)
+    const Question *question = &result->question;
+    if (!question->argument_count && !question->grid && !question->block && !question->cluster && !question->shared)
         return NULL;
     Launch *made = ARENA_NEW(&result->arena, Launch);
     return result_set_arguments(result, made) ? made : NULL;
@@ -259,14 +278,63 @@ static void prepare_reports(Result *result) {
     }
 }
 
+/* ---- PTX ------------------------------------------------------------------------------------------ */
+
+/* A launch names the kernel that it is for; others of the module have none. */
+static bool read_ptx_launch(Result *result) {
+    const char *path = result->question.launch;
+    Launch *launch = ARENA_NEW(&result->arena, Launch);
+    if (!path)
+        return true;
+    if (!read_beside(result, path) || !launch_read(&result->arena, result->source, launch, &result->diagnostics))
+        return false;
+    result->launch = launch;
+    bool beside = result->count == 1 && is_beside(result, path);
+    if (launch->kernel.size && !beside && !result_keep(result, launch->kernel))
+        return result_fail(result, "%s is a launch of '%.*s'; there is %s", path, STR_ARG(launch->kernel),
+                           result_names(result));
+    return result_set_arguments(result, launch);
+}
+
+static bool read_ptx_trail(Result *result) {
+    const char *path = result->question.trail;
+    ThreadsTrail *trail = ARENA_NEW(&result->arena, ThreadsTrail);
+    if (!read_beside(result, path) || !threads_trail_read(&result->arena, result->source, trail, &result->diagnostics))
+        return false;
+    if (!result_keep(result, trail->kernel))
+        return result_fail(result, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
+                           result_names(result));
+    result->threads_trail = trail;
+    return true;
+}
+
+/* Whether what was given fits the kernels. */
+static bool check_ptx_launch(Result *result) {
+    for (size_t i = 0; i < result->count; i++) {
+        ThreadsOptions options = result_threads(result, i);
+        if (*result->problem)
+            return false;
+        const char *problem = threads_problem(result->ptx, result->entries[i], &options, &result->arena);
+        if (problem)
+            return result_fail(result, "@%.*s: %s", STR_ARG(result_name(result, i)), problem);
+    }
+    return true;
+}
+
 /* Rules read it as it stands: a launch beside it is for those who run it. */
 static bool ask_ptx(Result *result) {
     const Question *question = &result->question;
-    if (!question->lint_only)
-        return result_fail(result, "PTX is read, printed and linted, but not run yet: nothing was checked");
-    if (question->argument_count || question->grid)
+    if (question->report)
+        return result_fail(result, "barrier reports are made of Triton GPU IR; weir check and weir run take PTX");
+    if (question->lint_only && (question->argument_count || question->grid))
         return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
-    return find_entries(result);
+    if (!find_entries(result))
+        return false;
+    if (question->lint_only)
+        return true;
+    if (!result->ptx->functions[result->entries[0]].entry)
+        return result_fail(result, "there is no kernel in it: no .entry with a body");
+    return (question->trail ? read_ptx_trail(result) : read_ptx_launch(result)) && check_ptx_launch(result);
 }
 
 static bool ask(Result *result) {

@@ -130,7 +130,7 @@ void results_check(Result *const *results, size_t count) {
     Row row = {0};
     bool ready = count > 0;
     for (size_t i = 0; i < count; i++)
-        ready &= results[i]->question.global && !*results[i]->problem;
+        ready &= results[i]->question.global && !*results[i]->problem && !results[i]->ptx; /* that is run by itself */
     if (ready) {
         deadline_start(results[0]->question.timeout);
         row_run(&row, results, count, 0, SIZE_MAX);
@@ -159,7 +159,7 @@ static Shown find_shown(const RowWork *work) {
     if (given)
         return (Shown){given->whole ? given : NULL, "the schedule of the trail"};
     for (size_t i = 0; i < work->count; i++)
-        for (size_t k = 0; k < work->results[i]->count; k++) {
+        for (size_t k = 0; !work->results[i]->ptx && k < work->results[i]->count; k++) {
             const Verdict *verdict = &work->results[i]->verdicts[k];
             for (size_t n = 0; n < verdict->finding_count; n++) {
                 const Finding *finding = &verdict->findings[n];

@@ -125,10 +125,32 @@ static void show_run(void *context) {
     }
 }
 
+/* ---- PTX ------------------------------------------------------------------------------------------ */
+
+/* The kernel whose run it is: the first that something was found of. */
+static bool show_threads(Result *result, const ThreadsShow *show) {
+    size_t kernel = 0;
+    const char *problem;
+    while (kernel + 1 < result->count && !result->verdicts[kernel].finding_count)
+        kernel++;
+    if (!result->count)
+        return false;
+    ThreadsOptions options = result_threads(result, kernel);
+    return threads_show(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel], show, &result->arena,
+                        &problem);
+}
+
+bool result_show_memory(Result *result, const char *name, Text *to) {
+    return result->ptx && show_threads(result, &(ThreadsShow){.memory = name, .to = to});
+}
+
 bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
     Show show = {.result = result, .what = what, .step = step, .out = to};
     if (result->ptx)
-        return false; /* it has no runs */
+        return what != SHOW_STATE && show_threads(result, &(ThreadsShow){.steps = what == SHOW_STEPS,
+                                                                         .global = result->question.shows_global,
+                                                                         .trace = what == SHOW_TRACE,
+                                                                         .to = to});
     if (what == SHOW_STEPS && results_show_row(&result, 1, to))
         return true;
     bool enough = result_attempt(result, show_run, &show) && !show.tables.failed;

@@ -7,6 +7,7 @@
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
 #include "analyze/telling/source_lines.h"
+#include "analyze/threads/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,6 +76,34 @@ void step_runs(Result *result, size_t kernel) {
     options.fixed = result_fixed(result);
     options.only_launch = result->question.only_launch;
     run_clusters(result, kernel, &options);
+}
+
+/* ---- PTX ------------------------------------------------------------------------------------------ */
+
+ThreadsOptions result_threads(Result *result, size_t kernel) {
+    static const ThreadsOrders orders[] = {
+        [SCHEDULES_DIRECTED] = ORDERS_DIRECTED, [SCHEDULES_EAGER] = ORDERS_EAGER,
+        [SCHEDULES_LAZY] = ORDERS_LAZY,         [SCHEDULES_ROUND_ROBIN] = ORDERS_ROUND_ROBIN,
+        [SCHEDULES_RANDOM] = ORDERS_RANDOM,     [SCHEDULES_ALL] = ORDERS_ALL,
+    };
+    const Question *question = &result->question;
+    return (ThreadsOptions){.launch = result_given_launch(result, kernel),
+                            .fixed = result_fixed(result),
+                            .only_launch = question->only_launch,
+                            .volatile_races = question->volatile_races,
+                            .gear = question->gear,
+                            .budget = question->runs.budget,
+                            .seed = question->runs.seed,
+                            .orders = orders[question->runs.choice],
+                            .random = question->runs.schedules,
+                            .trail = result->threads_trail,
+                            .progress = question->runs.progress,
+                            .context = question->runs.context};
+}
+
+void step_threads(Result *result, size_t kernel) {
+    ThreadsOptions options = result_threads(result, kernel);
+    threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
 }
 
 /* ---- Global memory that nobody wanted to be looked at --------------------------------------------- */

@@ -3,19 +3,53 @@
 #ifndef ANALYZE_THREADS_CHECK_H
 #define ANALYZE_THREADS_CHECK_H
 
+#include "analyze/threads/trail.h"
 #include "emulate/launch.h"
 #include "emulate/ptx/machine.h"
 #include "finding/finding.h"
 
+/* Which orders are run. */
+typedef enum ThreadsOrders {
+    ORDERS_DIRECTED, /* eager; others where the order can matter */
+    ORDERS_EAGER,
+    ORDERS_LAZY,
+    ORDERS_ROUND_ROBIN,
+    ORDERS_RANDOM,
+    ORDERS_ALL, /* all of these */
+} ThreadsOrders;
+
 typedef struct ThreadsOptions {
     const Launch *launch; /* NULL: they are chosen */
+    const Launch *fixed;  /* what all chosen ones have; NULL: nothing */
     bool only_launch;
     bool volatile_races;
     PtxGear gear;
     uint64_t budget; /* instructions of groups for each run; 0: the default */
     uint64_t seed;
+    ThreadsOrders orders;
+    uint32_t random;           /* how many random ones; 0: the default */
+    const ThreadsTrail *trail; /* that run, and nothing else; NULL */
+    /* Called before each run; may be NULL. */
+    void (*progress)(void *context, const char *launch, uint64_t run, uint64_t runs);
+    void *context;
 } ThreadsOptions;
 
-void threads_check(const PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict);
+void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict);
+/* Whether the launch that is given, or what all chosen ones have, fits the kernel; else a sentence in the verdict's
+ * arena. */
+const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena);
+
+/* What one run is shown as. */
+typedef struct ThreadsShow {
+    bool steps;         /* each event a line */
+    bool global;        /* steps have accesses to global memory, too */
+    const char *memory; /* what that buffer or variable holds at the end; NULL: nothing */
+    bool trace;         /* a trace of the run */
+    Text *to;
+} ThreadsShow;
+/* One run: that of the trail, that of the first finding which has a witness, or the first launch in the eager order.
+ * False: there is none, and *problem says why in one sentence. */
+bool threads_show(PtxModule *module, uint32_t entry, const ThreadsOptions *options, const Verdict *verdict,
+                  const ThreadsShow *show, Arena *arena, const char **problem);
 
 #endif

@@ -10,13 +10,20 @@
 
 /* Memory that is there before the launch. */
 typedef struct PtxBuffer {
-    const char *name; /* of the argument; for people */
+    const char *name;   /* of the buffer, or "argument 2"; for people */
+    uint32_t parameter; /* that points to it; PTX_NONE: several, or none by itself */
     uint64_t address, bytes;
     const uint8_t *data; /* its first `data_bytes`; NULL: none */
     uint64_t data_bytes;
     bool zero;   /* the rest is 0; else nobody knows it */
     bool output; /* nobody has written the rest before */
+    bool chosen; /* nobody said how large it is */
 } PtxBuffer;
+
+/* Buffers lie from here on, so far apart that an offset of 32 bits does not lead from one into the next. Variables of
+ * the module are below. */
+#define PTX_BUFFERS_FIRST UINT64_C(0x200000000)
+#define PTX_BUFFERS_APART UINT64_C(0x100000000)
 
 typedef struct PtxLaunch {
     uint32_t grid[3], block[3], cluster[3];
@@ -26,8 +33,10 @@ typedef struct PtxLaunch {
     PtxBuffer *buffers;
     uint32_t buffer_count;
     bool chosen;
-    bool dependent;   /* it may begin before the launch before it has ended */
-    const char *text; /* in words: "grid 4x1x1, block 128x1x1, n = 1000" */
+    bool dependent;                                /* it may begin before the launch before it has ended */
+    bool chosen_grid, chosen_block, chosen_shared; /* nobody said them */
+    const char *text;                              /* in words: "grid 4x1x1, block 128x1x1, n = 1000" */
+    const Launch *from;                            /* as a launch file has it, with all that was chosen */
 } PtxLaunch;
 
 /* From a launch that was read; what it does not say is chosen. False: something of it does not fit the kernel, and
@@ -35,7 +44,14 @@ typedef struct PtxLaunch {
 bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
                      const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not
- * fit the tile; memory whose contents nobody knows. How many there are, at most `most`. */
-uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, PtxLaunch *launches, uint32_t most);
+ * fit the tile; memory whose contents nobody knows. `fixed`: what the command line says of all of them (a grid of zeros
+ * is not said), or NULL. How many there are, at most `most`; 0 with a sentence if what is fixed does not fit. */
+uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxLaunch *launches,
+                           uint32_t most, const char **problem);
+/* The same launch with memory for that buffer that is `bytes` large. */
+bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes);
+
+/* What a launch has to say of a kernel: `weir launch --template K.ptx`. */
+void ptx_launch_template(const PtxModule *module, uint32_t entry, Text *to);
 
 #endif

@@ -40,12 +40,18 @@ typedef struct PtxBlock {
     uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
 
-/* Generic addresses: where shared, local, const and parameter memory begin in them. Global ones are themselves. A
+/* The base of shared memory is 0: an offset in its block is the address, without the CTA's rank. What lies before
+ * PTX_SHARED_FIRST on sm_90 is not the program's. Local memory and parameters begin at 0, too.
+ *
+ * Generic addresses: where shared, local, const and parameter memory begin in them. Global ones are themselves. A
  * shared address of another CTA of the cluster has its rank in bits 24 to 31 (on sm_90). */
 #define PTX_WINDOW_SHARED UINT64_C(0x7f0000000000)
 #define PTX_WINDOW_LOCAL  UINT64_C(0x7f0100000000)
 #define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
 #define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
+#define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000) /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
 
@@ -69,6 +75,10 @@ typedef struct PtxFrame {
         *mask_unknown;             /* lanes, of each row and mask; registers that nothing was written to are so, too */
     uint32_t carry, carry_unknown; /* of add.cc */
     uint8_t *params;               /* param_bytes for each lane, one lane after the other */
+    uint8_t *param_states;         /* BYTE_... of them */
+    uint32_t *stack;               /* alloca: each lane's top of local memory; NULL: none was made */
+    uint64_t serial;               /* of the run: no other has it, though memory of frames is used again */
+    uint32_t depth;                /* frames below it */
     uint32_t local_at;             /* where its local variables begin in each thread's local memory */
 } PtxFrame;
 
@@ -96,11 +106,12 @@ typedef struct PtxGroup {
     uint32_t meet;        /* PTX_IS_MEETS: top of the places where it is waited for; see control.c */
     uint8_t status;       /* PtxStatus */
     uint32_t waits_for;   /* a barrier's number, a mask of lanes */
-    uint64_t place;       /* PTX_IS_MBARRIER: (CTA << 32 | offset) */
+    uint64_t place;       /* PTX_IS_MBARRIER: see PtxEvent.place, PTX_NO_PLACE: lanes wait for several */
     uint64_t since;       /* machine->changes when it began to spin */
     uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
     uint32_t fingerprint_pc;
     void *parts; /* control.c: where its lanes parted from others */
+    void *spin;  /* spins.c: its state when it jumped back */
 } PtxGroup;
 
 typedef struct PtxWarp {
@@ -128,17 +139,24 @@ typedef struct PtxCta {
 /* ---- What is in flight ---- */
 
 /* An asynchronous operation. It reads and writes memory when it lands; what it does is up to the family that made it.
- */
+ *
+ * Of cp.async, one flight is those of all lanes of an instruction, each with a copy of its own: its events have these
+ * lanes, and spots are by lane, 32 of them, as those of threads' own accesses. All others are one operation. */
 typedef struct PtxFlight {
     uint32_t sequence; /* of issue, from 1 */
     const PtxCode *code;
     PtxWarp *warp;
-    uint32_t lane;
+    uint32_t lane;   /* that issued it; of several the lowest */
+    uint32_t lanes;  /* all of them; 0 is `lane` alone */
+    uint8_t group;   /* GroupKind in which it is waited for; GROUP_NONE: an mbarrier says when it is over, or nothing */
+    uint32_t groups; /* groups of that kind that its lanes had committed before; set by ptx_fly */
+    uint64_t place;  /* of the mbarrier that is told; PTX_NO_PLACE: none */
     void (*land)(struct PtxMachine *machine, struct PtxFlight *flight); /* does it, and tells the events */
     void *detail;
     uint32_t after; /* sequence of another flight that has to land first; 0: none */
     bool landed;
 } PtxFlight;
+#define PTX_NO_PLACE UINT64_MAX
 
 /* ---- Events ---- */
 
@@ -154,17 +172,18 @@ typedef enum PtxEventKind {
     PTX_EVENT_CLUSTER_WAIT, /* lanes go on; order: acquire, or relaxed */
     PTX_EVENT_INIT,         /* mbarrier at `place`: count */
     PTX_EVENT_INVALIDATE,
-    PTX_EVENT_EXPECT,    /* count: bytes */
-    PTX_EVENT_ARRIVE,    /* count: arrivals; order, scope */
-    PTX_EVENT_COMPLETE,  /* bytes of a flight have come */
-    PTX_EVENT_FLIP,      /* a phase completed, by the event before; phase: which, from 0 */
-    PTX_EVENT_TEST,      /* a wait that failed: it orders nothing */
-    PTX_EVENT_WAIT,      /* a wait that succeeded; phase: which it waited for; order, scope */
-    PTX_EVENT_ISSUE,     /* flight begins, after what its thread did before (of wgmma: not so) */
-    PTX_EVENT_LAND,      /* flight is over; what it read and wrote was told between */
-    PTX_EVENT_COMMIT,    /* lanes close a group of `group` */
-    PTX_EVENT_AWAIT,     /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
-    PTX_EVENT_TRACK,     /* cp.async.mbarrier.arrive: an arrival when the copies so far are over */
+    PTX_EVENT_EXPECT,   /* count: bytes of each lane; with `arrives` an arrival of each, too: order, scope */
+    PTX_EVENT_ARRIVE,   /* count: arrivals of each lane; order, scope */
+    PTX_EVENT_COMPLETE, /* bytes have come: of a flight, or of a thread that says so (each lane) */
+    PTX_EVENT_FLIP,     /* a phase completed, by the event before; phase: which, from 0 */
+    PTX_EVENT_TEST,     /* a wait that failed: it orders nothing */
+    PTX_EVENT_WAIT,     /* a wait that succeeded; phase: which it waited for; order, scope */
+    PTX_EVENT_ISSUE,    /* flight begins, after what its thread did before (of wgmma: not so) */
+    PTX_EVENT_LAND,     /* flight is over; what it read and wrote was told between */
+    PTX_EVENT_COMMIT,   /* lanes close a group of `group` */
+    PTX_EVENT_AWAIT,    /* lanes know that all but the last `count` groups are over; read_only: as far as they read */
+    PTX_EVENT_TRACK,    /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of
+                           the flight that this begins, which has these lanes */
     PTX_EVENT_COMMIT_TO, /* tcgen05.commit: an arrival when the MMAs so far are over */
     PTX_EVENT_AWAIT_LAUNCHES,
     PTX_EVENT_EXIT, /* lanes end */
@@ -199,13 +218,14 @@ typedef struct PtxEvent {
     const uint32_t *sizes; /* flights: bytes of each piece; NULL: access.bytes each */
     uint32_t changes;      /* writes: lanes whose write changes memory; updates: lanes that store */
     /* barriers */
-    uint64_t place;   /* mbarrier: CTA << 32 | offset in its shared memory */
+    uint64_t place;   /* mbarrier: CTA << 32 | its address in shared memory of that */
     uint32_t barrier; /* named: id */
     int64_t count;
     uint32_t phase;
     uint8_t order, scope;
     uint8_t group; /* GroupKind of effect.h */
     bool read_only;
+    bool arrives, drops; /* expect: it arrives; arrivals: they are expected no more from the next phase on */
     /* fences */
     uint8_t proxy;   /* fence.proxy: between this and the generic one; else the generic one: order and scope count */
     PtxSpace space;  /* fence.proxy: of which memory alone; PTX_SPACE_UNKNOWN: all */
@@ -217,10 +237,10 @@ typedef void PtxObserve(void *observer, const PtxEvent *event);
 
 /* ---- The machine ---- */
 
-/* Why it cannot go on: the program did what it must not do. */
+/* Why it cannot go on: the program did what it must not do. A flight that lands may do so, too. */
 typedef struct PtxFault {
     RuleId rule;
-    const PtxCode *code;
+    const PtxCode *code; /* NULL: there is none */
     const PtxWarp *warp;
     uint32_t lanes;
     uint64_t address;      /* as the program has it; or place of an mbarrier */
@@ -235,6 +255,17 @@ typedef struct PtxGuess {
     const PtxCode *source; /* where it came from, if that is known: a load, a clock; NULL */
     uint64_t times;
 } PtxGuess;
+
+/* The first read of bytes that nobody has written, in shared or local memory, or in a buffer that is written only; one
+ * for each instruction. */
+typedef struct PtxUnset {
+    const PtxCode *code;
+    uint32_t cta, thread;
+    PtxSpace space;
+    const char *name; /* of the block */
+    uint64_t offset;
+    uint64_t times;
+} PtxUnset;
 
 typedef enum PtxGear { GEAR_DATA, GEAR_SLICE } PtxGear;
 
@@ -259,14 +290,17 @@ typedef struct PtxMachine {
     bool step_visible; /* a turn ends before each visible instruction but the first */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
+    PtxUnset *unset;
+    uint32_t unset_count, unset_capacity;
     PtxFault fault;
     const PtxCode *unknown; /* an instruction that cannot be run; unknown_why: a sentence, or NULL */
     const char *unknown_why;
     Text *printed; /* what the kernel prints; NULL: nowhere */
     PtxObserve *observe;
     void *observer;
-    uint8_t *ran; /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    void *grid;   /* state of a family that is the grid's */
+    uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
+    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */
@@ -291,7 +325,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group);
 /* Runs the group until it waits, ends, is about to do something visible (step_visible), or has jumped back often enough
  * to let others go on. */
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
-/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do. */
+/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a fault
+ * if lanes that they leave behind wait for them at an instruction that is for the warp together. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
 void ptx_flight_land(PtxMachine *machine, uint32_t index);
@@ -335,10 +370,19 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
+/* A lane reads bytes that nobody has written. */
+void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* Something not known decides: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
 uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
-/* Puts an operation in flight; it lands at once if everything does. */
-PtxFlight *ptx_fly(PtxMachine *machine, const PtxFlight *flight);
+/* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */
+bool ptx_fly(PtxMachine *machine, const PtxFlight *flight);
+/* The place of an mbarrier at an address that was resolved. */
+static inline uint64_t ptx_place(PtxSpot spot) {
+    return (uint64_t)spot.block->cta << 32 | (uint32_t)(spot.block->base + spot.offset);
+}
+/* Arrivals, bytes to come or that have come at the mbarrier event->place: what an event of kind ARRIVE, EXPECT or
+ * COMPLETE says. Told, done, and phases that are complete with it told. False: machine->fault. */
+bool ptx_mbarrier_bring(PtxMachine *machine, const PtxEvent *event);
 /* The special register `special` of the table, part, as a row. */
 void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, uint32_t number, unsigned part,
                         Lanes *values, uint32_t *unknown);
@@ -351,14 +395,16 @@ void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes);
 /* ---- What families hold in `sync` and `tensor`, for whoever asks (barriers.c, tensor.c) ---- */
 
 typedef struct PtxMbarrier {
-    uint32_t offset; /* in shared memory of its CTA */
+    uint32_t offset; /* its address in shared memory of its CTA */
     uint32_t count, pending;
     int64_t bytes;
     uint32_t phase; /* completed so far */
     bool live;
 } PtxMbarrier;
-/* The mbarrier there; NULL: there never was one. */
+/* The mbarrier there (offset: its shared address); NULL: there never was one. */
 const PtxMbarrier *ptx_mbarrier_at(const PtxCta *cta, uint32_t offset);
+/* One that is live and has some of these bytes, which nobody may write then; NULL: none. */
+const PtxMbarrier *ptx_mbarrier_among(const PtxCta *cta, uint32_t offset, uint32_t bytes);
 typedef struct PtxNamed {
     uint32_t arrived, expected; /* threads; expected 0: nobody is there */
     uint64_t warps;             /* that have come */
@@ -369,7 +415,17 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
-/* Whether the wait of a group that has such a status is over. */
+/* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether they
+ * are free. */
+#define PTX_WAITS_COLUMNS (UINT32_C(1) << 31)
+bool tensor_has_columns(const PtxMachine *machine, const PtxGroup *group);
+/* Whether the wait of a group that has such a status is over. Its instruction is then run again, with any status. */
 bool barriers_passes(const PtxMachine *machine, const PtxGroup *group);
+/* Part of a warp is at an instruction that is for all of it together: that is a fault. */
+PtxStep barriers_divergent(PtxMachine *machine, const PtxGroup *group, const PtxCode *code);
+/* Whether a request of another cluster took this one: it never begins. */
+bool barriers_canceled(const PtxMachine *machine, uint32_t cluster);
+/* Whether something of the CTA is in flight; it is over when that has landed. */
+bool flights_of_cta(const PtxMachine *machine, const PtxCta *cta);
 
 #endif

@@ -69,8 +69,10 @@ typedef struct PtxCode {
     bool guard_negated;
     bool visible; /* other threads may notice it, or it notices them: a memory access that is not to the thread's own, a
                      barrier, ... */
-    bool skipped; /* gear `slice`: nothing that decides anything depends on it */
-    bool data;    /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
+    bool blocks;  /* it may wait: lanes whose guard does not hold part from the others before it */
+    bool together; /* all lanes of a warp run it together: .aligned */
+    bool skipped;  /* gear `slice`: nothing that decides anything depends on it */
+    bool data;     /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
     uint32_t first, count; /* arguments, those on top, the guard not counted */
     uint32_t meets;        /* control: code where threads that part here meet again; PTX_NONE */
     const PtxForm *form;
@@ -95,6 +97,8 @@ typedef struct PtxSeat {
     uint8_t members; /* of a vector; 1 */
 } PtxSeat;
 
+enum { PTX_USED = 1, PTX_ADDRESSED = 2 }; /* named; its address is taken */
+
 typedef struct PtxProgram {
     const PtxModule *module;
     Arena *arena;
@@ -107,6 +111,9 @@ typedef struct PtxProgram {
     uint32_t constant_count, constant_capacity;
     PtxRoutine *routines; /* one for each function of the module; those that the kernel cannot come to are not ready */
     PtxSeat *seats;       /* one for each variable of the module */
+    uint8_t **images;     /* initial values of variables in global and const memory; NULL: zeros, or none */
+    uint8_t *used;        /* of each variable of the module: PTX_USED..., by the kernel or what it may call */
+    uint8_t *specials;    /* of each special register of the table: which it is (special.c) */
     uint32_t parameter_bytes; /* of the kernel */
     uint64_t shared_bytes;    /* static, with what comes before them: 0x400 on sm_90 */
     uint64_t dynamic_at;      /* where dynamic shared memory begins: a variable without a size */

@@ -13,8 +13,11 @@ typedef struct PtxSchedule {
     uint64_t seed;
     bool mirrored; /* from the last CTA and warp to the first */
     uint32_t held, held_count, held_pc;
+    const uint32_t *only; /* clusters that are run, and no others, in this order; NULL: all */
+    uint32_t only_count;
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
+    ScheduleKind as; /* SCHEDULE_REPLAY: the kind of the schedule whose trail it is; `mirrored` is of that, too */
 } PtxSchedule;
 
 typedef enum PtxEnd {

@@ -135,6 +135,7 @@ static const struct {
     {"multicast", offsetof(PtxEffect, effect.multicast)},
     {"pair", offsetof(PtxEffect, effect.pair)},
     {"gives-up", offsetof(PtxEffect, effect.gives_up)},
+    {"blocks", offsetof(PtxEffect, blocks)},
 };
 
 /* Words that an operand follows. */

@@ -30,6 +30,7 @@ typedef struct PtxEffect {
     bool matrix;          /* a matrix, as the modifiers say, by the warp together */
     bool any_cta;         /* in shared memory of any CTA of the cluster: the address says which */
     bool by_state;        /* wait */
+    bool blocks;          /* wait: for some time before it gives up */
     bool drops;           /* arrive, expect: it is expected in this phase for the last time */
     bool no_complete;     /* arrive: it must not be the last one of the phase */
     bool read_only;       /* nobody may write it while the kernel runs */

@@ -1,0 +1,539 @@
+/* Launches, worlds and orders: which runs of a PTX kernel are made, and what is made of how they end. */
+#include "analyze/threads/runs.h"
+
+#include "analyze/threads/classes.h"
+#include "base/deadline.h"
+#include "emulate/ptx/slice.h"
+
+enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
+static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
+static const size_t program_budget = (size_t)2 << 30;
+
+/* ---- A machine ----------------------------------------------------------------------------------- */
+
+bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
+    const char *problem = "";
+    check->launch = launch;
+    check->machine = ptx_machine(check->program, launch, check->options->gear, &problem);
+    if (!check->machine) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return false;
+    }
+    check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    check->machine->ran = check->ran;
+    check->events = 0;
+    check->classes = 0;
+    check->guessed = false;
+    check->runs = 0;
+    check->history = history_new(&check->arena);
+    return true;
+}
+
+void runs_close(ThreadsCheck *check) {
+    if (check->machine)
+        ptx_machine_free(check->machine);
+    check->machine = NULL;
+}
+
+static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
+
+typedef struct Audience {
+    ThreadsCheck *check;
+    PtxWatch *watch;
+} Audience;
+
+static void observe(void *observer, const PtxEvent *event) {
+    const Audience *audience = observer;
+    audience->check->events++;
+    history_see(audience->check->history, event);
+    if (audience->watch)
+        ptx_watch_observe(audience->watch, event);
+}
+
+static void begin_run(void *to) {
+    const Audience *audience = to;
+    history_clear(audience->check->history);
+    if (audience->watch)
+        ptx_watch_start(audience->watch);
+}
+
+static void end_run(const Audience *audience) {
+    if (audience->watch)
+        ptx_watch_end(audience->watch);
+    audience->check->runs++;
+}
+
+static bool has_races(const PtxWatch *watch) {
+    uint32_t count = 0;
+    if (watch)
+        (void)ptx_watch_races(watch, &count);
+    return count > 0;
+}
+
+/* A CTA has run that speaks for others; what it shows beside races is told at once. */
+static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
+    const Audience *audience = to;
+    ThreadsCheck *check = audience->check;
+    ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
+    end_run(audience);
+    tell_unset(check, &run);
+    threads_guesses(check);
+    check->guessed |= check->machine->guess_count > 0;
+    return !has_races(audience->watch) && !deadline_passed();
+}
+
+/* One CTA of each class; false: the grid has to be run whole. */
+static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
+    Classes classes;
+    ThreadsCheck *check = audience->check;
+    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.only ||
+        !classes_apply(check->machine) || has_races(audience->watch))
+        return false;
+    ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
+    *end = classes.end;
+    check->classes = result == CLASSES_NONE ? 0 : classes.count;
+    if (result == CLASSES_NONE || (result == CLASSES_MEET && !has_races(audience->watch)))
+        return false;
+    if (result != CLASSES_DONE) {
+        uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, classes.cta_count);
+        memcpy(only, classes.ctas, classes.cta_count * sizeof *only);
+        run->schedule.only = only;
+        run->schedule.only_count = classes.cta_count;
+    }
+    return true;
+}
+
+PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
+    PtxMachine *machine = check->machine;
+    Audience audience = {check, watch};
+    PtxEnd end;
+    machine->world = run->world;
+    machine->observe = observe;
+    machine->observer = &audience;
+    if (check->options->progress)
+        check->options->progress(check->options->context, check->launch->text, check->runs, 0);
+    if (!make_classes(&audience, run, &end)) {
+        begin_run(&audience);
+        end = ptx_schedule_run(machine, &run->schedule);
+        end_run(&audience);
+    }
+    machine->observe = NULL;
+    return end;
+}
+
+/* ---- What a run shows ---------------------------------------------------------------------------- */
+
+static bool is_wrong(PtxEnd end) {
+    return end == PTX_END_STUCK || end == PTX_END_FAULT;
+}
+
+/* Says how the run that was just made ended. False: this launch needs no other run. */
+static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    switch (end) {
+    case PTX_END_COMPLETE:
+        return true;
+    case PTX_END_STUCK:
+        (void)threads_blocked(check, &run->schedule, run->world);
+        return false;
+    case PTX_END_FAULT:
+        (void)threads_fault(check, &run->schedule, run->world);
+        return false;
+    case PTX_END_UNKNOWN:
+        threads_unmodeled(check);
+        return false;
+    case PTX_END_TIME:
+        return false; /* whoever set the deadline says so */
+    case PTX_END_BUDGET:
+        if (machine->used >= machine->budget)
+            verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu instructions (raise --budget)",
+                               (unsigned long long)machine->budget);
+        else if (!deadline_look())
+            verdict_incomplete(check->verdict, "", 0, "the run needs more memory than the limit");
+        return false;
+    default:
+        verdict_incomplete(check->verdict, "", 0, "a trail does not fit the kernel");
+        return false;
+    }
+}
+
+/* Whether something that was read from shared memory before it was written decides what is run. */
+static bool decides(const PtxMachine *machine, const PtxCode *source) {
+    for (uint32_t i = 0; i < machine->guess_count; i++)
+        if (machine->guesses[i].source == source)
+            return true;
+    return false;
+}
+
+static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
+    Verdict *verdict = check->verdict;
+    for (uint32_t i = 0; i < check->machine->unset_count; i++) {
+        const PtxUnset *unset = &check->machine->unset[i];
+        uint32_t line = code_line(check->program, unset->code);
+        bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
+            told = verdict->findings[k].places[0].ir_line == line;
+        if (told)
+            continue;
+        PtxCta *cta = check->machine->ctas[unset->cta];
+        PtxBlock unknown = {.space = PTX_SPACE_SHARED};
+        PtxSpot spot = {cta ? &cta->shared : &unknown, unset->offset};
+        const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
+        Finding *finding = verdict_finding(verdict);
+        finding->rule = RULE_SHARED_UNINITIALIZED;
+        finding->space = "shared";
+        finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
+        finding->why = "No thread of the CTA has written it since the CTA started.";
+        finding->fix = "Write it first, and put __syncthreads() between the write and the read.";
+        finding->launch = check->launch->text;
+        finding->schedule = schedule_words(check, &run->schedule);
+        finding->witness = witness_of(check, &run->schedule, run->world);
+        finding->times = (size_t)unset->times;
+        if (!decides(check->machine, unset->code)) {
+            finding->graded = true;
+            finding->grade = SEVERITY_NOTE;
+        }
+        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
+        place->agent = thread;
+        place->role = "reads";
+        place->note = bytes;
+    }
+}
+
+/* Data over an mbarrier: what its phases are then is not defined. */
+static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why =
+        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+        "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, &run->schedule);
+    finding->witness = witness_of(check, &run->schedule, run->world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
+}
+
+/* ---- Races --------------------------------------------------------------------------------------- */
+
+/* Tells those that the watch has beyond the first `told`. Returns how many it has. */
+static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const PtxWatch *watch, uint32_t told) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (; told < count; told++)
+        (void)threads_race(check, &races[told], &run->schedule, run->world);
+    return count;
+}
+
+/* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
+static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        verdict_incomplete(
+            check->verdict, "", code_line(check->program, races[i].second.code),
+            "for some choices of data that is not known, this access races with the one at line %u: give "
+            "the data with the launch",
+            code_line(check->program, races[i].first.code));
+}
+
+static PtxWatch *watch_new(ThreadsCheck *check) {
+    const char *problem = "";
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races};
+    PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
+    if (!watch)
+        verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
+    return watch;
+}
+
+/* ---- Worlds -------------------------------------------------------------------------------------- */
+
+/* The other ways to choose what is not known. Where it goes wrong in some of them only, that is said. */
+static void run_worlds(ThreadsCheck *check) {
+    bool single = check->machine->guess_count == 1;
+    for (unsigned world = 1; world < WORLDS; world++) {
+        ThreadsRun run = {.world = world};
+        PtxWatch *watch = watch_new(check);
+        PtxEnd end = runs_make(check, &run, watch);
+        single &= check->machine->guess_count <= 1;
+        if (single)
+            (void)tell_races(check, &run, watch, 0);
+        else
+            doubt_races(check, watch);
+        if (is_wrong(end) && !single)
+            verdict_incomplete(check->verdict, "", 0,
+                               "it %s for some choices of data that is not known: give the data with the launch",
+                               end == PTX_END_STUCK ? "hangs" : "faults");
+        else if (end != PTX_END_BUDGET && !judge(check, &run, end))
+            return; /* loops on made-up data need not end */
+        threads_guesses(check);
+        if (deadline_passed())
+            return;
+    }
+}
+
+/* ---- Orders -------------------------------------------------------------------------------------- */
+
+/* Others than the eager one. */
+static uint32_t list_orders(const ThreadsCheck *check, ThreadsOrders orders, bool open, PtxSchedule *list) {
+    uint32_t count = 0, random = check->options->random ? check->options->random : USUAL_RANDOM;
+    bool all = orders == ORDERS_ALL || (orders == ORDERS_DIRECTED && open);
+    if (all)
+        list[count++] = (PtxSchedule){.kind = SCHEDULE_EAGER, .mirrored = true};
+    if (all || orders == ORDERS_LAZY)
+        list[count++] = (PtxSchedule){.kind = SCHEDULE_LAZY};
+    if (all || orders == ORDERS_ROUND_ROBIN)
+        list[count++] = (PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN};
+    for (uint32_t i = 0; (all || orders == ORDERS_RANDOM) && i < random; i++)
+        list[count++] = (PtxSchedule){.kind = SCHEDULE_RANDOM, .seed = check->options->seed + i};
+    return count;
+}
+
+static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, const PtxCode *why) {
+    uint32_t most = 8 + (check->options->random ? check->options->random : USUAL_RANDOM);
+    PtxSchedule *list = ARENA_ARRAY(&check->arena, PtxSchedule, most);
+    uint32_t count = list_orders(check, check->options->orders, why != NULL, list), made = 0;
+    for (; made < count && !deadline_passed(); made++) {
+        ThreadsRun run = {.schedule = list[made]};
+        PtxEnd end = runs_make(check, &run, watch);
+        told = tell_races(check, &run, watch, told);
+        if (!judge(check, &run, end))
+            return;
+    }
+    if (why && made)
+        verdict_note(check->verdict, "what is read at line %u depends on the order of threads: %u schedules were tried",
+                     code_line(check->program, why), made + 1);
+}
+
+/* ---- A launch ------------------------------------------------------------------------------------ */
+
+/* The buffer of a chosen launch that the machine ran out of, and how large it should be; false: that is not why. */
+static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *bytes) {
+    const PtxFault *fault = &check->machine->fault;
+    if (fault->rule != RULE_GLOBAL_OUT_OF_BOUNDS && fault->rule != RULE_ACCESS_INVALID)
+        return false;
+    for (uint32_t i = 0; i < check->launch->buffer_count; i++) {
+        const PtxBuffer *at = &check->launch->buffers[i];
+        uint64_t offset = fault->address - at->address;
+        if (fault->address < at->address || offset < at->bytes || offset >= largest_buffer / 2 || !at->chosen)
+            continue;
+        *buffer = i;
+        for (*bytes = at->bytes ? at->bytes : 1; *bytes <= offset + (offset >> 1);)
+            *bytes *= 2;
+        return true;
+    }
+    return false;
+}
+
+static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run, PtxWatch **watch) {
+    PtxEnd end = runs_make(check, run, *watch);
+    uint32_t buffer;
+    uint64_t bytes;
+    for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
+        if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
+            break;
+        runs_close(check);
+        if (!runs_open(check, launch))
+            return PTX_END_TIME;
+        *watch = watch_new(check);
+        end = runs_make(check, run, *watch);
+    }
+    return end;
+}
+
+static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
+    *verdict_launch(check->verdict) =
+        (LaunchRun){.text = launch->text,
+                    .chosen = launch->chosen,
+                    .ctas = (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                    .schedules = check->classes ? check->runs / check->classes : check->runs,
+                    .classes = check->classes,
+                    .events = check->events};
+}
+
+static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
+    ThreadsOrders orders = check->options->orders;
+    ThreadsRun first = {0};
+    if (orders == ORDERS_LAZY || orders == ORDERS_ROUND_ROBIN || orders == ORDERS_RANDOM) {
+        run_orders(check, watch, 0, NULL);
+        return;
+    }
+    PtxEnd end = run_first(check, launch, &first, &watch);
+    if (!check->machine)
+        return;
+    uint32_t told = tell_races(check, &first, watch, 0);
+    tell_unset(check, &first);
+    tell_overwrite(check, &first);
+    threads_guesses(check);
+    bool guessed = check->guessed || check->machine->guess_count > 0;
+    const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    if (!judge(check, &first, end) || orders == ORDERS_EAGER)
+        return;
+    if (guessed)
+        run_worlds(check);
+    run_orders(check, watch, told, why);
+}
+
+static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
+    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
+    if (runs_open(check, launch))
+        run_all(check, launch, watch_new(check));
+    add_launch(check, launch);
+    runs_close(check);
+}
+
+/* ---- A kernel ------------------------------------------------------------------------------------ */
+
+static bool prepare(ThreadsCheck *check, const char **problem) {
+    check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
+    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+        return false;
+    if (check->program)
+        check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+    return check->program;
+}
+
+static void replay(ThreadsCheck *check) {
+    const ThreadsTrail *trail = check->options->trail;
+    const char *problem;
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    if (!ptx_launch_bind(&check->arena, check->program, &trail->launch, launch, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
+        return;
+    }
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
+    ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
+    if (runs_open(check, launch)) {
+        PtxWatch *watch = watch_new(check);
+        PtxEnd end = runs_make(check, &run, watch);
+        (void)tell_races(check, &run, watch, 0);
+        tell_unset(check, &run);
+        tell_overwrite(check, &run);
+        (void)judge(check, &run, end);
+    }
+    add_launch(check, launch);
+    runs_close(check);
+}
+
+/* Launches that Weir chooses, with smaller blocks where shared memory is too small for the usual one. */
+static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **problem) {
+    const Launch *fixed = check->options->fixed;
+    uint32_t count = ptx_launch_choose(&check->arena, check->program, fixed, launches, MOST_LAUNCHES, problem);
+    for (int64_t threads = 64; count && launches[0].chosen_block && !check->program->required[0] && threads >= 32;
+         threads /= 2) {
+        if (!runs_open(check, &launches[0]))
+            break;
+        ThreadsRun run = {0};
+        bool small =
+            runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_BOUNDS;
+        runs_close(check);
+        if (!small)
+            break;
+        Launch less = fixed ? *fixed : (Launch){.kernel = STR("")};
+        less.block[0] = threads, less.block[1] = less.block[2] = 1;
+        count = ptx_launch_choose(&check->arena, check->program, &less, launches, MOST_LAUNCHES, problem);
+        for (uint32_t i = 0; i < count; i++)
+            launches[i].chosen_block = true;
+    }
+    return count;
+}
+
+static void check_launches(ThreadsCheck *check) {
+    const ThreadsOptions *options = check->options;
+    PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
+    const char *problem = "";
+    uint32_t count = 1;
+    bool chosen = !options->launch;
+    if (chosen)
+        count = choose(check, launches, &problem);
+    else
+        count = ptx_launch_bind(&check->arena, check->program, options->launch, launches, &problem);
+    if (!count) {
+        verdict_incomplete(check->verdict, "", 0, "there is no launch to run: %s", problem);
+        return;
+    }
+    for (uint32_t i = 0; i < count && !deadline_passed(); i++) {
+        check_launch(check, &launches[i]);
+        if (verdict_faults(check->verdict, NULL))
+            break; /* what other launches show is mostly the same */
+    }
+    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
+    check->verdict->only_launch = !chosen;
+}
+
+static void check_kernel(ThreadsCheck *check) {
+    const char *problem = "";
+    if (!prepare(check, &problem))
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+    else if (check->options->trail)
+        replay(check);
+    else
+        check_launches(check);
+}
+
+/* Calls `work`, and frees what the check holds if an arena is exhausted. */
+static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
+    jmp_buf here, *outer = check->verdict->arena->exhausted;
+    arena_init(&check->arena, program_budget);
+    if (setjmp(here)) {
+        check->verdict->arena->exhausted = outer;
+        runs_close(check);
+        arena_free(&check->arena);
+        if (outer)
+            longjmp(*outer, 1);
+        return;
+    }
+    check->arena.exhausted = check->verdict->arena->exhausted = &here;
+    work(check);
+    check->verdict->arena->exhausted = outer;
+    arena_free(&check->arena);
+}
+
+void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
+    ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
+    with_arena(&check, check_kernel);
+}
+
+/* ---- Whether a launch fits ----------------------------------------------------------------------- */
+
+const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
+    const Launch *launch = options->trail ? &options->trail->launch : options->launch;
+    Arena scratch;
+    PtxLaunch bound;
+    const char *problem = NULL;
+    jmp_buf here;
+    arena_init(&scratch, program_budget);
+    scratch.exhausted = &here;
+    if (setjmp(here)) {
+        arena_free(&scratch);
+        return NULL; /* the check says so */
+    }
+    const PtxProgram *program = ptx_program(&scratch, module, entry, program_budget, &problem);
+    bool good = true;
+    if (program && launch)
+        good = ptx_launch_bind(&scratch, program, launch, &bound, &problem);
+    else if (program && options->fixed)
+        good = ptx_launch_choose(&scratch, program, options->fixed, &bound, 1, &problem) > 0;
+    const char *sentence = good || !problem ? NULL : arena_copy(arena, problem, strlen(problem));
+    arena_free(&scratch);
+    return sentence;
+}

@@ -1,0 +1,160 @@
+/* Runs that stop: accesses that must not be, traps, instructions that cannot be run, values that nobody knows. */
+#include "analyze/threads/internal.h"
+
+#include <inttypes.h>
+
+/* ---- Faults -------------------------------------------------------------------------------------- */
+
+static uint32_t first_thread(const PtxFault *fault) {
+    uint32_t lane = fault->lanes ? (uint32_t)__builtin_ctz(fault->lanes) : 0;
+    return fault->warp ? fault->warp->index * PTX_LANES + lane : 0;
+}
+
+static bool is_out_of_bounds(RuleId rule) {
+    return rule == RULE_GLOBAL_OUT_OF_BOUNDS || rule == RULE_ACCESS_INVALID;
+}
+
+/* At a launch that Weir chose it says nothing of the kernel: memory is not as large as numbers say, and what is
+ * asserted is what callers have to see to. */
+static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
+    if (fault->rule == RULE_KERNEL_TRAP)
+        return check->launch->chosen;
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
+        return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
+    if (!is_out_of_bounds(fault->rule))
+        return false;
+    bool chosen = check->launch->chosen;
+    for (uint32_t i = 0; fault->block && i < check->launch->buffer_count; i++)
+        chosen |= check->launch->buffers[i].address == fault->block->base && check->launch->buffers[i].chosen;
+    return chosen;
+}
+
+static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
+    uint32_t line = code_line(check->program, fault->code);
+    if (fault->rule == RULE_KERNEL_TRAP)
+        verdict_note(check->verdict, "line %u traps at a launch that Weir chose (%s), which does not count", line,
+                     check->launch->text);
+    else
+        verdict_incomplete(check->verdict, "", line,
+                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
+                           fault->what ? fault->what : check->launch->text);
+}
+
+static const char *fix_of(RuleId rule) {
+    switch (rule) {
+    case RULE_GLOBAL_OUT_OF_BOUNDS:
+        return "Check the index against the size before the access, or make the buffer in the launch as large as the "
+               "real one.";
+    case RULE_SHARED_OUT_OF_BOUNDS:
+        return "Correct the index, or launch with more dynamic shared memory (\"shared\" in the launch file).";
+    case RULE_LOCAL_OUT_OF_BOUNDS:
+        return "Correct the index, or make the array larger.";
+    case RULE_ACCESS_INVALID:
+        return "Give the pointer memory in the launch; convert addresses between spaces with cvta.";
+    case RULE_ACCESS_ALIGNMENT:
+        return "Align the address to the size of the access, or use narrower accesses.";
+    case RULE_CLUSTER_EXIT:
+        return "Let no CTA of the cluster exit before the others are done with its shared memory: end with a cluster "
+               "barrier (cluster.sync()).";
+    case RULE_KERNEL_TRAP:
+        return "Look at the condition that is checked there.";
+    case RULE_BARRIER_UNINITIALIZED:
+        return "Initialize the mbarrier (mbarrier.init) in one thread, and synchronize before others use it.";
+    case RULE_BARRIER_UNDERFLOW:
+        return "Initialize the mbarrier with the number of arrivals that each phase gets.";
+    case RULE_BARRIER_INVALIDATED:
+        return "Invalidate the mbarrier after its last use only, with a barrier in between.";
+    case RULE_NAMED_COUNT:
+        return "Let all threads that use the barrier give the same number of threads.";
+    case RULE_THREADS_DIVERGENT_WARP:
+        return "Let all threads of the warp execute the instruction together: move it out of the condition.";
+    default:
+        return "";
+    }
+}
+
+static const char *space_of(const PtxFault *fault) {
+    const char *family = rule_of(fault->rule)->id;
+    bool shared = fault->block && (fault->block->space == PTX_SPACE_SHARED || fault->block->space == PTX_SPACE_CLUSTER);
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS || fault->rule == RULE_CLUSTER_EXIT || shared)
+        return "shared";
+    return strncmp(family, "global", 6) == 0 || strncmp(family, "access", 6) == 0 || strncmp(family, "local", 5) == 0 ||
+                   strncmp(family, "kernel", 6) == 0
+               ? "global"
+               : "barrier";
+}
+
+/* "thread 5 of CTA 2: 16 bytes behind the end of x" */
+static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
+    const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    if (fault->what)
+        return verdict_text(check->verdict, "%s: %s", thread, fault->what);
+    return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
+}
+
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+    const PtxFault *fault = &check->machine->fault;
+    Verdict *verdict = check->verdict;
+    uint32_t line = code_line(check->program, fault->code);
+    if (is_made_up(check, fault)) {
+        say_made_up(check, fault);
+        return NULL;
+    }
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == fault->rule && verdict->findings[i].places[0].ir_line == line) {
+            verdict->findings[i].times++;
+            return NULL;
+        }
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = fault->rule;
+    finding->space = space_of(fault);
+    finding->message = message_of(check, fault);
+    unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
+    finding->why =
+        lanes > 1
+            ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
+                           lanes - 1, fault->address)
+            : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
+    finding->fix = fix_of(fault->rule);
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, schedule);
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = 1;
+    FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
+    place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    place->role = "is here";
+    return finding;
+}
+
+/* ---- What is not known --------------------------------------------------------------------------- */
+
+void threads_unmodeled(ThreadsCheck *check) {
+    const PtxMachine *machine = check->machine;
+    const PtxCode *code = machine->unknown;
+    Str form = code ? code->form->text : STR("");
+    verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
+                       code ? code_line(check->program, code) : 0, "%s",
+                       machine->unknown_why
+                           ? machine->unknown_why
+                           : "the machine does not run this instruction: nothing after it was checked");
+}
+
+/* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
+void threads_guesses(ThreadsCheck *check) {
+    const PtxMachine *machine = check->machine;
+    for (uint32_t i = 0; i < machine->guess_count; i++) {
+        const PtxGuess *guess = &machine->guesses[i];
+        uint32_t line = code_line(check->program, guess->code);
+        const char *source =
+            guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
+                          : "";
+        if (code_role(check, guess->code) == ROLE_ACCESSES)
+            verdict_incomplete(check->verdict, "", line,
+                               "an address depends on data that is not known%s: give it as data of the launch", source);
+        else
+            verdict_note(check->verdict,
+                         "the condition at line %u depends on data that is not known%s: it was tried in "
+                         "several ways",
+                         line, source);
+    }
+}

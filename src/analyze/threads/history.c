@@ -1,0 +1,131 @@
+/* What was done to mbarriers in a run that went wrong: who initialized them, who arrived, how many phases completed. */
+#include "analyze/threads/internal.h"
+
+enum { MBARRIER_SIZE = 8 };
+
+struct History {
+    Arena *arena;
+    MbarrierHistory *items;
+    uint32_t count, capacity;
+    uint32_t low, high; /* addresses that mbarriers have, in whatever CTA */
+    Overwrite overwrite;
+};
+
+History *history_new(Arena *arena) {
+    History *history = ARENA_NEW(arena, History);
+    history->arena = arena;
+    history_clear(history);
+    return history;
+}
+
+void history_clear(History *history) {
+    history->count = 0;
+    history->low = UINT32_MAX;
+    history->high = 0;
+    history->overwrite = (Overwrite){0};
+}
+
+Overwrite history_overwrite(const History *history) {
+    return history->overwrite;
+}
+
+static MbarrierHistory *item_of(History *history, uint64_t place) {
+    for (uint32_t i = history->count; i-- > 0;)
+        if (history->items[i].place == place)
+            return &history->items[i];
+    MbarrierHistory *item = ARENA_PUSH(history->arena, history->items, history->count, history->capacity);
+    *item = (MbarrierHistory){.place = place};
+    history->low = (uint32_t)place < history->low ? (uint32_t)place : history->low;
+    history->high = (uint32_t)place + MBARRIER_SIZE > history->high ? (uint32_t)place + MBARRIER_SIZE : history->high;
+    return item;
+}
+
+/* Of each instruction the last time. */
+static void add_arriver(MbarrierHistory *item, const PtxEvent *event) {
+    uint32_t at = 0;
+    while (at < item->arriver_count && item->arrivers[at].code != event->code)
+        at++;
+    if (at == HISTORY_ARRIVERS)
+        return;
+    item->arriver_count += at == item->arriver_count;
+    item->arrivers[at].code = event->code;
+    item->arrivers[at].warp = event->warp;
+    item->arrivers[at].lane = event->lanes ? (uint32_t)__builtin_ctz(event->lanes) : 0;
+}
+
+/* A wait that a fresh mbarrier lets pass has seen no phase. */
+static void add_wait(MbarrierHistory *item, const PtxWarp *warp, uint32_t phase) {
+    uint32_t at = 0;
+    while (at < item->waiter_count && item->waiters[at].warp != warp)
+        at++;
+    if (at == HISTORY_WAITERS)
+        return;
+    item->waiter_count += at == item->waiter_count;
+    item->waiters[at].warp = warp;
+    item->waiters[at].seen = (uint32_t)(phase + 1);
+}
+
+/* Whether data is written where an mbarrier is that is in use: those lie apart from data, so that a look at the range
+ * of all of them settles most writes. */
+static void look_at_write(History *history, const PtxEvent *event) {
+    for (uint32_t i = 0; i < event->spot_count && !history->overwrite.code; i++) {
+        const PtxBlock *block = event->spots[i].block;
+        if (!block || block->space != PTX_SPACE_SHARED || (!event->flight && !(event->lanes >> i & 1)))
+            continue;
+        uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
+        uint64_t begin = block->base + event->spots[i].offset;
+        if (begin >= history->high || begin + bytes <= history->low)
+            continue;
+        for (uint32_t k = 0; k < history->count; k++) {
+            uint64_t at = (uint32_t)history->items[k].place;
+            bool own = history->items[k].place >> 32 == block->cta && at < begin + bytes && begin < at + MBARRIER_SIZE;
+            if (!own || history->items[k].over)
+                continue;
+            uint32_t lane = event->flight ? event->flight->lane : i;
+            history->overwrite = (Overwrite){event->code, event->warp->cta->number,
+                                             event->warp->index * PTX_LANES + lane, history->items[k].place};
+        }
+    }
+}
+
+void history_see(History *history, const PtxEvent *event) {
+    MbarrierHistory *item;
+    switch (event->kind) {
+    case PTX_EVENT_ACCESS:
+        if (history->count && event->access.kind != EFFECT_READ && event->code && event->warp)
+            look_at_write(history, event);
+        break;
+    case PTX_EVENT_INVALIDATE:
+        item_of(history, event->place)->over = true;
+        break;
+    case PTX_EVENT_INIT:
+        item = item_of(history, event->place);
+        *item = (MbarrierHistory){.place = event->place, .init = event->code};
+        break;
+    case PTX_EVENT_EXPECT:
+        item_of(history, event->place)->expect = event->code;
+        break;
+    case PTX_EVENT_ARRIVE:
+        item = item_of(history, event->place);
+        item->arrivals += (uint64_t)event->count * (uint64_t)__builtin_popcount(event->lanes);
+        add_arriver(item, event);
+        break;
+    case PTX_EVENT_WAIT:
+        add_wait(item_of(history, event->place), event->warp, event->phase);
+        break;
+    case PTX_EVENT_FLIP:
+        item = item_of(history, event->place);
+        item->flips++;
+        item->arrivals = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+const MbarrierHistory *history_of(const History *history, uint64_t place) {
+    for (uint32_t i = history->count; i-- > 0;)
+        if (history->items[i].place == place)
+            return &history->items[i];
+    return NULL;
+}

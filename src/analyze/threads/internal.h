@@ -1,0 +1,115 @@
+/* What the files that check PTX share. */
+#ifndef ANALYZE_THREADS_INTERNAL_H
+#define ANALYZE_THREADS_INTERNAL_H
+
+#include "analyze/threads/check.h"
+#include "analyze/threads/watch.h"
+#include "emulate/ptx/schedule.h"
+#include "model/effect/ptx_column.h"
+
+/* A kernel while it is checked. */
+typedef struct ThreadsCheck {
+    PtxModule *module;
+    uint32_t entry;
+    const ThreadsOptions *options;
+    Verdict *verdict;
+    Arena arena; /* of the program and the launches */
+    PtxProgram *program;
+    uint8_t *ran; /* of each code: PTX_RAN_... over all runs */
+    /* The launch that is run. */
+    const PtxLaunch *launch;
+    PtxMachine *machine;
+    struct History *history;
+    uint64_t events;
+    size_t runs;
+    size_t classes; /* of CTAs in the last run; 0: all were run */
+    bool guessed;   /* in the run of some class */
+} ThreadsCheck;
+
+/* ---- words.c: who and what, for people ---- */
+
+/* "thread 37 of CTA 2", or without the CTA where there is one alone. */
+const char *thread_words(const ThreadsCheck *check, uint32_t cta, uint32_t thread);
+/* "threads 0-31 and 40" of one CTA. */
+const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count);
+/* "bytes 128-131 of tile", "bytes 0-3 of argument 1". */
+const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes);
+/* "k.cu:12 (PTX line 40)", or "PTX line 40". */
+const char *code_words(const ThreadsCheck *check, const PtxCode *code);
+/* Where code is, in PTX and in the kernel's own source. Texts are left "" but for the instruction. Those that it was
+ * inlined at go to `inlined`; returns how many there are. */
+uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, FindingPlace *inlined);
+/* The places of a finding: each code's, with those that it was inlined at behind it. Returns each code's own. */
+FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const PtxCode *const *codes, uint32_t count);
+/* The schedule in words, and as a witness. */
+const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
+const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+
+/* ---- effects.c: what an instruction is for ---- */
+
+typedef enum CodeRole {
+    ROLE_OTHER,
+    ROLE_SYNCHRONIZES, /* barriers, fences, waits, groups */
+    ROLE_ACCESSES,     /* memory that others may access, too */
+    ROLE_BRANCHES,     /* a way that not all threads need take */
+} CodeRole;
+CodeRole code_role(const ThreadsCheck *check, const PtxCode *code);
+/* The effect of an instruction with that verb; false: it has none. */
+bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb, PtxEffect *found);
+
+/* ---- races.c ---- */
+/* Adds a finding; NULL where it is none that counts. */
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
+
+/* ---- history.c: what led to a run that went wrong ---- */
+
+enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
+/* What was done to an mbarrier. */
+typedef struct MbarrierHistory {
+    uint64_t place;
+    const PtxCode *init, *expect;
+    struct {
+        const PtxCode *code;
+        const PtxWarp *warp;
+        uint32_t lane;
+    } arrivers[HISTORY_ARRIVERS]; /* the last ones, by instruction */
+    uint32_t arriver_count;
+    uint64_t arrivals; /* in the phase that is not complete */
+    uint64_t flips;
+    bool over; /* it was invalidated */
+    struct {
+        const PtxWarp *warp;
+        uint64_t seen; /* phases, up to the one that it waited for last */
+    } waiters[HISTORY_WAITERS];
+    uint32_t waiter_count;
+} MbarrierHistory;
+typedef struct History History;
+History *history_new(Arena *arena);
+void history_clear(History *history);
+void history_see(History *history, const PtxEvent *event);
+const MbarrierHistory *history_of(const History *history, uint64_t place);
+
+/* Data written over an mbarrier that is in use; code NULL: none was. */
+typedef struct Overwrite {
+    const PtxCode *code;
+    uint32_t cta, thread;
+    uint64_t place; /* of the mbarrier */
+} Overwrite;
+Overwrite history_overwrite(const History *history);
+
+/* ---- blocked.c ---- */
+/* The machine is stuck: why. */
+Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+
+/* ---- faults.c ---- */
+/* The machine stopped with a fault. NULL: at a chosen launch it is none, and what to give is said. */
+Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+/* Something that cannot be run; guesses that the machine made. */
+void threads_unmodeled(ThreadsCheck *check);
+void threads_guesses(ThreadsCheck *check);
+
+/* ---- unreached.c ---- */
+/* What was run of the kernel, and what was not. */
+void threads_coverage(ThreadsCheck *check, bool chosen);
+
+#endif

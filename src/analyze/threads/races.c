@@ -1,0 +1,231 @@
+/* From a race that the engine found to a finding: who, what, why nothing orders the two, what would. */
+#include "analyze/threads/internal.h"
+
+/* ---- Sides --------------------------------------------------------------------------------------- */
+
+static const char *verb_of(const RaceSide *side) {
+    switch (side->access.kind) {
+    case EFFECT_READ:
+        return "reads";
+    case EFFECT_WRITE:
+        return "writes";
+    default:
+        return "updates";
+    }
+}
+
+/* "thread 5 (warp 0)", "an operation of thread 5". */
+static const char *agent_of(const ThreadsCheck *check, const RaceSide *side) {
+    const char *thread = thread_words(check, side->cta, side->thread);
+    if (side->asynchronous)
+        return verdict_text(check->verdict, "the asynchronous operation of %s", thread);
+    return thread;
+}
+
+static bool is_shared(const PtxRace *race) {
+    return race->spot.block &&
+           (race->spot.block->space == PTX_SPACE_SHARED || race->spot.block->space == PTX_SPACE_CLUSTER);
+}
+
+/* ---- Which rule ---------------------------------------------------------------------------------- */
+
+/* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
+ * asynchronous operation writes again after threads have read it. */
+static RuleId rule_of_race(const PtxRace *race) {
+    bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
+    if (race->reason == REASON_MIXED_SIZE)
+        return RULE_RACE_MIXED_SIZE;
+    if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
+        return RULE_FENCE_TENSORMAP;
+    if (race->reason == REASON_PROXY)
+        return reuse ? RULE_FENCE_REUSE : is_shared(race) ? RULE_FENCE_MISSING : RULE_FENCE_GLOBAL;
+    return race->rule == RULE_RACE_WAW && race->same_value ? RULE_RACE_SAME_VALUE : race->rule;
+}
+
+/* ---- Why, and what to do ------------------------------------------------------------------------- */
+
+static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
+    Verdict *verdict = check->verdict;
+    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
+    switch (race->reason) {
+    case REASON_SAME_INSTRUCTION:
+        return verdict_text(verdict, "Lanes of one warp execute the same instruction, and access the same bytes with "
+                                     "it: which of them comes last is not defined.");
+    case REASON_SAME_WARP:
+        return verdict_text(verdict, "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies "
+                                     "between the two accesses. The lanes of a warp need not run in lockstep.");
+    case REASON_SCOPE:
+        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
+                            first, second);
+    case REASON_PROXY:
+        return verdict_text(verdict,
+                            "The two are ordered in time, but one of them goes through the %s proxy, and no "
+                            "proxy fence makes the one visible to the other.",
+                            race->first.access.proxy == PROXY_TENSORMAP || race->second.access.proxy == PROXY_TENSORMAP
+                                ? "tensormap"
+                                : "async");
+    case REASON_IN_FLIGHT:
+        return verdict_text(verdict, "The operation that %s started is asynchronous, and %s has not waited for it.",
+                            thread_words(check, race->first.asynchronous ? race->first.cta : race->second.cta,
+                                         race->first.asynchronous ? race->first.thread : race->second.thread),
+                            thread_words(check, race->first.asynchronous ? race->second.cta : race->first.cta,
+                                         race->first.asynchronous ? race->second.thread : race->first.thread));
+    case REASON_MIXED_SIZE:
+        return verdict_text(verdict,
+                            "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
+                            "bytes at a time. The memory model orders only accesses of the same bytes.",
+                            race->first.access.element, race->second.access.element);
+    case REASON_EXIT:
+        return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
+    default:
+        break;
+    }
+    if (race->first.cta == race->second.cta)
+        return verdict_text(verdict,
+                            "Between the two, %s and %s pass no barrier together, wait for no mbarrier phase that the "
+                            "other completes, and no release of one is acquired by the other.",
+                            first, second);
+    return verdict_text(verdict, "The two are in different CTAs, and no release of one is acquired by the other%s.",
+                        is_shared(race) ? "; nor do they pass a cluster barrier together" : "");
+}
+
+/* How the operation that is in flight can be waited for. */
+static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
+    const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
+    PtxEffect effect = {0};
+    bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
+    switch (found ? effect.effect.done : DONE_NOW) {
+    case DONE_TX:
+        return "Wait on the mbarrier of the copy (mbarrier.try_wait in a loop, cuda::barrier::wait) before the access.";
+    case DONE_GROUP:
+        switch (effect.effect.group) {
+        case GROUP_CP_ASYNC:
+            return "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) in the thread that started it, then "
+                   "synchronize (__syncthreads()) before other threads access the memory.";
+        case GROUP_WGMMA:
+            return "Wait for the MMA (wgmma.wait_group) before the access.";
+        default:
+            return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
+                   "if only its source is reused) in the thread that started it, then synchronize.";
+        }
+    case DONE_COMMIT:
+        return "Commit the MMA to an mbarrier (tcgen05.commit), and wait on that before the access.";
+    default:
+        return "Wait for the operation, then synchronize, before the access.";
+    }
+}
+
+static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
+    bool same_cta = race->first.cta == race->second.cta;
+    switch (race->reason) {
+    case REASON_SAME_INSTRUCTION:
+        return "Let one lane make the access, or use an atomic (atomicAdd(), atomicExch(), ...).";
+    case REASON_SAME_WARP:
+        return "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync()).";
+    case REASON_SCOPE:
+        return "Use a scope that includes both: .cluster for CTAs of a cluster, .gpu (cuda::thread_scope_device, "
+               "__threadfence(), atomicAdd()) for any CTAs, .sys for the host and other devices.";
+    case REASON_PROXY:
+        return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
+               "make them, before they synchronize with the thread that starts the asynchronous operation; for "
+               "tensor maps, fence.proxy.tensormap.";
+    case REASON_IN_FLIGHT:
+    case REASON_EXIT:
+        return fix_in_flight(check, race);
+    case REASON_MIXED_SIZE:
+        return "Access the word with one size only.";
+    default:
+        break;
+    }
+    if (same_cta)
+        return "Put __syncthreads() (bar.sync) between the two accesses, in all threads of the CTA; or use an atomic, "
+               "or "
+               "a release and an acquire of a flag (cuda::atomic_ref).";
+    if (is_shared(race))
+        return "Put a cluster barrier (barrier.cluster.arrive and wait, cluster.sync()) between the two accesses.";
+    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
+           "acquire "
+           "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
+}
+
+/* ---- The finding --------------------------------------------------------------------------------- */
+
+/* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
+ * depends on them. */
+static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
+    return check->launch->chosen && !is_shared(race);
+}
+
+/* How grave it is at a launch whose block nobody knows. */
+static void grade(const ThreadsCheck *check, Finding *finding) {
+    if (check->launch->chosen && !check->program->required[0] && finding_severity(finding) == SEVERITY_ERROR) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
+    }
+}
+
+/* The same two instructions again, at another launch or in another run. */
+static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line, uint32_t other) {
+    for (size_t i = 0; i < check->verdict->finding_count; i++) {
+        Finding *finding = &check->verdict->findings[i];
+        size_t second = 1;
+        while (second < finding->place_count && !finding->places[second].ir_line)
+            second++; /* where the first one was inlined */
+        if (finding->rule == rule && second < finding->place_count && finding->places[0].ir_line == line &&
+            finding->places[second].ir_line == other) {
+            finding->times++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *message_of(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
+    const char *bytes = spot_words(check, race->spot, race->bytes);
+    const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
+                              rule == RULE_FENCE_TENSORMAP
+                          ? "without a proxy fence in between"
+                          : "and nothing orders the two";
+    if (race->reason == REASON_EXIT)
+        return verdict_text(check->verdict, "the CTA exits while %s may still access %s", second, bytes);
+    return verdict_text(check->verdict, "%s %s %s, which %s %s at %s, %s", second, verb_of(&race->second), bytes, first,
+                        verb_of(&race->first), code_words(check, race->first.code), end);
+}
+
+Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+    RuleId rule = rule_of_race(race);
+    uint32_t line = code_line(check->program, race->second.code), other = code_line(check->program, race->first.code);
+    if (is_told(check, rule, line, other))
+        return NULL;
+    if (is_doubtful(check, race)) {
+        verdict_incomplete(check->verdict, "", line,
+                           "at a launch that Weir chose, %s (%s): whether callers make such launches is not known; "
+                           "give one with --launch",
+                           message_of(check, race, rule), check->launch->text);
+        return NULL;
+    }
+    const PtxCode *codes[] = {race->second.code, race->first.code};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = rule;
+    finding->space = is_shared(race) ? "shared" : "global";
+    finding->message = message_of(check, race, rule);
+    finding->why = why_of(check, race);
+    finding->fix = fix_of(check, race);
+    finding->launch = check->launch->text;
+    finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored
+                            ? "in every schedule: nothing orders the two"
+                            : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
+                                           schedule_words(check, schedule));
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
+    }
+    grade(check, finding);
+    return finding;
+}

@@ -1,0 +1,145 @@
+/* Copies: who takes which instruction, and what those who run them share. */
+#include "emulate/ptx/copies.h"
+
+bool copy_prepare(const PtxPrepare *about, PtxCode *code) {
+    return thread_copy_prepare(about, code) || request_prepare(about, code) || tile_prepare(about, code) ||
+           remote_prepare(about, code) || bulk_prepare(about, code) || map_prepare(about, code);
+}
+
+/* ---- Operands ----------------------------------------------------------------------------------- */
+
+PtxSpace effect_space(const PtxEffect *effect) {
+    if (effect->memory)
+        return PTX_SPACE_UNKNOWN;
+    if (effect->effect.space == SPACE_GLOBAL)
+        return PTX_SPACE_GLOBAL;
+    return effect->any_cta ? PTX_SPACE_CLUSTER : PTX_SPACE_SHARED;
+}
+
+bool lane_value(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
+                uint64_t *value, PtxStep *step) {
+    Lanes scratch;
+    uint32_t unknown = 0;
+    const Lanes *values = ptx_fetch(machine, group, argument, 0, &scratch, &unknown);
+    *value = values->at[lane];
+    if (!(unknown >> lane & 1))
+        return true;
+    *step = ptx_stop(machine, code, "how many bytes it copies, or which CTAs it copies to, is not known");
+    return false;
+}
+
+bool find_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, PtxSpace space,
+               uint32_t lane, uint64_t bytes, uint32_t align, RuleId misaligned, PtxSpot *spot) {
+    Lanes scratch;
+    uint32_t unknown = 0;
+    const Lanes *addresses = ptx_fetch_address(machine, group, argument, &scratch, &unknown);
+    uint64_t address = addresses->at[lane];
+    if (unknown >> lane & 1) {
+        ptx_stop(machine, code, "an address of its copy is not known");
+        return false;
+    }
+    if (address % align) {
+        ptx_fault(
+            machine, group, misaligned, code, 1u << lane,
+            machine_sentence(machine, "address 0x%llx is not a multiple of %u", (unsigned long long)address, align));
+        machine->fault.address = address;
+        return false;
+    }
+    return ptx_resolve_one(machine, code, group->warp, lane, space, address, bytes, 1, spot);
+}
+
+bool spot_in_cta(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot,
+                 uint32_t rank, PtxSpot *there) {
+    PtxCta *cta =
+        rank < machine->cluster_size ? machine->ctas[warp->cta->cluster * machine->cluster_size + rank] : NULL;
+    if (!cta) {
+        fault_with(machine, rank < machine->cluster_size ? RULE_CLUSTER_EXIT : RULE_TMA_MULTICAST, code, warp,
+                   1u << lane, spot.offset, rank,
+                   machine_sentence(machine,
+                                    rank < machine->cluster_size ? "CTA %u of the cluster has ended"
+                                                                 : "the cluster has no CTA %u",
+                                    rank));
+        return false;
+    }
+    *there = (PtxSpot){&cta->shared, spot.offset};
+    return true;
+}
+
+bool spot_is_there(PtxMachine *machine, const PtxFlight *flight, PtxSpot spot) {
+    if (spot.block->space != PTX_SPACE_SHARED && spot.block->space != PTX_SPACE_CLUSTER)
+        return true;
+    uint32_t number = spot.block->cta;
+    if (number == PTX_NONE || machine->ctas[number])
+        return true;
+    fault_with(machine, RULE_CLUSTER_EXIT, flight->code, flight->warp, flight->lanes, spot.offset, number,
+               "the CTA whose shared memory it is has ended before the copy is over");
+    return false;
+}
+
+void copy_load(PtxMachine *machine, const PtxCode *code, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states) {
+    if (machine->gear == GEAR_SLICE && code->data) {
+        memset(bytes, 0, count);
+        memset(states, BYTE_UNKNOWN, count);
+        return;
+    }
+    ptx_load_bytes(machine, spot, count, bytes, states);
+    for (size_t i = 0; i < count; i++)
+        states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
+}
+
+/* ---- Landing ------------------------------------------------------------------------------------ */
+
+CopyScratch *copy_scratch(PtxMachine *machine, size_t bytes) {
+    GridSync *grid = grid_sync(machine);
+    if (!grid->scratch)
+        grid->scratch = ARENA_NEW(&machine->arena, CopyScratch);
+    CopyScratch *scratch = grid->scratch;
+    if (scratch->capacity < bytes) {
+        size_t capacity = scratch->capacity ? scratch->capacity : 4096;
+        while (capacity < bytes)
+            capacity *= 2;
+        scratch->bytes = arena_alloc(&machine->arena, capacity);
+        scratch->states = arena_alloc(&machine->arena, capacity);
+        scratch->capacity = capacity;
+    }
+    scratch->reads.count = scratch->writes.count = 0;
+    return scratch;
+}
+
+void pieces_add(PtxMachine *machine, Pieces *pieces, PtxSpot spot, uint32_t bytes) {
+    PtxSpot *last = pieces->count ? &pieces->spots[pieces->count - 1] : NULL;
+    if (last && last->block == spot.block && last->offset + pieces->sizes[pieces->count - 1] == spot.offset) {
+        pieces->sizes[pieces->count - 1] += bytes;
+        return;
+    }
+    uint32_t at = pieces->count;
+    *ARENA_PUSH(&machine->arena, pieces->sizes, at, pieces->size_capacity) = bytes;
+    *ARENA_PUSH(&machine->arena, pieces->spots, pieces->count, pieces->capacity) = spot;
+}
+
+void tell_pieces(PtxMachine *machine, const PtxFlight *flight, const PtxAccess *access, const Pieces *pieces) {
+    if (!pieces->count)
+        return;
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = flight->code,
+                                  .warp = flight->warp,
+                                  .lanes = flight->lanes,
+                                  .flight = flight,
+                                  .access = *access,
+                                  .spots = pieces->spots,
+                                  .spot_count = pieces->count,
+                                  .sizes = pieces->sizes,
+                                  .changes = access->kind == EFFECT_READ ? 0 : flight->lanes});
+}
+
+void copy_completes(PtxMachine *machine, const PtxFlight *flight, uint64_t place, int64_t bytes) {
+    ptx_mbarrier_bring(machine, &(PtxEvent){.kind = PTX_EVENT_COMPLETE,
+                                            .code = flight->code,
+                                            .warp = flight->warp,
+                                            .lanes = 1u << flight->lane,
+                                            .flight = flight,
+                                            .place = place,
+                                            .count = bytes,
+                                            .order = ORDER_RELEASE,
+                                            .scope = SCOPE_CLUSTER});
+}

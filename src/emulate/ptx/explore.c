@@ -1,0 +1,447 @@
+/* Depth-first search over the orders of a small kernel, and over what its reads give. */
+#include "emulate/ptx/explore.h"
+
+#include "base/deadline.h"
+#include "emulate/ptx/explore_internal.h"
+#include "emulate/ptx/internal.h"
+
+enum { OPTIONS_MOST = 64, POINTS_MOST = 1 << 14, THREADS_MOST = 4096, STEPS_MOST = 1 << 16 };
+#define EXPLORE_BUDGET ((size_t)1 << 30)
+
+/* A step that need not be made again as long as nothing that it touches is. */
+typedef struct Sleeper {
+    uint32_t step;
+    Touch touch;
+} Sleeper;
+
+/* A choice: of a step, or of a write. */
+typedef struct Point {
+    bool is_read;
+    uint32_t at, count;
+    uint32_t options[OPTIONS_MOST];
+    Touch *touches; /* of steps: of those that were made */
+    Sleeper *asleep;
+    uint32_t asleep_count, touches_room, asleep_room;
+} Point;
+
+typedef enum Ending { ENDING_NONE, ENDING_PRUNED, ENDING_DONE } Ending;
+
+typedef struct Search {
+    PtxMachine *machine;
+    const PtxExplorer *explorer;
+    PtxExplored *explored;
+    Arena arena; /* points */
+    Point *points;
+    uint32_t point_count, point_capacity;
+    Arena run_arena; /* of a run */
+    Sleeper *asleep;
+    uint32_t asleep_count;
+    Values values;
+    Touch touch; /* of the step that is made */
+    uint32_t depth;
+    Trail trail;
+    const Trail *replay;
+    uint32_t replayed;
+    uint8_t *stale; /* of each thread: what it read last was not the newest */
+    PtxEnd end;
+} Search;
+
+/* ---- Choices ------------------------------------------------------------------------------------------------------
+ */
+
+static Point *point_new(Search *search) {
+    if (search->point_count == POINTS_MOST)
+        return NULL;
+    Point *point = ARENA_PUSH(&search->arena, search->points, search->point_count, search->point_capacity);
+    *point = (Point){.touches = point->touches, /* room of one that was here before */
+                     .asleep = point->asleep,
+                     .touches_room = point->touches_room,
+                     .asleep_room = point->asleep_room};
+    return point;
+}
+
+/* What a trail says comes next, if it is one of the options; else the first. */
+static uint32_t replay_choice(Search *search, const uint32_t *options, uint32_t count, uint32_t mark) {
+    if (!search->replay || search->replayed == search->replay->count)
+        return 0;
+    uint32_t wanted = search->replay->steps[search->replayed];
+    if ((wanted & TRAIL_READ) != mark)
+        return 0;
+    search->replayed++;
+    for (uint32_t i = 0; i < count; i++)
+        if (options[i] == (wanted & ~mark))
+            return i;
+    search->end = PTX_END_DIVERGED;
+    return 0;
+}
+
+/* ---- Reads --------------------------------------------------------------------------------------------------------
+ */
+
+/* A thread that reads a place again reads nothing older: of the writes, those behind what it read there last. */
+static uint32_t newer(const LastRead *last, uint32_t *writes, uint32_t count) {
+    uint32_t kept = 0;
+    if (!last)
+        return count;
+    for (uint32_t i = 0; i < count; i++)
+        if (writes[i] > last->write)
+            writes[kept++] = writes[i];
+    return kept ? kept : 1;
+}
+
+static uint32_t choose_write(Search *search, const uint32_t *writes, uint32_t count) {
+    if (count == 1)
+        return 0;
+    if (search->depth == search->point_count) {
+        Point *point = point_new(search);
+        if (!point)
+            return 0;
+        point->is_read = true;
+        point->count = count;
+        memcpy(point->options, writes, count * sizeof *writes);
+        point->at = replay_choice(search, writes, count, TRAIL_READ);
+    }
+    uint32_t at = search->points[search->depth++].at;
+    trail_push(&search->trail, TRAIL_READ | writes[at]);
+    return at;
+}
+
+static bool is_one_element(const PtxEvent *event) {
+    return !event->flight && event->access.kind == EFFECT_READ && event->access.bytes == event->access.element &&
+           !(event->lanes & (event->lanes - 1)) && event->access.bytes <= 8;
+}
+
+/* The read that is told now: which write it gives. */
+static void choose_read(Search *search, const PtxEvent *event) {
+    const PtxExplorer *explorer = search->explorer;
+    uint32_t writes[OPTIONS_MOST], lane = (uint32_t)__builtin_ctz(event->lanes);
+    uint32_t thread = ptx_thread_number(search->machine, event->warp, lane);
+    uint32_t count = explorer->sources(explorer->context, event, lane, writes, OPTIONS_MOST);
+    if (!count)
+        return;
+    PtxSpot spot = event->spots[lane];
+    LastRead *last = values_last_read(&search->values, thread, event->code, spot);
+    uint32_t newest = writes[0], left = newer(last, writes, count);
+    uint32_t write = writes[choose_write(search, writes, left)];
+    if (!last)
+        last = ARENA_PUSH(&search->values.arena, search->values.reads, search->values.read_count,
+                          search->values.read_capacity);
+    *last = (LastRead){thread, write, event->code, spot.block, spot.offset};
+    search->stale[thread] = write != newest;
+    explorer->choose(explorer->context, write);
+    if (write != newest && !values_give(&search->values, spot, event->access.bytes, write))
+        search->explored->left = "what an earlier write left is not known";
+}
+
+static void observe(void *observer, const PtxEvent *event) {
+    Search *search = observer;
+    const PtxExplorer *explorer = search->explorer;
+    touch_event(&search->touch, event);
+    bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
+    if (event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event))
+        choose_read(search, event);
+    uint32_t first = explorer->writes ? explorer->writes(explorer->context) : 0;
+    explorer->observe(explorer->context, event);
+    if (writes && explorer->writes)
+        values_write(&search->values, event, first, explorer->writes(explorer->context));
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------------------------
+ */
+
+static void end_ctas(PtxMachine *machine) {
+    for (uint32_t i = 0; i < machine->cta_count; i++)
+        if (machine->ctas[i] && !machine->ctas[i]->live)
+            cta_end(machine, machine->ctas[i]);
+}
+
+/* A thread that spins has yet to see a write that is there. */
+static bool can_go(const Search *search, const PtxGroup *group) {
+    uint32_t thread = ptx_thread_number(search->machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
+    return ptx_group_can_go(search->machine, group) || (group->status == PTX_IS_SPINS && search->stale[thread]);
+}
+
+static uint32_t enabled(Search *search, uint32_t *steps) {
+    PtxMachine *machine = search->machine;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < machine->cta_count; i++) {
+        PtxCta *cta = machine->ctas[i];
+        for (uint32_t k = 0; cta && k < cta->warp_count; k++)
+            for (PtxGroup *group = cta->warps[k].groups; group && count < OPTIONS_MOST; group = group->next)
+                if (can_go(search, group))
+                    steps[count++] = ptx_thread_number(machine, group->warp, (uint32_t)__builtin_ctz(group->lanes));
+    }
+    for (uint32_t i = 0; i < machine->flight_count && count < OPTIONS_MOST; i++)
+        if (ptx_flight_can_land(machine, machine->flights[i]))
+            steps[count++] = TRAIL_FLIGHT | machine->flights[i]->sequence;
+    return count;
+}
+
+static PtxGroup *group_of(const PtxMachine *machine, uint32_t thread) {
+    const PtxCta *cta = machine->ctas[thread / machine->threads_per_cta];
+    uint32_t within = thread % machine->threads_per_cta;
+    PtxGroup *group = cta->warps[within / PTX_LANES].groups;
+    while (group && !(group->lanes >> within % PTX_LANES & 1))
+        group = group->next;
+    return group;
+}
+
+static PtxEnd end_of(PtxTurn turn) {
+    switch (turn) {
+    case PTX_TURN_FAULT:
+        return PTX_END_FAULT;
+    case PTX_TURN_UNKNOWN:
+        return PTX_END_UNKNOWN;
+    case PTX_TURN_BUDGET:
+        return PTX_END_BUDGET;
+    default:
+        return PTX_END_COMPLETE;
+    }
+}
+
+/* Makes a step; false: the run is over, and search->end says why. */
+static bool make_step(Search *search, uint32_t step) {
+    PtxMachine *machine = search->machine;
+    search->touch = (Touch){.count = 0};
+    trail_push(&search->trail, step);
+    if (step & TRAIL_FLIGHT) {
+        uint32_t i = 0;
+        while (machine->flights[i]->sequence != (step & ~TRAIL_FLIGHT))
+            i++;
+        ptx_flight_land(machine, i);
+        if (machine->fault.code || machine->unknown)
+            search->end = machine->fault.code ? PTX_END_FAULT : PTX_END_UNKNOWN;
+    } else {
+        search->end = end_of(ptx_group_turn(machine, group_of(machine, step)));
+    }
+    values_step_over(&search->values);
+    end_ctas(machine);
+    return search->end == PTX_END_COMPLETE;
+}
+
+/* ---- Sleep sets ---------------------------------------------------------------------------------------------------
+ */
+
+static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
+    for (uint32_t i = 0; i < count; i++)
+        if (asleep[i].step == step)
+            return true;
+    return false;
+}
+
+/* Behind a step: who slept before it, and those that were tried in its place, unless it touches what they do. */
+static void sleep_on(Search *search, const Point *point) {
+    Sleeper *kept = ARENA_ARRAY(&search->run_arena, Sleeper, search->asleep_count + (point ? point->at : 0) + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < search->asleep_count; i++)
+        if (touch_apart(&search->asleep[i].touch, &search->touch))
+            kept[count++] = search->asleep[i];
+    for (uint32_t i = 0; point && i < point->at; i++)
+        if (!sleeps(search->asleep, search->asleep_count, point->options[i]) &&
+            touch_apart(&point->touches[i], &search->touch))
+            kept[count++] = (Sleeper){point->options[i], point->touches[i]};
+    search->asleep = kept;
+    search->asleep_count = count;
+}
+
+static uint32_t first_awake(const Point *point, uint32_t from) {
+    while (from < point->count && sleeps(point->asleep, point->asleep_count, point->options[from]))
+        from++;
+    return from;
+}
+
+static Point *point_of_steps(Search *search, const uint32_t *steps, uint32_t count) {
+    Point *point = point_new(search);
+    if (!point)
+        return NULL;
+    point->count = count;
+    memcpy(point->options, steps, count * sizeof *steps);
+    while (point->touches_room < count)
+        point->touches =
+            arena_grown(&search->arena, point->touches, point->touches_room, &point->touches_room, sizeof(Touch));
+    while (point->asleep_room < search->asleep_count + 1)
+        point->asleep =
+            arena_grown(&search->arena, point->asleep, point->asleep_room, &point->asleep_room, sizeof(Sleeper));
+    memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(Sleeper));
+    point->asleep_count = search->asleep_count;
+    point->at = search->replay ? replay_choice(search, steps, count, 0) : first_awake(point, 0);
+    return point;
+}
+
+/* ---- A run --------------------------------------------------------------------------------------------------------
+ */
+
+static bool release_warps(PtxMachine *machine) {
+    bool any = false;
+    for (uint32_t i = 0; i < machine->cta_count; i++)
+        for (uint32_t k = 0; machine->ctas[i] && k < machine->ctas[i]->warp_count; k++)
+            any |= ptx_warp_release(machine, &machine->ctas[i]->warps[k]);
+    return any;
+}
+
+static bool some_live(const PtxMachine *machine) {
+    for (uint32_t i = 0; i < machine->cta_count; i++)
+        if (machine->ctas[i])
+            return true;
+    return false;
+}
+
+/* One choice of a step, and the step. */
+static Ending advance(Search *search) {
+    uint32_t steps[OPTIONS_MOST], count = enabled(search, steps);
+    uint32_t index = 0;
+    Point *point = NULL;
+    if (!count) {
+        if (release_warps(search->machine))
+            return ENDING_NONE;
+        search->end = some_live(search->machine) ? PTX_END_STUCK : PTX_END_COMPLETE;
+        return ENDING_DONE;
+    }
+    if (count == 1) {
+        if (search->replay)
+            replay_choice(search, steps, count, 0);
+        if (sleeps(search->asleep, search->asleep_count, steps[0]))
+            return ENDING_PRUNED;
+    } else {
+        uint32_t at = search->depth;
+        if (at == search->point_count && !point_of_steps(search, steps, count)) {
+            search->end = PTX_END_BUDGET;
+            return ENDING_DONE;
+        }
+        search->depth++;
+        index = search->points[at].at;
+        if (index == count)
+            return ENDING_PRUNED;
+        bool over = !make_step(search, steps[index]);
+        point = &search->points[at];
+        point->touches[index] = search->touch;
+        sleep_on(search, point);
+        return over ? ENDING_DONE : ENDING_NONE;
+    }
+    bool over = !make_step(search, steps[0]);
+    sleep_on(search, NULL);
+    return over ? ENDING_DONE : ENDING_NONE;
+}
+
+static Ending run(Search *search) {
+    PtxMachine *machine = search->machine;
+    arena_reset(&search->run_arena);
+    search->asleep = NULL;
+    search->asleep_count = 0;
+    search->depth = 0;
+    search->end = PTX_END_COMPLETE;
+    search->trail.count = 0;
+    memset(search->stale, 0, (size_t)machine->cta_count * machine->threads_per_cta);
+    ptx_machine_start(machine);
+    values_start(&search->values, machine);
+    search->explorer->start(search->explorer->context);
+    for (uint32_t i = 0; i < machine->cta_count / machine->cluster_size; i++)
+        ptx_machine_begin(machine, i);
+    for (uint32_t steps = 0; steps < STEPS_MOST; steps++) {
+        Ending ending = advance(search);
+        if (ending != ENDING_NONE)
+            return ending;
+        if (search->end == PTX_END_DIVERGED)
+            return ENDING_DONE;
+        if (deadline_passed()) {
+            search->end = PTX_END_TIME;
+            return ENDING_DONE;
+        }
+    }
+    search->end = PTX_END_BUDGET;
+    return ENDING_DONE;
+}
+
+/* The next run: the last choice that has an option left. False: there is none. */
+static bool next_run(Search *search) {
+    while (search->point_count) {
+        Point *point = &search->points[search->point_count - 1];
+        point->at = point->is_read ? point->at + 1 : first_awake(point, point->at + 1);
+        if (point->at < point->count)
+            return true;
+        search->point_count--;
+    }
+    return false;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------------------
+ */
+
+static const char *why_not(const PtxMachine *machine) {
+    if ((uint64_t)machine->cta_count * machine->threads_per_cta > THREADS_MOST)
+        return "it has more threads than are explored";
+    return NULL;
+}
+
+static void explore_all(Search *search, uint64_t most) {
+    PtxExplored *explored = search->explored;
+    for (bool more = true; more; more = next_run(search)) {
+        if (explored->runs + explored->pruned == most) {
+            explored->left = "there are more orders than are run";
+            return;
+        }
+        Ending ending = run(search);
+        *(ending == ENDING_PRUNED ? &explored->pruned : &explored->runs) += 1;
+        if (ending == ENDING_DONE && search->explorer->end(search->explorer->context, search->end, &search->trail)) {
+            explored->left = "it was enough";
+            return;
+        }
+        if (ending == ENDING_DONE && (search->end == PTX_END_BUDGET || search->end == PTX_END_TIME)) {
+            explored->left = search->end == PTX_END_TIME ? "there was no more time" : "a run was too long";
+            return;
+        }
+    }
+    explored->complete = !explored->left;
+}
+
+/* The machine is observed by the search meanwhile. */
+static void with_search(Search *search, uint64_t most) {
+    PtxMachine *machine = search->machine;
+    PtxMachine before = *machine;
+    jmp_buf here;
+    arena_init(&search->arena, EXPLORE_BUDGET);
+    arena_init(&search->run_arena, EXPLORE_BUDGET);
+    arena_init(&search->values.arena, EXPLORE_BUDGET);
+    search->arena.exhausted = search->run_arena.exhausted = search->values.arena.exhausted = &here;
+    machine->arena.exhausted = &here;
+    machine->observe = observe;
+    machine->observer = search;
+    machine->step_visible = true;
+    machine->immediate = false;
+    if (!setjmp(here)) {
+        search->trail.arena = &search->arena;
+        search->stale = ARENA_ARRAY(&search->arena, uint8_t, (size_t)machine->cta_count * machine->threads_per_cta);
+        if (search->replay)
+            run(search);
+        else
+            explore_all(search, most);
+    } else {
+        search->end = PTX_END_BUDGET;
+        search->explored->left = "it takes more memory than there is";
+    }
+    machine->arena.exhausted = before.arena.exhausted;
+    machine->observe = before.observe;
+    machine->observer = before.observer;
+    machine->step_visible = before.step_visible;
+    machine->immediate = before.immediate;
+    arena_free(&search->arena);
+    arena_free(&search->run_arena);
+    arena_free(&search->values.arena);
+}
+
+void ptx_explore(PtxMachine *machine, const PtxExplorer *explorer, uint64_t most, PtxExplored *explored) {
+    *explored = (PtxExplored){.left = why_not(machine)};
+    if (explored->left)
+        return;
+    Search search = {.machine = machine, .explorer = explorer, .explored = explored};
+    with_search(&search, most);
+}
+
+PtxEnd ptx_explore_replay(PtxMachine *machine, const PtxExplorer *explorer, const Trail *trail) {
+    PtxExplored explored = {.left = why_not(machine)};
+    if (explored.left)
+        return PTX_END_DIVERGED;
+    Search search = {.machine = machine, .explorer = explorer, .explored = &explored, .replay = trail};
+    with_search(&search, 1);
+    return search.end;
+}

@@ -1,0 +1,189 @@
+/* Launches that nobody gave, and what a given one leaves open.
+ *
+ * What the parameters are for is read off the kernel: one that an address is made of is a pointer, others of 32 and 64
+ * bits are numbers. All numbers of a launch are the same, so that sizes fit each other; launches differ in how large
+ * that number is. Memory is large, and nobody knows what it holds. */
+#include "emulate/ptx/launch_internal.h"
+
+/* ---- How parameters are used --------------------------------------------------------------------- */
+
+static uint32_t index_of(const PtxProgram *program, uint32_t variable) {
+    const PtxFunction *function = &program->module->functions[program->entry];
+    uint32_t at = variable - function->parameters;
+    return variable != PTX_NONE && variable >= function->parameters && at < function->parameter_count ? at : PTX_NONE;
+}
+
+/* What the addresses of an instruction are made of. */
+static void look_at_addresses(const PtxProgram *program, const PtxValues *values, uint32_t statement, PtxUses *uses) {
+    const PtxModule *module = program->module;
+    uint32_t count, extent;
+    const PtxOperand *operands = ptx_operands(module, &module->statements[statement], &count);
+    for (uint32_t i = 0; i < count; i += extent) {
+        extent = ptx_extent(&operands[i]);
+        if (operands[i].kind != PTX_ADDRESS)
+            continue;
+        PtxOrigin origin;
+        ptx_address_form(values, statement, (uint32_t)(&operands[i] - module->operands), &origin);
+        uint32_t parameter = index_of(program, origin.variable);
+        bool own = operands[i].a && operands[i + 1].kind == PTX_VARIABLE; /* its own bytes are read */
+        if (parameter != PTX_NONE && !own && origin.space != PTX_SPACE_PARAM)
+            uses->pointers[parameter] = true;
+    }
+}
+
+/* Which parts of %ctaid and %tid are read. */
+static void look_at_axes(const PtxModule *module, uint32_t statement, PtxUses *uses) {
+    const PtxStatement *at = &module->statements[statement];
+    for (uint32_t i = 0; i < at->count; i++) {
+        const PtxOperand *operand = &module->operands[at->first + i];
+        if (operand->kind != PTX_SPECIAL)
+            continue;
+        const char *name = ptx_special_at(operand->a)->name;
+        unsigned axes = operand->part >= PTX_X && operand->part <= PTX_Z ? 1u << (operand->part - PTX_X) : 7;
+        uses->axes |= strcmp(name, "%ctaid") == 0 ? axes : 0;
+        uses->thread_axes |= strcmp(name, "%tid") == 0 ? axes : 0;
+    }
+}
+
+PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program) {
+    const PtxModule *module = program->module;
+    uint32_t count = module->functions[program->entry].parameter_count;
+    PtxUses uses = {.pointers = ARENA_ARRAY(arena, bool, count + 1)};
+    PtxFlow flow;
+    PtxValues values;
+    const char *problem;
+    for (uint32_t i = 0; i < count; i++)
+        uses.pointers[i] = ptx_parameter(module, program->entry, i).pointer;
+    if (!ptx_flow(&flow, module, program->entry, ptx_flow_budget(module), &problem))
+        return uses;
+    if (ptx_values(&values, &flow, NULL, ptx_values_budget(module), &problem)) {
+        for (uint32_t i = 0; i < flow.instruction_count; i++) {
+            look_at_addresses(program, &values, flow.instructions[i], &uses);
+            look_at_axes(module, flow.instructions[i], &uses);
+        }
+        ptx_values_free(&values);
+    }
+    ptx_flow_free(&flow);
+    return uses;
+}
+
+/* ---- What is left open --------------------------------------------------------------------------- */
+
+static bool is_given(const Launch *launch, Str name, uint32_t index) {
+    int64_t number;
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (str_equal(launch->arguments[i].name, name) ||
+            (str_to_int(launch->arguments[i].name, &number) && number == index))
+            return true;
+    return false;
+}
+
+static Argument chosen_argument(const PtxParameter *parameter, bool pointer, int64_t number) {
+    enum { USUAL_BYTES = 1 << 20 };
+    static const uint8_t nothing[1];
+    Argument argument = {.name = parameter->name};
+    if (pointer && parameter->bytes == 8) {
+        argument.kind = ARGUMENT_TENSOR;
+        argument.rank = 1;
+        argument.element_bits = 8;
+        argument.element = ELEMENT_UNSIGNED;
+        argument.shape[0] = USUAL_BYTES;
+        argument.strides[0] = 1;
+    } else if (parameter->scalar && parameter->letter != 'f' && parameter->bits <= 64) {
+        argument.kind = ARGUMENT_INTEGER;
+        argument.integer = number;
+    } else { /* nobody knows any of it */
+        argument.kind = ARGUMENT_RAW;
+        argument.bytes = nothing;
+    }
+    return argument;
+}
+
+void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *uses, int64_t number, Launch *launch,
+                     bool *chosen) {
+    uint32_t count = program->module->functions[program->entry].parameter_count, given = launch->count;
+    Argument *arguments = ARENA_ARRAY(arena, Argument, given + count + 1);
+    if (given)
+        memcpy(arguments, launch->arguments, given * sizeof *arguments);
+    for (uint32_t i = 0; i < count; i++) {
+        PtxParameter parameter = ptx_parameter(program->module, program->entry, i);
+        if (is_given(launch, parameter.name, i))
+            continue;
+        int64_t most = parameter.bits < 63 ? (INT64_C(1) << (parameter.bits - 1)) - 1 : INT64_MAX;
+        chosen[given] = true;
+        arguments[given++] = chosen_argument(&parameter, uses->pointers[i], number < most ? number : most);
+    }
+    launch->arguments = arguments;
+    launch->count = launch->capacity = given;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------ */
+
+/* Turns of loops over elements: none, one, two, odd ones; over tiles of 16 to 128 elements, the same. */
+static const int64_t numbers[] = {3, 100, 1, 2, 5, 33, 130, 257, 0};
+
+/* Whether it has a number that nobody gave. */
+static bool has_open_number(Arena *arena, const PtxProgram *program, const Launch *launch) {
+    PtxUses uses = ptx_launch_uses(arena, program);
+    uint32_t count = program->module->functions[program->entry].parameter_count;
+    for (uint32_t i = 0; i < count; i++) {
+        PtxParameter parameter = ptx_parameter(program->module, program->entry, i);
+        if (!is_given(launch, parameter.name, i) &&
+            chosen_argument(&parameter, uses.pointers[i], 0).kind == ARGUMENT_INTEGER)
+            return true;
+    }
+    return false;
+}
+
+uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxLaunch *launches,
+                           uint32_t most, const char **problem) {
+    Launch blank = {.kernel = STR("")};
+    const Launch *base = fixed ? fixed : &blank;
+    bool *chosen =
+        ARENA_ARRAY(arena, bool, base->count + program->module->functions[program->entry].parameter_count + 1);
+    PtxUses uses = ptx_launch_uses(arena, program);
+    uint32_t count = 0, wanted = has_open_number(arena, program, base) ? sizeof numbers / sizeof *numbers : 1;
+    for (uint32_t i = 0; i < wanted && count < most; i++) {
+        Launch launch = *base;
+        launch.chosen = true;
+        launch.kernel = ptx_name(program->module, program->module->functions[program->entry].name);
+        ptx_launch_fill(arena, program, &uses, numbers[i], &launch, chosen);
+        if (!ptx_launch_bind(arena, program, &launch, &launches[count], problem))
+            return 0;
+        for (uint32_t k = 0; k < launches[count].buffer_count; k++) {
+            PtxBuffer *buffer = &launches[count].buffers[k];
+            uint32_t first = program->module->functions[program->entry].parameters;
+            Str name = buffer->parameter == PTX_NONE
+                           ? STR("")
+                           : ptx_name(program->module, program->module->variables[first + buffer->parameter].name);
+            buffer->chosen = !name.size || !is_given(base, name, buffer->parameter);
+        }
+        count++;
+    }
+    return count;
+}
+
+/* The argument of a parameter, which has one. */
+static uint32_t argument_of(const PtxProgram *program, const Launch *launch, uint32_t parameter) {
+    Str name = ptx_parameter(program->module, program->entry, parameter).name;
+    int64_t number;
+    for (uint32_t i = 0; i < launch->count; i++)
+        if (str_equal(launch->arguments[i].name, name) ||
+            (str_to_int(launch->arguments[i].name, &number) && number == parameter))
+            return i;
+    return 0;
+}
+
+bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes) {
+    if (buffer >= launch->buffer_count || !launch->buffers[buffer].chosen || bytes > PTX_BUFFERS_APART ||
+        bytes <= launch->buffers[buffer].bytes)
+        return false;
+    launch->buffers[buffer].bytes = bytes;
+    uint32_t parameter = launch->buffers[buffer].parameter;
+    if (parameter != PTX_NONE) {
+        Argument *argument = &launch->from->arguments[argument_of(program, launch->from, parameter)];
+        argument->shape[0] = (int64_t)bytes;
+        launch->text = launch_text(launch->from, arena);
+    }
+    return true;
+}

@@ -1,0 +1,42 @@
+/* What the files of launches share: a kernel's parameters. */
+#ifndef EMULATE_PTX_LAUNCH_INTERNAL_H
+#define EMULATE_PTX_LAUNCH_INTERNAL_H
+
+#include "emulate/ptx/launch.h"
+
+/* A parameter of a kernel, by what its declaration says. */
+typedef struct PtxParameter {
+    Str name;
+    uint32_t variable; /* of the module */
+    char letter;       /* of its type: 'u', 's', 'f', 'b' */
+    uint32_t bits;     /* of an element */
+    uint64_t bytes;    /* altogether */
+    bool scalar;       /* one element, and no vector */
+    bool pointer;      /* it says that it is one */
+} PtxParameter;
+
+PtxParameter ptx_parameter(const PtxModule *module, uint32_t entry, uint32_t index);
+/* Whether it can be a tensor map: by value, or as an address. */
+bool ptx_parameter_is_map(const PtxParameter *parameter);
+
+/* A directive of the kernel's header with up to three numbers (".maxntid"); false: there is none. */
+bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *name, uint32_t numbers[3]);
+/* Whether the kernel's module has shared memory whose size the launch says. */
+bool ptx_has_dynamic(const PtxModule *module);
+
+/* ---- launch_choose.c ---- */
+
+/* What the text shows of how parameters are used. */
+typedef struct PtxUses {
+    bool *pointers;       /* an address is made of it */
+    unsigned axes;        /* of %ctaid that are read: bit 0 is x */
+    unsigned thread_axes; /* of %tid, the same */
+} PtxUses;
+/* What a number is that a given launch leaves out. */
+enum { PTX_USUAL_NUMBER = 100 };
+PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program);
+/* Adds what `launch` does not say: every parameter gets an argument. `number`: what integers that nobody knows are. */
+void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *uses, int64_t number, Launch *launch,
+                     bool *chosen);
+
+#endif

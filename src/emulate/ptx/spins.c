@@ -1,0 +1,136 @@
+/* Groups that go round and round.
+ *
+ * If a group comes back to the same instruction with the same registers, and nothing that it could notice has changed
+ * meanwhile, it will do so again and again until something does: all that it does depends on these. So it stands still
+ * until then (PTX_IS_SPINS), which costs nothing; and where nobody is left who could change something, that is a proof
+ * that it never goes on. What nobody knows (a clock) is not compared: where such a thing decides, the state is
+ * forgotten.
+ *
+ * A state is kept at the 16th jump back without a change, and then, as Brent's algorithm has it, at each power of two:
+ * so any period is found, and of a loop that counts, the row in which it was seen last tells it apart at once. */
+#include "emulate/ptx/internal.h"
+
+enum { FIRST_KEPT = 16 };
+
+typedef struct Spin {
+    uint64_t changes, local_changes;
+    uint32_t jumps, power; /* since something changed; when the next state is kept */
+    bool kept;
+    uint32_t pc, lanes, hint;
+    uint64_t serial; /* of the frame */
+    uint32_t depth;
+    Lanes *rows;
+    uint32_t *masks, *row_unknown, *mask_unknown;
+    uint32_t carry, row_capacity, mask_capacity;
+    uint8_t *params;
+    uint32_t param_capacity;
+} Spin;
+
+void spin_forget(PtxGroup *group) {
+    Spin *spin = group->spin;
+    if (!spin)
+        return;
+    spin->jumps = 0;
+    spin->kept = false;
+    spin->power = FIRST_KEPT;
+}
+
+static void make_room(PtxMachine *machine, Spin *spin, const PtxRoutine *routine) {
+    Arena *arena = &machine->arena;
+    uint32_t params = routine->param_bytes * PTX_LANES;
+    if (routine->rows > spin->row_capacity) {
+        spin->rows = arena_alloc(arena, sizeof(Lanes) * routine->rows);
+        spin->row_unknown = arena_alloc(arena, sizeof(uint32_t) * routine->rows);
+        spin->row_capacity = routine->rows;
+    }
+    if (routine->masks > spin->mask_capacity) {
+        spin->masks = arena_alloc(arena, sizeof(uint32_t) * routine->masks);
+        spin->mask_unknown = arena_alloc(arena, sizeof(uint32_t) * routine->masks);
+        spin->mask_capacity = routine->masks;
+    }
+    if (params > spin->param_capacity) {
+        spin->params = arena_alloc(arena, params);
+        spin->param_capacity = params;
+    }
+}
+
+static void keep(PtxMachine *machine, Spin *spin, const PtxGroup *group) {
+    const PtxFrame *frame = group->frame;
+    const PtxRoutine *routine = frame->routine;
+    make_room(machine, spin, routine);
+    memcpy(spin->rows, frame->rows, sizeof(Lanes) * routine->rows);
+    memcpy(spin->row_unknown, frame->row_unknown, sizeof(uint32_t) * routine->rows);
+    memcpy(spin->masks, frame->masks, sizeof(uint32_t) * routine->masks);
+    memcpy(spin->mask_unknown, frame->mask_unknown, sizeof(uint32_t) * routine->masks);
+    memcpy(spin->params, frame->params, (size_t)routine->param_bytes * PTX_LANES);
+    spin->carry = frame->carry;
+    spin->serial = frame->serial;
+    spin->depth = frame->depth;
+    spin->pc = group->pc;
+    spin->lanes = group->lanes;
+    spin->kept = true;
+    spin->hint = 0;
+}
+
+static bool row_differs(const Spin *spin, const PtxFrame *frame, uint32_t row) {
+    uint32_t lanes = spin->lanes;
+    if ((spin->row_unknown[row] ^ frame->row_unknown[row]) & lanes)
+        return true;
+    lanes &= ~frame->row_unknown[row];
+    if (lanes == UINT32_MAX)
+        return memcmp(&spin->rows[row], &frame->rows[row], sizeof(Lanes)) != 0;
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(lanes);
+        if (spin->rows[row].at[lane] != frame->rows[row].at[lane])
+            return true;
+    }
+    return false;
+}
+
+static bool is_same(Spin *spin, const PtxGroup *group) {
+    const PtxFrame *frame = group->frame;
+    const PtxRoutine *routine = frame->routine;
+    if (spin->serial != frame->serial || spin->lanes != group->lanes)
+        return false;
+    if (spin->hint < routine->rows && row_differs(spin, frame, spin->hint))
+        return false;
+    for (uint32_t i = 0; i < routine->masks; i++)
+        if (((spin->mask_unknown[i] ^ frame->mask_unknown[i]) |
+             ((spin->masks[i] ^ frame->masks[i]) & ~frame->mask_unknown[i])) &
+            spin->lanes)
+            return false;
+    for (uint32_t i = 0; i < routine->rows; i++)
+        if (row_differs(spin, frame, i)) {
+            spin->hint = i;
+            return false;
+        }
+    return !((spin->carry ^ frame->carry) & spin->lanes) &&
+           !memcmp(spin->params, frame->params, (size_t)routine->param_bytes * PTX_LANES);
+}
+
+bool spin_jump(PtxMachine *machine, PtxGroup *group) {
+    uint64_t local_changes = pools_of(machine)->local_changes;
+    Spin *spin = group->spin;
+    if (!spin) {
+        spin = group->spin = ARENA_NEW(&machine->arena, Spin);
+        spin_forget(group);
+    }
+    if (spin->changes != machine->changes || spin->local_changes != local_changes) {
+        spin_forget(group);
+        spin->changes = machine->changes;
+        spin->local_changes = local_changes;
+    }
+    spin->jumps++;
+    if (spin->kept && spin->pc == group->pc && is_same(spin, group)) {
+        group->status = PTX_IS_SPINS;
+        group->since = machine->changes;
+        return true;
+    }
+    if (spin->jumps == spin->power) {
+        keep(machine, spin, group);
+        spin->power *= 2;
+    } else if (spin->kept && group->frame->depth < spin->depth) {
+        keep(machine, spin, group); /* that call is over, and does not come again */
+    }
+    return false;
+}

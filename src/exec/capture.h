@@ -1,0 +1,92 @@
+/* Between the files of the capturing library: what a launch is made of, and who keeps what. One mutex, which the hooks
+ * hold, guards all of it. */
+#ifndef EXEC_CAPTURE_H
+#define EXEC_CAPTURE_H
+
+#include "exec/driver.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* ---- The driver behind (capture_driver.c) -------------------------------------------------------- */
+
+/* dlsym as it is without this library. */
+void *next_dlsym(void *handle, const char *name);
+/* An entry point of the real driver by the name that it is exported under; NULL: this driver does not have it. Keeps
+ * the driver loaded. */
+void *driver_symbol(const char *name);
+
+/* ---- Memory (capture_memory.c) ------------------------------------------------------------------- */
+
+typedef struct Allocation {
+    uint64_t begin, bytes;
+    bool host; /* readable without the driver */
+} Allocation;
+
+void memory_add(uint64_t begin, uint64_t bytes, bool host);
+void memory_remove(uint64_t begin);
+/* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
+const Allocation *memory_find(uint64_t address);
+/* Copies bytes as they are before the launch. False: the driver does not let it. */
+bool memory_read(const Allocation *allocation, void *to, uint64_t bytes);
+
+/* ---- Modules and kernels (capture_modules.c) ----------------------------------------------------- */
+
+typedef struct Module {
+    const void *image; /* a copy */
+    size_t bytes;
+    const char *ending; /* ".ptx", ".fatbin", ".cubin" */
+    char *path;         /* of the first file that was written of it; NULL: none */
+} Module;
+
+/* A module or library was loaded from memory or from a file. */
+void module_loaded(Handle handle, const void *image);
+void module_loaded_from(Handle handle, const char *path);
+/* `of` belongs to what `from` belongs to: a function to its module, a module to its library. */
+void module_same(Handle of, Handle from);
+/* The module of a function or kernel; NULL: it was never seen. */
+Module *module_of(Handle function);
+/* One that holds the kernel by that name, of those that the program and its libraries have in them; NULL: none. */
+Module *module_with(const char *kernel);
+/* Whether it holds PTX, not machine code alone. */
+bool module_has_ptx(const Module *module);
+/* The name of a function or a kernel; NULL: the driver does not say. */
+const char *function_name(Handle function);
+/* Offset and size of its parameter; false: it has no such parameter. */
+bool function_parameter(Handle function, size_t index, size_t *offset, size_t *bytes);
+
+/* ---- Tensor maps (capture_maps.c) ---------------------------------------------------------------- */
+
+typedef struct TensorMap {
+    unsigned char bytes[TENSOR_MAP_BYTES];
+    int type, interleave, swizzle, promotion, fill;
+    unsigned rank;
+    uint64_t address, sizes[TENSOR_MAP_DIMS], strides[TENSOR_MAP_DIMS]; /* strides in bytes, from dimension 1 on */
+    uint32_t box[TENSOR_MAP_DIMS], steps[TENSOR_MAP_DIMS];
+} TensorMap;
+
+void map_add(const TensorMap *map);
+const TensorMap *map_find(const unsigned char *bytes);
+
+/* ---- Launches (capture_launch.c) ----------------------------------------------------------------- */
+
+typedef struct SeenLaunch {
+    Handle function, stream;
+    uint32_t grid[3], block[3], cluster[3], shared;
+    bool dependent;
+    bool later; /* a node of a graph: what memory holds when it runs is not known now */
+    void **parameters, **extra;
+} SeenLaunch;
+
+void launch_seen(const SeenLaunch *launch);
+
+/* ---- The folder (capture_folder.c) --------------------------------------------------------------- */
+
+/* Where files go; NULL: nothing is captured. */
+const char *folder_path(void);
+/* One line of capture.log, each line once. */
+void folder_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A number that the environment gives, else `otherwise`. */
+uint64_t folder_number(const char *variable, uint64_t otherwise);
+
+#endif

@@ -1,0 +1,8 @@
+// A shuffle in a branch.
+extern "C" __global__ void shuffle(int *out, int n) {
+    int lane = threadIdx.x, value = lane;
+    if (lane < n)
+        value = __shfl_down_sync(0xffffu, value, 1);
+    out[lane] = value;
+    
+}
