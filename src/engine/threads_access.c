@@ -633,7 +633,7 @@ static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t l
 
 static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
     attempt->threads->accesses += (uint32_t)__builtin_popcount(lanes);
-    if (access->order != THREADS_WEAK) {
+    if (access->order != THREADS_WEAK && !access->object) {
         strong_lanes(attempt, access, lanes, addresses);
     } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
         weak_reads(attempt, access, lanes, addresses);
@@ -706,7 +706,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         by_operation(threads, operation, lanes, &doing);
         return;
     }
-    bool strong = access->order != THREADS_WEAK;
+    bool strong = access->order != THREADS_WEAK && !access->object;
     /* A strong access may part views while it is done, so it has parts of its own. They are done in the order of lanes:
      * who observes whom goes by that. */
     if (strong && (threads_view_of(threads, warp, lowest(lanes))->lanes & lanes) != lanes)
