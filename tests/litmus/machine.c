@@ -24,6 +24,9 @@ typedef struct Outcome {
     bool race, stuck;
     PtxExplored explored;
     char example[200];
+    unsigned words;        /* of an outcome; 0: nobody asks, and the first race is enough */
+    char outcomes[64][64]; /* " 5,6 " */
+    unsigned outcome_count;
 } Outcome;
 
 /* ---- Running ---- */
@@ -32,7 +35,6 @@ typedef struct Look {
     PtxWatch *watch;
     const PtxMachine *machine;
     Outcome *outcome;
-    bool all; /* go on behind the first race */
 } Look;
 
 static void on_start(void *context) {
@@ -55,6 +57,29 @@ static uint32_t on_writes(void *context) {
     return ptx_watch_writes(((Look *)context)->watch);
 }
 
+/* The words at `out`, the first parameter, that the run has left. */
+static void note_outcome(const Look *look) {
+    PtxMachine *machine = (PtxMachine *)look->machine;
+    Outcome *outcome = look->outcome;
+    char text[64] = " ";
+    uint64_t address;
+    uint32_t out = 0;
+    memcpy(&address, machine->launch->parameters, sizeof address);
+    while (out < machine->block_count && machine->blocks[out].base != address)
+        out++;
+    for (unsigned i = 0; i < outcome->words && out < machine->block_count; i++) {
+        bool known;
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", i ? "," : "",
+                 (int32_t)ptx_load(machine, (PtxSpot){&machine->blocks[out], 4 * i}, 4, &known));
+    }
+    strncat(text, " ", sizeof text - strlen(text) - 1);
+    unsigned i = 0;
+    while (i < outcome->outcome_count && strcmp(outcome->outcomes[i], text))
+        i++;
+    if (i == outcome->outcome_count && i < 64)
+        strcpy(outcome->outcomes[outcome->outcome_count++], text);
+}
+
 static bool on_end(void *context, PtxEnd end, const Trail *trail) {
     Look *look = context;
     Outcome *outcome = look->outcome;
@@ -73,7 +98,9 @@ static bool on_end(void *context, PtxEnd end, const Trail *trail) {
                  code_line(look->machine->program, races[0].first.code),
                  races[0].second.code ? code_line(look->machine->program, races[0].second.code) : 0, races[0].reason);
     }
-    return outcome->problem || outcome->race;
+    if (end == PTX_END_COMPLETE)
+        note_outcome(look);
+    return outcome->problem || (outcome->race && !outcome->words);
 }
 
 static void explore(PtxMachine *machine, Outcome *outcome) {
@@ -81,7 +108,7 @@ static void explore(PtxMachine *machine, Outcome *outcome) {
     arena_init(&arena, (size_t)1 << 30);
     Look look = {.machine = machine, .outcome = outcome};
     look.watch = ptx_watch(&arena, machine, &(PtxWatchOptions){.history = true}, &outcome->problem);
-    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end};
+    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end, false};
     if (look.watch)
         ptx_explore(machine, &explorer, most, &outcome->explored);
     if (!outcome->problem && !outcome->race && look.watch && !outcome->explored.complete)
@@ -129,6 +156,25 @@ static double now(void) {
 
 /* ---- Verdicts ---- */
 
+/* Nothing but what the model allows; of a clean kernel all of it. */
+static const char *compare_outcomes(const Outcome *outcome, const char *allowed) {
+    static char text[200];
+    char padded[512];
+    snprintf(padded, sizeof padded, " %s ", allowed);
+    for (unsigned i = 0; i < outcome->outcome_count; i++)
+        if (!strstr(padded, outcome->outcomes[i])) {
+            snprintf(text, sizeof text, "outcome%sis not allowed", outcome->outcomes[i]);
+            return text;
+        }
+    unsigned expected = 0;
+    for (const char *at = allowed; *at; at += strspn(at, " "), expected++)
+        at += strcspn(at, " ");
+    if (outcome->race || expected == outcome->outcome_count)
+        return NULL;
+    snprintf(text, sizeof text, "%u outcomes, not %u", outcome->outcome_count, expected);
+    return text;
+}
+
 static void judge(const char *name, bool race, const Outcome *outcome, double seconds) {
     bool fine = !outcome->problem && outcome->race == race;
     if (!fine)
@@ -143,10 +189,13 @@ static void judge(const char *name, bool race, const Outcome *outcome, double se
 
 static void case_line(const char *folder, char *text) {
     char path[4096];
-    const char *name = strsep(&text, "\t"), *verdict = strsep(&text, "\t"), *problem = NULL;
-    Outcome outcome = {0};
-    if (name[0] == '#' || !verdict)
+    const char *name = strsep(&text, "\t"), *verdict = strsep(&text, "\t"), *allowed = strsep(&text, "\t");
+    const char *problem = NULL;
+    Outcome outcome = {.words = 1};
+    if (name[0] == '#' || !allowed)
         return;
+    for (const char *at = allowed; *at && *at != ' '; at++)
+        outcome.words += *at == ',';
     snprintf(path, sizeof path, "%s/%s.ptx", folder, name);
     Source *ptx = source_read(path, &problem);
     snprintf(path, sizeof path, "%s/%s.launch.json", folder, name);
@@ -156,6 +205,8 @@ static void case_line(const char *folder, char *text) {
         run_sources(ptx, launch, &outcome);
     else
         outcome.problem = problem;
+    if (!outcome.problem)
+        outcome.problem = compare_outcomes(&outcome, allowed);
     judge(name, !strcmp(verdict, "race"), &outcome, now() - begin);
     source_free(ptx);
     source_free(launch);
