@@ -14,6 +14,8 @@ typedef enum TouchKind {
     TOUCH_CHOSEN, /* a read that may give older writes, too: as if it had come before the newer ones */
     TOUCH_WRITE,
     TOUCH_ARRIVE, /* adds to a barrier: in any order to the same, until it is complete */
+    TOUCH_EXPECT, /* a phase needs more bytes from now on, and might have been complete without them */
+    TOUCH_BYTES,  /* bytes have come */
     TOUCH_PASS,   /* goes on because a barrier is complete */
 } TouchKind;
 

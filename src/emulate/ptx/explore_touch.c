@@ -78,9 +78,13 @@ static void add_barrier(Touch *touch, const PtxEvent *event) {
 static void add_mbarrier(Touch *touch, const PtxEvent *event) {
     switch (event->kind) {
     case PTX_EVENT_TEST:
-    case PTX_EVENT_EXPECT: /* a phase may be complete without these bytes, before or behind them */
-    case PTX_EVENT_COMPLETE:
         add_thing(touch, THING_MBARRIER, event->place, TOUCH_READ);
+        break;
+    case PTX_EVENT_EXPECT:
+        add_thing(touch, THING_MBARRIER, event->place, TOUCH_EXPECT);
+        break;
+    case PTX_EVENT_COMPLETE:
+        add_thing(touch, THING_MBARRIER, event->place, TOUCH_BYTES);
         break;
     case PTX_EVENT_WAIT: /* what blocks until then comes to the same wherever it begins to wait */
         add_thing(touch, THING_MBARRIER, event->place, event->code && event->code->blocks ? TOUCH_PASS : TOUCH_READ);
@@ -88,6 +92,9 @@ static void add_mbarrier(Touch *touch, const PtxEvent *event) {
     case PTX_EVENT_ARRIVE:
     case PTX_EVENT_TRACK:
     case PTX_EVENT_COMMIT_TO:
+        /* whoever expects bytes and arrives with one instruction does so before the phase can be complete */
+        if (touch->count && touch->pieces[touch->count - 1].kind == TOUCH_EXPECT)
+            touch->count--;
         add_thing(touch, THING_MBARRIER, event->place, TOUCH_ARRIVE);
         break;
     case PTX_EVENT_INIT:
@@ -125,6 +132,9 @@ void touch_event(Touch *touch, const PtxEvent *event, bool chosen) {
 }
 
 static TouchOrder order_of(TouchKind first, TouchKind second) {
+    TouchKind expects = first == TOUCH_EXPECT ? second : second == TOUCH_EXPECT ? first : TOUCH_READ;
+    if (expects == TOUCH_ARRIVE || expects == TOUCH_BYTES)
+        return TOUCH_EXCHANGE;
     if (first != TOUCH_WRITE && second != TOUCH_WRITE)
         return TOUCH_APART;
     if (first == TOUCH_ARRIVE || first == TOUCH_PASS || second == TOUCH_PASS || second == TOUCH_CHOSEN)
