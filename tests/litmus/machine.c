@@ -16,7 +16,7 @@
 
 static unsigned passed, failed, skipped;
 static uint64_t most = 200000;
-static bool times;
+static bool times, every;
 
 /* What came of a kernel. */
 typedef struct Outcome {
@@ -108,7 +108,7 @@ static void explore(PtxMachine *machine, Outcome *outcome) {
     arena_init(&arena, (size_t)1 << 30);
     Look look = {.machine = machine, .outcome = outcome};
     look.watch = ptx_watch(&arena, machine, &(PtxWatchOptions){.history = true}, &outcome->problem);
-    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end, false};
+    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end, every};
     if (look.watch)
         ptx_explore(machine, &explorer, most, &outcome->explored);
     if (!outcome->problem && !outcome->race && look.watch && !outcome->explored.complete)
@@ -181,9 +181,13 @@ static void judge(const char *name, bool race, const Outcome *outcome, double se
         printf("failed: %s: %s%s%s%s\n", name, race ? "a race is expected" : "no race is expected",
                outcome->problem ? ": " : "", outcome->problem ? outcome->problem : "",
                outcome->race ? outcome->example : "");
-    if (times)
-        printf("%s\t%s\t%llu runs, %llu left\t%.3f s\n", name, outcome->race ? outcome->example : "clean",
+    if (times) {
+        printf("%s\t%s\t%llu runs, %llu left\t%.3f s\t", name, outcome->race ? outcome->example : "clean",
                (unsigned long long)outcome->explored.runs, (unsigned long long)outcome->explored.pruned, seconds);
+        for (unsigned i = 0; i < outcome->outcome_count; i++)
+            printf("%s", outcome->outcomes[i]);
+        printf("\n");
+    }
     *(fine ? &passed : &failed) += 1;
 }
 
@@ -274,6 +278,8 @@ int main(int count, char **arguments) {
             most = strtoull(arguments[++i], NULL, 10);
         else if (!strcmp(arguments[i], "--times"))
             times = true;
+        else if (!strcmp(arguments[i], "--every"))
+            every = true;
         else
             table(root, arguments[i]);
     }
