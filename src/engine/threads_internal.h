@@ -191,6 +191,7 @@ typedef struct Operation {
 /* An access of a warp's instruction. */
 typedef struct Record {
     uint32_t cta, warp, epoch, operation;
+    uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
     uint8_t kind, proxy, order, level, element;
     uint8_t scope; /* as it was told */
@@ -261,7 +262,7 @@ struct Location {
     uint32_t chain, number; /* of the newest strong write */
     uint32_t record, lane;  /* which that is */
     Releases *releases;     /* what it brings */
-    uint32_t before_record; /* of the instruction that is about to be done, and what there was before it */
+    uint32_t before_instruction; /* the instruction that is about to be done, and what there was before it */
     Releases *before;
     Witness *witnesses; /* hashed */
     uint32_t witness_count, witness_capacity;
@@ -306,6 +307,7 @@ struct Threads {
     uint32_t race_table_capacity;
     uint32_t order_site;
     uint64_t accesses;
+    uint32_t instructions;
     uint32_t writes; /* history */
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };

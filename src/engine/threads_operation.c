@@ -30,6 +30,18 @@ static void issue_together(Threads *threads, uint32_t number, View *view, uint32
     view_tick(view);
 }
 
+/* What is before an operation is before one that comes after it. */
+static void take_over(Threads *threads, Operation *operation, const Operation *earlier) {
+    for (uint32_t i = 0; i < operation->part_count; i++)
+        for (uint32_t j = 0; j < earlier->part_count; j++) {
+            const Part *from = &earlier->parts[j];
+            Clock **to = &operation->parts[i].clock;
+            if (from->clock)
+                threads_clock_join(threads, to, operation->cta, from->clock);
+            threads_clock_raise(threads, to, operation->cta, earlier->cta, (Run){earlier->warp, from->lanes, from->epoch});
+        }
+}
+
 uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool together, uint32_t after,
                        uint32_t site) {
     ENTER(threads, 0);
@@ -59,6 +71,8 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
         threads_views(threads, number, lanes, true, issue_each, &issue);
     }
     operation->part_capacity = issue.capacity;
+    if (after)
+        take_over(threads, operation, operation_at(threads, after));
     threads_views_merge(threads, warp);
     return index;
 }
@@ -126,7 +140,9 @@ static bool comes_after(const Threads *threads, uint32_t operation, uint32_t ear
 
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t index, uint32_t lane, bool writes,
                              uint32_t by) {
-    if (knower->operation && (knower->operation == index || comes_after(threads, knower->operation, index)))
+    if (knower->operation == index)
+        return lane == by; /* of several lanes, each has one of its own */
+    if (knower->operation && comes_after(threads, knower->operation, index))
         return true;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
         if (!(done->part >> lane & 1) || (writes && done->reads_only))

@@ -36,7 +36,6 @@ void threads_location_drop(Threads *threads, Location *location) {
 
 void threads_location_mark(Threads *threads, const Location *location) {
     threads_record_mark(threads, location->record);
-    threads_record_mark(threads, location->before_record);
     for (uint32_t i = 0; i < location->witness_capacity; i++)
         threads_record_mark(threads, location->witnesses[i].record);
 }
@@ -197,7 +196,7 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     observed.chain = location->chain;
     observed.number = location->number;
     /* Lanes of one instruction do not inherit from each other. */
-    bool same = location->before_record == record;
+    bool same = location->before_instruction == reads->instruction;
     observed.releases = threads_releases_share(same ? location->before : location->releases);
     return observed;
 }
@@ -242,13 +241,12 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
     Witness *witness = record->operation ? NULL
                                          : witness_make(threads, location,
                                                         record->cta * threads->cta_warps + record->warp, lane);
-    uint32_t chain = observed->chain, number = observed->number;
     if (writes) {
         bool goes_on = record->kind == THREADS_UPDATE && observed->any;
-        if (location->before_record != index) {
+        if (location->before_instruction != record->instruction) {
             threads_releases_drop(threads, location->before);
             location->before = threads_releases_share(goes_on ? observed->releases : NULL);
-            location->before_record = index;
+            location->before_instruction = record->instruction;
         }
         if (!goes_on) {
             threads_releases_drop(threads, location->releases);
@@ -265,9 +263,7 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
             witness->wrote_chain = location->chain;
             witness->wrote_number = location->number;
         }
-        chain = location->chain;
-        number = location->number;
     }
-    if (witness && observed->any && (!writes || record->kind == THREADS_UPDATE))
-        saw(threads, location, witness, chain, number, record->epoch);
+    if (witness && observed->any)
+        saw(threads, location, witness, observed->chain, observed->number, record->epoch);
 }
