@@ -17,19 +17,12 @@ typedef struct Search {
 
 /* ---- Conditions ---- */
 
-typedef struct Final {
-    const Execution *execution;
-    int64_t memory[MAX_PLACES];
-} Final;
-
-static int64_t value_of(const Final *final, const Value *value) {
+static int64_t value_of(const Test *test, const Final *final, const Value *value) {
     switch (value->kind) {
     case VALUE_REGISTER:
-        return value->thread < final->execution->test->thread_count
-                   ? final->execution->traces[value->thread]->registers[value->number]
-                   : 0;
+        return final->registers[value->thread][value->number];
     case VALUE_PLACE:
-        return final->memory[final->execution->test->places[value->number].location];
+        return final->memory[test->places[value->number].location];
     default:
         return value->number;
     }
@@ -52,28 +45,32 @@ static bool compares(Operator operator, int64_t a, int64_t b) {
     }
 }
 
-static bool condition_holds(const Final *final, int index) {
-    const Condition *condition = &final->execution->test->conditions[index];
+static bool holds(const Test *test, const Final *final, int index) {
+    const Condition *condition = &test->conditions[index];
     switch (condition->kind) {
     case CONDITION_AND:
-        return condition_holds(final, condition->first) && condition_holds(final, condition->second);
+        return holds(test, final, condition->first) && holds(test, final, condition->second);
     case CONDITION_OR:
-        return condition_holds(final, condition->first) || condition_holds(final, condition->second);
+        return holds(test, final, condition->first) || holds(test, final, condition->second);
     case CONDITION_NOT:
-        return !condition_holds(final, condition->first);
+        return !holds(test, final, condition->first);
     default:
-        return compares(condition->operator, value_of(final, &condition->left), value_of(final, &condition->right));
+        return compares(condition->operator, value_of(test, final, &condition->left),
+                        value_of(test, final, &condition->right));
     }
+}
+
+bool litmus_condition(const Test *test, const Final *final) {
+    return holds(test, final, test->condition);
 }
 
 /* Memory ends with the value of a write that no other is behind in coherence order; there may be several. */
 static bool some_final(const Search *search, const Coherence *coherence, Final *final, int location) {
     const Test *test = search->test;
     if (location == test->place_count) {
-        bool holds = condition_holds(final, test->condition);
-        return test->quantifier == QUANTIFIER_FORALL ? !holds : holds;
+        return litmus_condition(test, final) != (test->quantifier == QUANTIFIER_FORALL);
     }
-    const Execution *execution = final->execution;
+    const Execution *execution = &search->execution;
     bool any = false;
     for (int i = 0; i < execution->count; i++) {
         const Event *event = &execution->events[i];
@@ -135,7 +132,10 @@ static bool on_consistent(void *context, const Execution *execution, const Coher
         search->verdict->finishes = false;
         return true;
     }
-    Final final = {.execution = execution};
+    Final final = {.memory = {0}};
+    for (int t = 0; t < search->test->thread_count; t++) {
+        memcpy(final.registers[t], execution->traces[t]->registers, sizeof final.registers[t]);
+    }
     search->reached = search->reached || some_final(search, coherence, &final, 0);
     return search->reached;
 }

@@ -210,4 +210,12 @@ typedef struct Verdict {
 
 void litmus_evaluate(const Test *test, Verdict *verdict);
 
+/* What threads have left: registers, and memory by location. */
+typedef struct Final {
+    int64_t registers[MAX_THREADS][MAX_REGISTERS];
+    int64_t memory[MAX_PLACES];
+} Final;
+/* Whether the condition, without its `exists` or `forall`, holds of it. */
+bool litmus_condition(const Test *test, const Final *final);
+
 #endif
