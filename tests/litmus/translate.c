@@ -325,6 +325,7 @@ void litmus_translate(const char *text, Translated *to) {
     if (to->problem == NULL) {
         litmus_evaluate(&test, &verdict);
         to->race = verdict.race;
+        to->in_order = verdict.in_order;
         to->holds = verdict.holds;
     }
 }

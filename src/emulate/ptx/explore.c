@@ -119,7 +119,7 @@ static bool is_one_element(const PtxEvent *event) {
 }
 
 /* The read that is told now: which write it gives. False: nobody says. */
-static bool choose_read(Search *search, const PtxEvent *event) {
+static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen) {
     const PtxExplorer *explorer = search->explorer;
     uint32_t writes[OPTIONS_MOST], lane = (uint32_t)__builtin_ctz(event->lanes);
     uint32_t thread = ptx_thread_number(search->machine, event->warp, lane);
@@ -138,6 +138,7 @@ static bool choose_read(Search *search, const PtxEvent *event) {
     explorer->choose(explorer->context, write);
     if (write != newest && !values_give(&search->values, spot, event->access.bytes, write))
         search->explored->left = "what an earlier write left is not known";
+    *chosen = write;
     return true;
 }
 
@@ -145,15 +146,17 @@ static void observe(void *observer, const PtxEvent *event) {
     Search *search = observer;
     const PtxExplorer *explorer = search->explorer;
     bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
-    bool chosen =
-        event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event) && choose_read(search, event);
-    touch_event(&search->touch, event, chosen);
+    uint32_t chosen = 0;
+    bool is_chosen = event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event) &&
+                     choose_read(search, event, &chosen);
     if (event->kind == PTX_EVENT_ISSUE && event->flight)
         steps_issue(&search->steps, event->flight->sequence);
     uint32_t first = explorer->writes ? explorer->writes(explorer->context) : 0;
     explorer->observe(explorer->context, event);
+    uint32_t last = explorer->writes ? explorer->writes(explorer->context) : 0;
     if (writes && explorer->writes)
-        values_write(&search->values, event, first, explorer->writes(explorer->context));
+        values_write(&search->values, event, first, last);
+    touch_event(&search->touch, event, is_chosen, first, is_chosen ? chosen : last);
 }
 
 /* ---- Steps --------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ enum { TOUCHED_MOST = 12 };
 
 typedef enum TouchKind {
     TOUCH_READ,
-    TOUCH_CHOSEN, /* a read that may give older writes, too: as if it had come before the newer ones */
+    TOUCH_CHOSEN, /* a read of a write that was chosen: as if it had come before newer ones */
     TOUCH_WRITE,
     TOUCH_ARRIVE, /* adds to a barrier: in any order to the same, until it is complete */
     TOUCH_EXPECT, /* a phase needs more bytes from now on, and might have been complete without them */
@@ -24,6 +24,8 @@ typedef struct Touched {
     uint64_t memory; /* its space and CTA; 0: it is none */
     uint64_t at, bytes;
     TouchKind kind;
+    uint32_t first,
+        last; /* writes: their numbers are behind `first`, up to `last`; TOUCH_CHOSEN: `last` is the write's */
 } Touched;
 
 typedef struct Touch {
@@ -32,8 +34,8 @@ typedef struct Touch {
     bool all; /* more than that */
 } Touch;
 
-/* `chosen`: a read whose write was chosen. */
-void touch_event(Touch *touch, const PtxEvent *event, bool chosen);
+/* `chosen`: a read whose write was chosen, number `last`; of writes, their numbers. */
+void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last);
 
 typedef enum TouchOrder {
     TOUCH_APART,   /* they could come in either order, and nobody would notice */

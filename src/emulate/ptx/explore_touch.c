@@ -9,6 +9,8 @@ static void widen(Touched *piece, Touched other) {
     uint64_t end = piece->at + piece->bytes, other_end = other.at + other.bytes;
     piece->at = other.at < piece->at ? other.at : piece->at;
     piece->bytes = (other_end > end ? other_end : end) - piece->at;
+    piece->first = other.first < piece->first ? other.first : piece->first;
+    piece->last = other.last > piece->last ? other.last : piece->last;
 }
 
 /* Neighbors are one piece; where there are too many, those of one memory are, with what is between them. */
@@ -34,16 +36,20 @@ static void add_thing(Touch *touch, Thing thing, uint64_t number, TouchKind kind
 
 static Touched piece_of(const PtxBlock *block, uint64_t offset, uint64_t bytes, TouchKind kind) {
     uint64_t memory = (uint64_t)block->cta << 8 | (uint64_t)block->space | (UINT64_C(1) << 63);
-    return (Touched){memory, block->base + offset, bytes, kind};
+    return (Touched){.memory = memory, .at = block->base + offset, .bytes = bytes, .kind = kind};
 }
 
-static void add_access(Touch *touch, const PtxEvent *event, bool chosen) {
+static void add_access(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
     TouchKind kind = event->access.kind != EFFECT_READ ? TOUCH_WRITE : chosen ? TOUCH_CHOSEN : TOUCH_READ;
     for (uint32_t i = 0; i < event->spot_count; i++) {
         bool here = event->spot_count > PTX_LANES || event->sizes || !event->lanes || event->lanes >> i & 1;
-        if (here && event->spots[i].block)
-            add(touch, piece_of(event->spots[i].block, event->spots[i].offset,
-                                event->sizes ? event->sizes[i] : event->access.bytes, kind));
+        if (!here || !event->spots[i].block)
+            continue;
+        Touched piece = piece_of(event->spots[i].block, event->spots[i].offset,
+                                 event->sizes ? event->sizes[i] : event->access.bytes, kind);
+        piece.first = first;
+        piece.last = last;
+        add(touch, piece);
     }
 }
 
@@ -107,11 +113,11 @@ static void add_mbarrier(Touch *touch, const PtxEvent *event) {
     }
 }
 
-void touch_event(Touch *touch, const PtxEvent *event, bool chosen) {
+void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last) {
     const PtxCta *cta = event->warp ? event->warp->cta : NULL;
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
-        add_access(touch, event, chosen);
+        add_access(touch, event, chosen, first, last);
         break;
     case PTX_EVENT_FENCE:
         if (event->sequential)
@@ -137,9 +143,13 @@ static TouchOrder order_of(TouchKind first, TouchKind second) {
         return TOUCH_EXCHANGE;
     if (first != TOUCH_WRITE && second != TOUCH_WRITE)
         return TOUCH_APART;
-    if (first == TOUCH_ARRIVE || first == TOUCH_PASS || second == TOUCH_PASS || second == TOUCH_CHOSEN)
-        return TOUCH_BEHIND;
-    return TOUCH_EXCHANGE;
+    return first == TOUCH_ARRIVE || first == TOUCH_PASS || second == TOUCH_PASS ? TOUCH_BEHIND : TOUCH_EXCHANGE;
+}
+
+static TouchOrder pieces_order(const Touched *first, const Touched *second) {
+    if (first->kind == TOUCH_WRITE && second->kind == TOUCH_CHOSEN)
+        return first->first < second->last && second->last <= first->last ? TOUCH_BEHIND : TOUCH_APART;
+    return order_of(first->kind, second->kind);
 }
 
 TouchOrder touch_order(const Touch *first, const Touch *second) {
@@ -151,7 +161,7 @@ TouchOrder touch_order(const Touch *first, const Touch *second) {
             const Touched *a = &first->pieces[i], *b = &second->pieces[k];
             if (a->memory != b->memory || a->at >= b->at + b->bytes || b->at >= a->at + a->bytes)
                 continue;
-            TouchOrder order = order_of(a->kind, b->kind);
+            TouchOrder order = pieces_order(a, b);
             most = order > most ? order : most;
         }
     return most;

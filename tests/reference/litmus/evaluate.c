@@ -117,6 +117,45 @@ static void note_race(Search *search) {
     }
 }
 
+/* Whether the execution could have come step by step: no read before its write, no write before one that it is behind.
+ */
+static bool in_order(const Execution *execution, const Coherence *coherence) {
+    Relation all = coherence->order;
+    for (int i = 0; i < execution->count; i++) {
+        const Event *event = &execution->events[i];
+        bool before = event->kind != EVENT_INIT && i > execution->first[event->thread];
+        if (before) {
+            all.rows[i - 1] |= UINT64_C(1) << i;
+        }
+        if (event->kind == EVENT_READ) {
+            all.rows[execution->from[i]] |= UINT64_C(1) << i;
+        }
+    }
+    for (int i = 1; i < execution->fence_count; i++) {
+        all.rows[execution->fences[i - 1]] |= UINT64_C(1) << execution->fences[i];
+    }
+    for (int k = 0; k < execution->count; k++) {
+        for (int a = 0; a < execution->count; a++) {
+            all.rows[a] |= (all.rows[a] >> k & 1) != 0 ? all.rows[k] : 0;
+        }
+    }
+    for (int i = 0; i < execution->count; i++) {
+        if ((all.rows[i] >> i & 1) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool races(const Search *search) {
+    for (int i = 0; i < search->execution.count; i++) {
+        if (search->races.rows[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool on_consistent(void *context, const Execution *execution, const Coherence *coherence) {
     Search *search = context;
     bool done = true;
@@ -128,16 +167,19 @@ static bool on_consistent(void *context, const Execution *execution, const Coher
     }
     search->verdict->executions++;
     note_race(search);
+    bool open = races(search) && !search->verdict->in_order; /* another coherence order may be in order */
+    search->verdict->in_order |= open && in_order(execution, coherence);
+    open = open && !search->verdict->in_order;
     if (!done) {
         search->verdict->finishes = false;
-        return true;
+        return !open;
     }
     Final final = {.memory = {0}};
     for (int t = 0; t < search->test->thread_count; t++) {
         memcpy(final.registers[t], execution->traces[t]->registers, sizeof final.registers[t]);
     }
     search->reached = search->reached || some_final(search, coherence, &final, 0);
-    return search->reached;
+    return search->reached && !open;
 }
 
 /* ---- Choices ---- */

@@ -203,6 +203,7 @@ typedef struct Verdict {
     bool holds;    /* the condition */
     bool finishes; /* no execution has a thread that is stuck forever */
     bool race;     /* some execution has one */
+    bool in_order; /* ... one whose program order, reads-from, coherence and fence-SC order have no cycle */
     Race example;
     bool cut; /* loops were cut before their end: `holds` and `finishes` speak for what was looked at */
     uint64_t executions;
