@@ -633,10 +633,11 @@ static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t l
 
 static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
     attempt->threads->accesses += (uint32_t)__builtin_popcount(lanes);
-    bool kept = attempt->threads->shape.history && access->order == THREADS_WEAK && access->kind != THREADS_READ;
+    bool kept = attempt->threads->shape.history && (access->order == THREADS_WEAK || access->object) &&
+                access->kind != THREADS_READ;
     for (uint32_t rest = lanes; kept && rest; rest &= rest - 1)
         threads_history_other(attempt->threads, addresses[lowest(rest)], access->bytes);
-    if (access->order != THREADS_WEAK) {
+    if (access->order != THREADS_WEAK && !access->object) {
         strong_lanes(attempt, access, lanes, addresses);
     } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
         weak_reads(attempt, access, lanes, addresses);
@@ -709,7 +710,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         by_operation(threads, operation, lanes, &doing);
         return;
     }
-    bool strong = access->order != THREADS_WEAK;
+    bool strong = access->order != THREADS_WEAK && !access->object;
     /* A strong access may part views while it is done, so it has parts of its own. They are done in the order of lanes:
      * who observes whom goes by that. */
     if (strong && (threads_view_of(threads, warp, lowest(lanes))->lanes & lanes) != lanes)

@@ -44,14 +44,16 @@ static void history_reset(Threads *threads, History *history, uint32_t base) {
 
 /* Whether the knower's lane has the write before what it does now: by what it knows, or because somebody whom it knows
  * has observed the write. */
-static bool knows_entry(Threads *threads, const Knower *knower, uint32_t by, uint64_t address, const Entry *entry) {
+static bool knows_entry(Threads *threads, const Knower *knower, uint32_t by, const History *history,
+                        const Entry *entry) {
     const Record *record = &entry->record;
     if (record->cta == knower->cta && record->warp == knower->warp && entry->lane == by &&
         record->epoch <= knower->own_epoch)
         return true;
     if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) >> entry->lane & 1)
         return true;
-    return threads_chain_observed(threads, knower, by, address, entry->chain, entry->link);
+    const Location *location = threads_location(threads, history->address, (uint8_t)history->bytes, false);
+    return location && threads_chain_observed(threads, knower, by, location, entry->chain, entry->link);
 }
 
 static Knower knower_of(Threads *threads, uint32_t number, uint32_t lane) {
@@ -74,7 +76,7 @@ static void add_entry(Threads *threads, History *history, const Record *record, 
     for (uint32_t i = 0; i < history->count; i++) {
         const Entry *earlier = &history->entries[i];
         if (threads_morally_strong(threads, &earlier->record, record) ||
-            knows_entry(threads, &knower, lane, history->address, earlier))
+            knows_entry(threads, &knower, lane, history, earlier))
             before |= UINT64_C(1) << i | earlier->before;
     }
     history->entries[history->count++] = (Entry){.number = threads->writes,
@@ -137,7 +139,7 @@ uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const T
     uint64_t hidden = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < history->count; i++)
-        if (knows_entry(threads, &knower, lane, address, &history->entries[i]))
+        if (knows_entry(threads, &knower, lane, history, &history->entries[i]))
             hidden |= history->entries[i].before | UINT64_C(1) << BASE_HIDDEN;
     for (uint32_t i = history->count; i-- > 0 && count < most;) {
         const Entry *entry = &history->entries[i];

@@ -259,6 +259,7 @@ typedef struct OwnRelease { /* a release there, for the thread's later strong wr
 struct Location {
     Location *next; /* of the word */
     uint64_t address;
+    uint32_t element; /* bytes */
     uint32_t chain, number; /* of the newest strong write */
     uint32_t record, lane;  /* which that is */
     Releases *releases;     /* what it brings */
@@ -266,7 +267,7 @@ struct Location {
     Releases *before;
     Witness *witnesses; /* hashed */
     uint32_t witness_count, witness_capacity;
-    Witness *older; /* what was seen of chains that are over */
+    Witness *older; /* what was seen or written before that, and somebody may still ask for */
     uint32_t older_count, older_capacity;
     OwnRelease *own;
     uint32_t own_count, own_capacity;
@@ -426,7 +427,7 @@ typedef struct Observed {
     uint32_t chain, number;
     Releases *releases; /* its own reference */
 } Observed;
-Location *threads_location(Threads *threads, uint64_t address, bool make);
+Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make);
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address);
 /* Whether two strong accesses are morally strong: scopes, proxies, sizes. */
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);
@@ -440,8 +441,8 @@ void threads_location_mark(Threads *threads, const Location *location);
 void threads_location_drop(Threads *threads, Location *location);
 
 /* Whether somebody whom the knower knows has observed a write of the chain, this one or one behind it. */
-bool threads_chain_observed(Threads *threads, const Knower *knower, uint32_t by, uint64_t address, uint32_t chain,
-                            uint32_t number);
+bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32_t by, const Location *location,
+                            uint32_t chain, uint32_t number);
 
 /* shape.history: a write that is weak, or of an operation; a strong one, which the location has already. */
 void threads_history_other(Threads *threads, uint64_t address, uint64_t bytes);

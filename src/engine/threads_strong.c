@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-Location *threads_location(Threads *threads, uint64_t address, bool make) {
+Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make) {
     ShadowPage *page = threads_page(threads, address, make);
     if (!page || (!page->locations && !make))
         return NULL;
@@ -11,12 +11,13 @@ Location *threads_location(Threads *threads, uint64_t address, bool make) {
         page->locations = gsan_pool_take(&threads->pool, SHADOW_PAGE / 4 * sizeof(Location *));
     Location **list = &page->locations[address % SHADOW_PAGE / 4];
     for (Location *location = *list; location; location = location->next)
-        if (location->address == address)
+        if (location->address == address && location->element == element)
             return location;
     if (!make)
         return NULL;
     Location *location = POOL_NEW(&threads->pool, Location);
     location->address = address;
+    location->element = element;
     location->next = *list;
     threads->location_count++;
     return *list = location;
@@ -38,6 +39,8 @@ void threads_location_mark(Threads *threads, const Location *location) {
     threads_record_mark(threads, location->record);
     for (uint32_t i = 0; i < location->witness_capacity; i++)
         threads_record_mark(threads, location->witnesses[i].record);
+    for (uint32_t i = 0; i < location->older_count; i++)
+        threads_record_mark(threads, location->older[i].record);
 }
 
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other) {
@@ -111,7 +114,7 @@ static void prune_older(Location *location) {
                 earlier->saw_number > before)
                 before = earlier->saw_number;
         }
-        if (asked_for(location, seen->saw_chain, before, seen->saw_number))
+        if (seen->record || asked_for(location, seen->saw_chain, before, seen->saw_number))
             location->older[kept++] = *seen;
     }
     if (location->older_count <= MOST_PRUNED)
@@ -126,6 +129,7 @@ static void saw(Threads *threads, Location *location, Witness *witness, uint32_t
         if (location->older_count == location->older_capacity && !threads->shape.history)
             prune_older(location);
         *THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity) = *witness;
+        location->older[location->older_count - 1].record = 0;
     }
     witness->saw_chain = chain;
     witness->saw_number = number;
@@ -144,18 +148,18 @@ bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, u
     const Record *write = record_at(threads, record);
     if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
         return false;
-    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), false);
+    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), write->element, false);
     const Witness *writer = location ? witness_find(location, write->cta * threads->cta_warps + write->warp, lane) : NULL;
+    for (uint32_t i = 0; writer && writer->record != record && i < location->older_count; i++)
+        if (location->older[i].record == record && location->older[i].lane == lane)
+            writer = &location->older[i];
     if (!writer || writer->record != record)
         return false;
-    return threads_chain_observed(threads, knower, by, location->address, writer->wrote_chain, writer->wrote_number);
+    return threads_chain_observed(threads, knower, by, location, writer->wrote_chain, writer->wrote_number);
 }
 
-bool threads_chain_observed(Threads *threads, const Knower *knower, uint32_t by, uint64_t address, uint32_t chain,
-                            uint32_t number) {
-    const Location *location = threads_location(threads, address, false);
-    if (!location)
-        return false;
+bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32_t by, const Location *location,
+                            uint32_t chain, uint32_t number) {
     const Witness *own = witness_find(location, knower->cta * threads->cta_warps + knower->warp, by);
     if (own && own->saw_chain == chain && own->saw_number >= number && knows_witness(threads, knower, by, own))
         return true;
@@ -193,7 +197,7 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     const Record *reads = record_at(threads, record);
     if (threads->shape.history && threads_history_observe(threads, reads, lane, address, &observed))
         return observed;
-    const Location *location = threads_location(threads, address, false);
+    const Location *location = threads_location(threads, address, reads->element, false);
     if (!location || !location->record || !is_newest(threads, address, reads->element, location->record, location->lane))
         return observed;
     const Record *write = record_at(threads, location->record);
@@ -246,7 +250,7 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
     bool writes = record->kind != THREADS_READ;
     if (!writes && !observed->any)
         return;
-    Location *location = threads_location(threads, address, true);
+    Location *location = threads_location(threads, address, record->element, true);
     Witness *witness = record->operation ? NULL
                                          : witness_make(threads, location,
                                                         record->cta * threads->cta_warps + record->warp, lane);
@@ -268,6 +272,12 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
         location->lane = lane;
         put_releases(threads, location, record, lane);
         if (witness) {
+            if (witness->record && record_at(threads, witness->record)->level < record->level) {
+                /* The narrower one stays where it is, and the wider one does not stand for it. */
+                Witness *old = THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity);
+                *old = *witness;
+                old->saw_chain = 0;
+            }
             witness->record = index;
             witness->wrote_chain = location->chain;
             witness->wrote_number = location->number;

@@ -91,7 +91,7 @@ typedef struct ModelOperation {
     struct {
         int event, part; /* part: thread that it is about; MODEL_NONE: all */
         bool reads_only;
-    } done[256];
+    } done[1024];
     int done_count;
 } ModelOperation;
 
@@ -273,7 +273,8 @@ static void model_release_patterns(Model *model, int event, const ModelAccess *a
         patterns_put(&write->patterns, model->threads[thread].fences.items[i]);
     for (int i = 0; i < event; i++) {
         const ModelEvent *e = &model->events[i];
-        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin || e->kind == 0 || !e->level)
+        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin || e->element != write->element ||
+            e->kind == 0 || !e->level)
             continue;
         for (int j = 0; j < e->patterns.count; j++)
             if (e->patterns.items[j].known && e->patterns.items[j].level < 0)
@@ -502,25 +503,31 @@ static int model_issue(Model *model, const int *threads, int count, bool togethe
     return model->operation_count++;
 }
 
+/* What it comes after is over, too, all of it. */
+static void model_put_done(Model *model, int operation, int event, int part, bool reads_only) {
+    for (; operation != MODEL_NONE; operation = model->operations[operation].after) {
+        ModelOperation *o = &model->operations[operation];
+        o->done[o->done_count].event = event;
+        o->done[o->done_count].part = part;
+        o->done[o->done_count++].reads_only = reads_only;
+        part = MODEL_NONE;
+        reads_only = false;
+    }
+}
+
 static void model_done(Model *model, int operation, bool reads_only, const int *threads, int count, bool own) {
     for (int i = 0; i < count; i++) {
-        ModelOperation *o = &model->operations[operation];
         int event = model_event(model, threads[i]);
         model_put(&model->threads[threads[i]].known.sets[0], event);
-        o->done[o->done_count].event = event;
-        o->done[o->done_count].part = own ? threads[i] : MODEL_NONE;
-        o->done[o->done_count++].reads_only = reads_only;
+        model_put_done(model, operation, event, own ? threads[i] : MODEL_NONE, reads_only);
     }
 }
 
 static void model_done_by(Model *model, int operation, bool reads_only, int object) {
-    ModelOperation *o = &model->operations[operation];
     int *mark = &model->objects[object].marks[model->objects[object].phases + 1];
     if (*mark == MODEL_NONE)
-        *mark = model_event(model, o->thread[0]);
-    o->done[o->done_count].event = *mark;
-    o->done[o->done_count].part = MODEL_NONE;
-    o->done[o->done_count++].reads_only = reads_only;
+        *mark = model_event(model, model->operations[operation].thread[0]);
+    model_put_done(model, operation, *mark, MODEL_NONE, reads_only);
 }
 
 #endif

@@ -299,6 +299,30 @@ static void livelock_is_proven(void **state) {
              1, 1, 0, PTX_END_STUCK, is_spinning);
 }
 
+static void has_turns(PtxRunning *r) {
+    ptx_running_is(r, 0, 50 * 40);
+}
+
+/* A loop in a function that is called again and again, each time with the same registers, is no livelock; that of the
+ * caller, in which nothing changes, is one. */
+#define LOOP_IN_FUNCTION                                            \
+    ".func f() { .reg .b32 %r<4>; .reg .pred %p; mov.u32 %r1, 0;\n" \
+    "L: add.u32 %r1, %r1, 1; and.b32 %r2, %r1, 31; setp.ne.u32 %p, %r2, 0; @%p bra L; ret; }\n"
+
+static void loops_in_functions(void **state) {
+    (void)state;
+    run_text("sm_90",
+             LOOP_IN_FUNCTION KERNEL(POINTERS
+                                     "mov.u32 %r2, 0; L: call f; add.u32 %r2, %r2, 40;\n"
+                                     "setp.lt.u32 %p1, %r2, 2000; @%p1 bra L; st.global.u32 [%rd2], %r2; ret;"),
+             1, 1, 0, PTX_END_COMPLETE, has_turns);
+    run_text("sm_90",
+             LOOP_IN_FUNCTION ".global .u32 flag;\n" KERNEL(
+                 POINTERS
+                 "L: call f; ld.relaxed.gpu.global.u32 %r2, [flag]; setp.eq.u32 %p1, %r2, 0; @%p1 bra L; ret;"),
+             1, 1, 0, PTX_END_STUCK, NULL);
+}
+
 static void is_locked(PtxRunning *r) {
     ptx_running_is(r, 0, 64);
 }
@@ -429,6 +453,7 @@ int main(void) {
         cmocka_unit_test(ctas_wait_for_each_other),
         cmocka_unit_test(nobody_gives),
         cmocka_unit_test(livelock_is_proven),
+        cmocka_unit_test(loops_in_functions),
         cmocka_unit_test(lanes_wait_for_each_other),
         cmocka_unit_test(lanes_sync_apart),
         cmocka_unit_test(lanes_do_not_come),

@@ -350,7 +350,7 @@ static int program(uint64_t seed, int steps, uint32_t sweep_at) {
     for (int i = 1; i <= steps && !differs && model.count < MODEL_EVENTS - 300; i++)
         if (!step(&run, mix))
             differs = i;
-    assert_null(threads_problem(run.engine));
+    assert_null(threads_trouble(run.engine));
     threads_free(run.engine);
     model_end(&model);
     return differs;

@@ -394,6 +394,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
+    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
         run_all(check, launch, watch_new(check));
     add_launch(check, launch);
@@ -419,6 +420,7 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
         PtxWatch *watch = watch_new(check);

@@ -73,6 +73,17 @@ static const char *fix_of(RuleId rule) {
     }
 }
 
+static const char *space_of(const PtxFault *fault) {
+    const char *family = rule_of(fault->rule)->id;
+    bool shared = fault->block && (fault->block->space == PTX_SPACE_SHARED || fault->block->space == PTX_SPACE_CLUSTER);
+    if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS || fault->rule == RULE_CLUSTER_EXIT || shared)
+        return "shared";
+    return strncmp(family, "global", 6) == 0 || strncmp(family, "access", 6) == 0 || strncmp(family, "local", 5) == 0 ||
+                   strncmp(family, "kernel", 6) == 0
+               ? "global"
+               : "barrier";
+}
+
 /* "thread 5 of CTA 2: 16 bytes behind the end of x" */
 static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
@@ -96,7 +107,7 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
         }
     Finding *finding = verdict_finding(verdict);
     finding->rule = fault->rule;
-    finding->space = "memory";
+    finding->space = space_of(fault);
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
     finding->why =

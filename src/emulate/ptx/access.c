@@ -50,6 +50,21 @@ static void describe_order(const PtxCode *code, const PtxEffect *effect, PtxAcce
     }
 }
 
+/* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
+static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
+    const PtxArgument *address = access->address;
+    if (access->space != PTX_SPACE_PARAM || address->kind != ARGUMENT_ADDRESS || !address->count)
+        return NULL;
+    const PtxArgument *base = argument_member(program, address, 0);
+    return base->kind == ARGUMENT_SYMBOL ? base : NULL;
+}
+
+static bool is_in_kernel(const PtxProgram *program, const PtxCode *code) {
+    const PtxRoutine *routine = &program->routines[program->entry];
+    uint32_t at = (uint32_t)(code - program->code);
+    return at >= routine->begin && at < routine->end;
+}
+
 bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;
     const PtxEffect *effect = access_effect(about);
@@ -61,6 +76,8 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
     access->is_signed = type.size && type.data[0] == 's';
     if (!access->address || !access->element)
         return false;
+    if (access->space == PTX_SPACE_PARAM && !named_param(program, access) && !is_in_kernel(program, code))
+        access->space = PTX_SPACE_LOCAL; /* the address of a parameter that lies on the stack */
     describe_order(code, effect, &access->access);
     access->align = (uint32_t)access->element * access->members;
     access->access.element = access->element;
@@ -184,15 +201,6 @@ static PtxStep run_load(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
 }
 
 /* ---- Parameters ---- */
-
-/* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
-static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
-    const PtxArgument *address = access->address;
-    if (access->space != PTX_SPACE_PARAM || address->kind != ARGUMENT_ADDRESS || !address->count)
-        return NULL;
-    const PtxArgument *base = argument_member(program, address, 0);
-    return base->kind == ARGUMENT_SYMBOL ? base : NULL;
-}
 
 static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Access *access = code->detail;

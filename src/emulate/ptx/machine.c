@@ -119,6 +119,8 @@ PtxFrame *new_frame(PtxMachine *machine, const PtxRoutine *routine, PtxFrame *ca
     frame->caller = caller;
     frame->back = back;
     frame->users = 1;
+    frame->serial = ++pools->frame_serial;
+    frame->depth = caller ? caller->depth + 1 : 0;
     frame->lanes = lanes;
     frame->stack = NULL;
     frame->carry = 0;

@@ -1,0 +1,332 @@
+/* From the events of the machine to the engine for threads: accesses, fences, barriers. */
+#include "analyze/threads/watch_internal.h"
+
+#include <string.h>
+
+static const size_t most_memory = (size_t)3 << 30;
+
+/* ---- Names ---- */
+
+uint32_t watch_warp(const PtxWatch *watch, const PtxWarp *warp) {
+    return warp->cta->number * watch->cta_warps + warp->index;
+}
+
+uint32_t watch_site(const PtxWatch *watch, const PtxCode *code) {
+    return (uint32_t)(code - watch->machine->program->code);
+}
+
+static uint64_t named_object(uint32_t cta, uint32_t id) {
+    return UINT64_C(2) << 60 | (uint64_t)cta << 8 | id;
+}
+static uint64_t cluster_object(uint32_t cluster) {
+    return UINT64_C(3) << 60 | cluster;
+}
+
+uint32_t watch_addresses(const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]) {
+    const PtxBlock *last = NULL;
+    uint64_t base = 0;
+    uint32_t taken = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        const PtxBlock *block = spots[lane].block;
+        if (block != last) {
+            last = block;
+            base = block->space == PTX_SPACE_GLOBAL   ? block->base
+                   : block->space == PTX_SPACE_TENSOR ? threads_tensor(block->cta, 0)
+                   : block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER
+                       ? threads_shared(block->cta, 0)
+                       : UINT64_MAX;
+        }
+        addresses[lane] = base + spots[lane].offset;
+        if (base != UINT64_MAX)
+            taken |= rest & -rest;
+    }
+    return taken;
+}
+
+/* ---- Accesses ---- */
+
+/* Whether the value that it reads goes to a register. */
+static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
+    if (event->access.kind == EFFECT_WRITE || event->flight || !event->code->count)
+        return false;
+    const PtxArgument *first = code_argument(watch->machine->program, event->code, 0);
+    return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;
+}
+
+ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
+    const PtxAccess *access = &event->access;
+    bool strong = access->strong && !(access->is_volatile && watch->options.volatile_races);
+    return (ThreadsAccess){
+        .kind = access->kind == EFFECT_READ ? THREADS_READ : access->kind == EFFECT_WRITE ? THREADS_WRITE : THREADS_UPDATE,
+        .proxy = access->proxy,
+        .order = strong ? (access->order == ORDER_WEAK ? THREADS_RELAXED : access->order) : THREADS_WEAK,
+        .scope = strong ? (access->scope == SCOPE_NONE ? THREADS_SYS : access->scope) : THREADS_NO_SCOPE,
+        .element = (uint8_t)access->element,
+        .read_only = access->read_only,
+        .gives = gives_value(watch, event),
+        .site = watch_site(watch, event->code),
+        .silent = access->kind == EFFECT_READ ? 0 : ~event->changes,
+        .bytes = access->bytes,
+        .used = access->used,
+    };
+}
+
+static void see_access(PtxWatch *watch, const PtxEvent *event) {
+    uint64_t addresses[PTX_LANES];
+    uint32_t warp = watch_warp(watch, event->warp);
+    uint32_t lanes = watch_addresses(event->spots, event->lanes, addresses);
+    ThreadsAccess access = watch_access(watch, event);
+    if (access.kind != THREADS_UPDATE) {
+        threads_access(watch->engine, 0, warp, lanes, &access, addresses);
+        return;
+    }
+    /* A compare that failed is a read. */
+    uint32_t reads = lanes & ~event->changes;
+    threads_access(watch->engine, 0, warp, lanes & event->changes, &access, addresses);
+    access.kind = THREADS_READ;
+    access.order = access.order == THREADS_ACQ_REL   ? THREADS_ACQUIRE
+                   : access.order == THREADS_RELEASE ? THREADS_RELAXED
+                                                     : access.order;
+    threads_access(watch->engine, 0, warp, reads, &access, addresses);
+}
+
+/* ---- Fences ---- */
+
+static ThreadsSpace space_of(const PtxEvent *event) {
+    switch (event->space) {
+    case PTX_SPACE_GLOBAL:
+        return THREADS_GLOBAL;
+    case PTX_SPACE_CLUSTER:
+        return THREADS_CLUSTER_SHARED;
+    case PTX_SPACE_SHARED:
+        return code_has(event->code, STR("shared::cluster")) ? THREADS_CLUSTER_SHARED : THREADS_OWN_SHARED;
+    default:
+        return THREADS_EVERYWHERE;
+    }
+}
+
+static void see_proxy_fence(PtxWatch *watch, const PtxEvent *event) {
+    uint32_t warp = watch_warp(watch, event->warp);
+    bool halves = event->order == ORDER_RELEASE || event->order == ORDER_ACQUIRE;
+    ThreadsOrder order = halves ? (ThreadsOrder)event->order : THREADS_ACQ_REL;
+    if (!event->spots || order != THREADS_ACQUIRE) {
+        threads_fence_proxy(watch->engine, warp, event->lanes, event->proxy, space_of(event), order, event->scope, 0);
+        return;
+    }
+    uint64_t addresses[PTX_LANES];
+    for (uint32_t rest = watch_addresses(event->spots, event->lanes, addresses); rest; rest &= rest - 1)
+        threads_fence_proxy(watch->engine, warp, rest & -rest, event->proxy, space_of(event), order, event->scope,
+                            addresses[__builtin_ctz(rest)]);
+}
+
+static void see_fence(PtxWatch *watch, const PtxEvent *event) {
+    uint32_t warp = watch_warp(watch, event->warp);
+    if (event->inits)
+        threads_fence_inits(watch->engine, warp, event->lanes);
+    else if (event->proxy != PROXY_GENERIC)
+        see_proxy_fence(watch, event);
+    else if (event->space != PTX_SPACE_TENSOR) /* that of tensor memory is for what waits have said already */
+        threads_fence(watch->engine, warp, event->lanes, event->order, event->scope, event->sequential);
+}
+
+/* ---- Barriers ---- */
+
+void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak) {
+    uint64_t addresses[PTX_LANES];
+    for (uint32_t i = 0; i < PTX_LANES; i++)
+        addresses[i] = threads_shared((uint32_t)(event->place >> 32), (uint32_t)event->place);
+    ThreadsAccess access = {
+        .kind = (uint8_t)kind,
+        .order = weak ? THREADS_WEAK : THREADS_RELAXED,
+        .scope = weak ? THREADS_NO_SCOPE : THREADS_CLUSTER,
+        .element = 8,
+        .bytes = 8,
+        .inits = event->kind == PTX_EVENT_INIT,
+        .object = true,
+        .site = watch_site(watch, event->code),
+    };
+    threads_access(watch->engine, 0, watch_warp(watch, event->warp), event->lanes, &access, addresses);
+}
+
+static ThreadsOrder half_of(uint8_t order, ThreadsOrder half) {
+    return order == ORDER_RELAXED ? THREADS_RELAXED : half;
+}
+
+static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
+    uint64_t object = mbarrier_object(event->place);
+    uint32_t cta = (uint32_t)(event->place >> 32);
+    watch_mbarrier(watch, event, THREADS_UPDATE, false);
+    if (event->kind == PTX_EVENT_ARRIVE || event->arrives)
+        threads_arrive(watch->engine, object, cta, watch_warp(watch, event->warp), event->lanes,
+                       half_of(event->order, THREADS_RELEASE), event->scope ? event->scope : THREADS_CTA);
+}
+
+static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
+    uint64_t object = mbarrier_object(event->place);
+    switch (event->kind) {
+    case PTX_EVENT_INIT:
+    case PTX_EVENT_INVALIDATE:
+        watch_mbarrier(watch, event, THREADS_WRITE, true);
+        threads_reset(watch->engine, object);
+        break;
+    case PTX_EVENT_FLIP:
+        threads_flip(watch->engine, object);
+        break;
+    case PTX_EVENT_WAIT:
+        watch_mbarrier(watch, event, THREADS_READ, false);
+        threads_wait(watch->engine, object, watch_warp(watch, event->warp), event->lanes,
+                     half_of(event->order, THREADS_ACQUIRE), event->scope ? event->scope : THREADS_CTA);
+        break;
+    default:
+        if (event->flight)
+            watch_flight_done(watch, event);
+        else
+            see_arrival(watch, event);
+    }
+}
+
+static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
+    Threads *engine = watch->engine;
+    const PtxCta *cta = event->warp->cta;
+    uint32_t warp = watch_warp(watch, event->warp);
+    uint64_t named = named_object(cta->number, event->barrier), cluster = cluster_object(cta->cluster);
+    switch (event->kind) {
+    case PTX_EVENT_NAMED_ARRIVE:
+        threads_arrive(engine, named, cta->number, warp, event->lanes, THREADS_RELEASE, THREADS_CTA);
+        break;
+    case PTX_EVENT_NAMED_MEET:
+        threads_flip(engine, named);
+        break;
+    case PTX_EVENT_NAMED_SYNC:
+        threads_wait(engine, named, warp, event->lanes, THREADS_ACQUIRE, THREADS_CTA);
+        break;
+    case PTX_EVENT_CLUSTER_ARRIVE:
+        threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes, half_of(event->order, THREADS_RELEASE),
+                       THREADS_CLUSTER);
+        break;
+    case PTX_EVENT_CLUSTER_MEET:
+        threads_flip(engine, cluster);
+        break;
+    default:
+        threads_wait(engine, cluster, warp, event->lanes, half_of(event->order, THREADS_ACQUIRE), THREADS_CLUSTER);
+    }
+}
+
+/* ---- Everything ---- */
+
+static void see(PtxWatch *watch, const PtxEvent *event) {
+    switch (event->kind) {
+    case PTX_EVENT_ACCESS:
+        if (event->flight)
+            watch_flight_access(watch, event);
+        else
+            see_access(watch, event);
+        break;
+    case PTX_EVENT_FENCE:
+        see_fence(watch, event);
+        break;
+    case PTX_EVENT_WARP_SYNC:
+        threads_warp_sync(watch->engine, watch_warp(watch, event->warp), event->lanes);
+        break;
+    case PTX_EVENT_NAMED_ARRIVE:
+    case PTX_EVENT_NAMED_MEET:
+    case PTX_EVENT_NAMED_SYNC:
+    case PTX_EVENT_CLUSTER_ARRIVE:
+    case PTX_EVENT_CLUSTER_MEET:
+    case PTX_EVENT_CLUSTER_WAIT:
+        see_barrier(watch, event);
+        break;
+    case PTX_EVENT_INIT:
+    case PTX_EVENT_INVALIDATE:
+    case PTX_EVENT_EXPECT:
+    case PTX_EVENT_ARRIVE:
+    case PTX_EVENT_COMPLETE:
+    case PTX_EVENT_FLIP:
+    case PTX_EVENT_WAIT:
+        see_mbarrier(watch, event);
+        break;
+    case PTX_EVENT_ISSUE:
+        watch_issue(watch, event);
+        break;
+    case PTX_EVENT_LAND:
+        watch_land(watch, event);
+        break;
+    case PTX_EVENT_COMMIT:
+        watch_commit(watch, event);
+        break;
+    case PTX_EVENT_AWAIT:
+        watch_await(watch, event);
+        break;
+    case PTX_EVENT_TRACK:
+    case PTX_EVENT_COMMIT_TO:
+        watch_arrival(watch, event);
+        break;
+    case PTX_EVENT_EXIT:
+        threads_exit(watch->engine, watch_warp(watch, event->warp), event->lanes);
+        break;
+    case PTX_EVENT_CTA_OVER:
+        threads_over(watch->engine, event->warp->cta->number);
+        watch_cta_over(watch, event->warp->cta->number);
+        break;
+    case PTX_EVENT_TEST: /* orders nothing, and whoever goes on has waited with success */
+    case PTX_EVENT_AWAIT_LAUNCHES:
+    case PTX_EVENT_UNKNOWN:
+        break;
+    }
+}
+
+void ptx_watch_observe(void *to, const PtxEvent *event) {
+    PtxWatch *watch = to;
+    see(watch, event);
+    watch_take_races(watch, event);
+}
+
+/* ---- Its life ---- */
+
+PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem) {
+    ThreadsShape shape = {.ctas = machine->cta_count,
+                          .cta_threads = machine->threads_per_cta,
+                          .cluster = machine->cluster_size,
+                          .memory = options->memory ? options->memory : most_memory,
+                          .history = options->history};
+    Threads *engine = threads_create(&shape, problem);
+    if (!engine)
+        return NULL;
+    PtxWatch *watch = ARENA_NEW(arena, PtxWatch);
+    watch->arena = arena;
+    watch->machine = machine;
+    watch->options = *options;
+    watch->engine = engine;
+    watch->cta_warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
+    return watch;
+}
+
+void ptx_watch_free(PtxWatch *watch) {
+    if (!watch)
+        return;
+    threads_free(watch->engine);
+    arena_free(&watch->run);
+    watch->engine = NULL;
+}
+
+void ptx_watch_start(PtxWatch *watch) {
+    arena_free(&watch->run);
+    arena_init(&watch->run, most_memory);
+    watch->run.exhausted = watch->arena->exhausted;
+    watch->warps = ARENA_ARRAY(&watch->run, WatchedWarp *, (size_t)watch->machine->cta_count * watch->cta_warps);
+    watch->flights = NULL;
+    watch->flight_count = watch->flight_capacity = 0;
+    watch->covered = NULL;
+    watch->covered_count = watch->covered_capacity = 0;
+    watch->arrival = NULL;
+    threads_restart(watch->engine);
+}
+
+const char *ptx_watch_problem(const PtxWatch *watch) {
+    return threads_trouble(watch->engine);
+}
+
+Threads *ptx_watch_engine(PtxWatch *watch) {
+    return watch->engine;
+}
