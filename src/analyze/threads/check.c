@@ -451,7 +451,7 @@ void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *opti
 
 /* ---- Whether a launch fits ----------------------------------------------------------------------- */
 
-const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
+const char *threads_misfit(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
     const Launch *launch = options->trail ? &options->trail->launch : options->launch;
     Arena scratch;
     PtxLaunch bound;
