@@ -3,8 +3,10 @@
  *
  *     machine [--gear slice] [--time] FILE.json...
  *
- * In gear slice nothing is compared: the launches have to end as well. The last line is `N passed, N failed`. */
+ * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the thread-instructions
+ * and seconds of each. The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
+#include "emulate/ptx/slice.h"
 #include "ptx/reader.h"
 
 #include <jansson.h>
@@ -269,6 +271,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         problem = "its launch cannot be read";
     } else {
         PtxProgram *program = ptx_program(&arena, &file->module, kernel, SIZE_MAX, &problem);
+        if (program && slice && !ptx_slice(program, SIZE_MAX, &problem))
+            program = NULL;
         if (program && ptx_launch_bind(&arena, program, &given, launch, &problem))
             machine = ptx_machine(program, launch, slice ? GEAR_SLICE : GEAR_DATA, &problem);
     }
@@ -280,7 +284,7 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         clock_gettime(CLOCK_MONOTONIC, &over);
         if (end != PTX_END_COMPLETE)
             problem = why_it_ended(machine, end);
-        else if (!slice)
+        else if (!slice && !timed)
             problem = compare_all(file, machine, original, name);
         if (timed)
             printf("%s\t%llu thread-instructions\t%.6f s\n", name, (unsigned long long)machine->thread_instructions,
@@ -319,7 +323,7 @@ static void run_file(const char *path) {
     Source *out = source_read(buffer, &problem);
     snprintf(buffer, sizeof buffer, "%s.ptx", name);
     Source *ptx = source_read(buffer, &problem);
-    if (!file.cases || !ptx || !out || !read_lines(&file, out) || !ptx_read(&file.module, ptx, false, &diagnostics)) {
+    if (!file.cases || !ptx || (!timed && (!out || !read_lines(&file, out))) || !ptx_read(&file.module, ptx, false, &diagnostics)) {
         verdict(&file, "", file.cases ? problem ? problem : "the PTX cannot be read" : error.text);
         return;
     }
@@ -331,7 +335,8 @@ static void run_file(const char *path) {
     }
     ptx_free(&file.module);
     source_free(ptx);
-    source_free(out);
+    if (out)
+        source_free(out);
     free(file.lines);
     json_decref(file.cases);
 }

@@ -66,6 +66,7 @@ static const Case named[] = {
     RIGHT("not aligned, guarded", 32, 1,
           "setp.lt.u32 %p1, %r5, 7;\n@%p1 barrier.sync 1, 32;\n@!%p1 barrier.sync 1, 32;"),
     RIGHT("reduction with a count", 64, 1, "setp.lt.u32 %p1, %r0, 5;\nbar.red.popc.u32 %r6, 2, 64, %p1;"),
+    HANGS("a count, and a whole warp ended", 64, 1, "setp.ge.u32 %p1, %r0, 32;\n@%p1 exit;\nbar.sync 1, 64;"),
     HANGS("one warp does not come", 64, 1, "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.sync 1, 64;\nbar.sync 2, 64;"),
     HANGS("the other way round", 64, 1,
           "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra A;\nbar.sync 1, 64;\nbar.sync 2, 64;\nbra B;\n"
@@ -74,7 +75,7 @@ static const Case named[] = {
     WRONG("not whole warps", 64, 1, RULE_NAMED_THREADS, "40 threads", "mov.u32 %r6, 40;\nbar.sync 1, %r6;"),
     WRONG("more than there are", 64, 1, RULE_NAMED_THREADS, "96 threads", "bar.sync 1, 96;"),
     WRONG("counts differ", 96, 1, RULE_NAMED_COUNT, "for 96",
-          "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.sync 1, 96;\n@!%p1 bar.sync 1, 64;"),
+          "setp.eq.u32 %p1, %r4, 0;\n@%p1 bar.arrive 1, 96;\nbar.sync 2;\n@!%p1 bar.sync 1, 64;"),
     WRONG("arrives twice", 64, 1, RULE_NAMED_COUNT, "again before it is complete",
           "setp.eq.u32 %p1, %r4, 0;\n@!%p1 bra B;\nbar.arrive 1, 64;\nbar.arrive 1, 64;\nB: bar.sync 2;"),
     WRONG("a reduction and a barrier", 64, 1, RULE_NAMED_REDUCTION, "with and without",
@@ -235,7 +236,8 @@ static const Case mbarriers[] = {
     WRONG("an old token", 32, 1, RULE_BARRIER_OVERRUN, "phase 0, and 2 phases",
           INIT("1") "@!%p0 exit;\nmbarrier.arrive.shared.b64 %rd2, [%r2];\nmbarrier.arrive.shared.b64 _, [%r2];\n"
                     "mbarrier.test_wait.shared.b64 %p5, [%r2], %rd2;"),
-    WRONG("misaligned", 32, 1, RULE_MBARRIER_ALIGNMENT, "multiple of 8", "@%p0 exit;\nmbarrier.init.shared.b64 [%r2+4], 1;"),
+    WRONG("misaligned", 32, 1, RULE_MBARRIER_ALIGNMENT, "multiple of 8",
+          "@%p0 exit;\nmbarrier.init.shared.b64 [%r2+4], 1;"),
 };
 
 static void test_mbarriers(void **state) {

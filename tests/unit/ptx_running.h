@@ -119,4 +119,58 @@ static inline void ptx_running_end(PtxRunning *r) {
     source_free(r->source);
 }
 
+/* ---- Kernels ---- */
+
+#define KERNEL(body)                                                    \
+    ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)" \
+    "{ .reg .pred %p<20>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %rs<8>; .reg .f32 %f<8>;\n" body "}"
+#define POINTERS "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; ld.param.u32 %r39, [n];\n"
+/* %rd3, %rd5: where this thread's word of "out" and of "in" is */
+#define OWN     POINTERS "mul.wide.u32 %rd4, %r1, 4; add.s64 %rd3, %rd2, %rd4; add.s64 %rd5, %rd1, %rd4;\n"
+#define GIVE(r) "st.global.u32 [%rd3], " r ";\n"
+
+static inline void set_n(PtxRunning *r, uint32_t n) {
+    memcpy(r->parameters + 16, &n, 4);
+}
+
+/* Runs it under several schedules; each has to end like that. */
+typedef void Check(PtxRunning *r);
+static inline void each_schedule(PtxRunning *r, PtxEnd end, Check *check) {
+    static const PtxSchedule schedules[] = {{.kind = SCHEDULE_EAGER},
+                                            {.kind = SCHEDULE_EAGER, .mirrored = true},
+                                            {.kind = SCHEDULE_LAZY},
+                                            {.kind = SCHEDULE_ROUND_ROBIN},
+                                            {.kind = SCHEDULE_RANDOM, .seed = 1},
+                                            {.kind = SCHEDULE_RANDOM, .seed = 2},
+                                            {.kind = SCHEDULE_RANDOM, .seed = 3}};
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
+        r->schedule = schedules[i];
+        ptx_running_expect(r, end);
+        if (check)
+            check(r);
+    }
+}
+
+static inline void run_text(const char *target, const char *text, uint32_t ctas, uint32_t threads, uint32_t n,
+                            PtxEnd end, Check *check) {
+    PtxRunning r;
+    ptx_running_read(&r, target, text);
+    r.launch.grid[0] = ctas;
+    r.launch.block[0] = threads;
+    set_n(&r, n);
+    each_schedule(&r, end, check);
+    ptx_running_end(&r);
+}
+
+static inline void expect_fault(const char *text, uint32_t n, RuleId rule, uint32_t lanes) {
+    PtxRunning r;
+    ptx_running_read(&r, "sm_90", text);
+    set_n(&r, n);
+    ptx_running_expect(&r, PTX_END_FAULT);
+    assert_string_equal(rule_of(r.machine->fault.rule)->id, rule_of(rule)->id);
+    assert_non_null(r.machine->fault.what);
+    assert_int_equal(r.machine->fault.lanes, lanes);
+    ptx_running_end(&r);
+}
+
 #endif

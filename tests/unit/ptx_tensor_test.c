@@ -231,6 +231,30 @@ static void nobody_commits(void **state) {
                 "ret;"));
 }
 
+static void see_commit(void *observer, const PtxEvent *event) {
+    if (event->kind == PTX_EVENT_ISSUE && event->place != PTX_NO_PLACE)
+        *(uint32_t *)observer = event->flight->after;
+}
+
+/* A commit waits for what its own thread issued; that of another thread may arrive before the MMA is over. */
+static void commits_of_others(void **state) {
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        PtxRunning r;
+        uint32_t after = PTX_NONE;
+        start(&r, 128, SCHEDULE_LAZY,
+              own ? KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000") MMA("0x08040010")
+                               COMMIT FREE("32") "ret;")
+                  : KERNEL(".reg .b16 %h<4>;\n" ALLOCATE("32") FILL DESCRIPTORS("0x0000400801000000")
+                               MMA("0x08040010") "setp.eq.u32 %p2, %r1, 7;\n" COMMIT FREE("32") "ret;"));
+        r.machine->observe = see_commit;
+        r.machine->observer = &after;
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        assert_int_equal(after != 0, own);
+        ptx_running_end(&r);
+    }
+}
+
 /* 32 rows of 16 bytes, the same in each quarter of the lanes. */
 static void copies(void **state) {
     (void)state;
@@ -256,8 +280,13 @@ static void copies(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),     cmocka_unit_test(loads_land),    cmocka_unit_test(allocation),
-        cmocka_unit_test(multiplies), cmocka_unit_test(multiplies_64), cmocka_unit_test(nobody_commits),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(loads_land),
+        cmocka_unit_test(allocation),
+        cmocka_unit_test(multiplies),
+        cmocka_unit_test(multiplies_64),
+        cmocka_unit_test(nobody_commits),
+        cmocka_unit_test(commits_of_others),
         cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

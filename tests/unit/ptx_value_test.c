@@ -286,6 +286,17 @@ static void test_lanes(void **unused) {
     expect("", "activemask.b32 %r4;" STORE("%r4"), NULL, "any");
 }
 
+/* With the same operands in all lanes a lane still has a part of its own of a matrix. */
+static void test_matrices(void **unused) {
+    (void)unused;
+    expect("", "mov.u32 %r1, 1024; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];" STORE("%r2"), NULL, "any");
+    expect("", "mov.u32 %r1, 9; movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r1;" STORE("%r2"), NULL, "any");
+    expect("",
+           "mov.u32 %r1, 9; mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r2, %r3}, {%r1}, {%r1}, {%r1, %r1};" STORE(
+               "%r2"),
+           NULL, "any");
+}
+
 static void test_loads(void **unused) {
     (void)unused;
     expect("", "ld.param.u32 %r1, [n];" STORE("%r1"), NULL, "uniform(grid)");
@@ -356,7 +367,8 @@ int main(void) {
         cmocka_unit_test(test_constants), cmocka_unit_test(test_threads),    cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_extension), cmocka_unit_test(test_guards),     cmocka_unit_test(test_joins),
         cmocka_unit_test(test_loops),     cmocka_unit_test(test_divergence), cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_loads),     cmocka_unit_test(test_origins),    cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_loads),      cmocka_unit_test(test_origins),
+        cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

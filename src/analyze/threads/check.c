@@ -1,7 +1,9 @@
 /* Launches, worlds and orders: which runs of a PTX kernel are made, and what is made of how they end. */
 #include "analyze/threads/runs.h"
 
+#include "analyze/threads/classes.h"
 #include "base/deadline.h"
+#include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -20,6 +22,8 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
     check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
     check->machine->ran = check->ran;
     check->events = 0;
+    check->classes = 0;
+    check->guessed = false;
     check->runs = 0;
     check->history = history_new(&check->arena);
     return true;
@@ -30,6 +34,8 @@ void runs_close(ThreadsCheck *check) {
         ptx_machine_free(check->machine);
     check->machine = NULL;
 }
+
+static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
 
 typedef struct Audience {
     ThreadsCheck *check;
@@ -44,22 +50,74 @@ static void observe(void *observer, const PtxEvent *event) {
         ptx_watch_observe(audience->watch, event);
 }
 
-PtxEnd runs_make(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch) {
+static void begin_run(void *to) {
+    const Audience *audience = to;
+    history_clear(audience->check->history);
+    if (audience->watch)
+        ptx_watch_start(audience->watch);
+}
+
+static void end_run(const Audience *audience) {
+    if (audience->watch)
+        ptx_watch_end(audience->watch);
+    audience->check->runs++;
+}
+
+static bool has_races(const PtxWatch *watch) {
+    uint32_t count = 0;
+    if (watch)
+        (void)ptx_watch_races(watch, &count);
+    return count > 0;
+}
+
+/* A CTA has run that speaks for others; what it shows beside races is told at once. */
+static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
+    const Audience *audience = to;
+    ThreadsCheck *check = audience->check;
+    ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
+    end_run(audience);
+    tell_unset(check, &run);
+    threads_guesses(check);
+    check->guessed |= check->machine->guess_count > 0;
+    return !has_races(audience->watch) && !deadline_passed();
+}
+
+/* One CTA of each class; false: the grid has to be run whole. */
+static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
+    Classes classes;
+    ThreadsCheck *check = audience->check;
+    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.only ||
+        !classes_apply(check->machine) || has_races(audience->watch))
+        return false;
+    ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
+    *end = classes.end;
+    check->classes = result == CLASSES_NONE ? 0 : classes.count;
+    if (result == CLASSES_NONE || (result == CLASSES_MEET && !has_races(audience->watch)))
+        return false;
+    if (result != CLASSES_DONE) {
+        uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, classes.cta_count);
+        memcpy(only, classes.ctas, classes.cta_count * sizeof *only);
+        run->schedule.only = only;
+        run->schedule.only_count = classes.cta_count;
+    }
+    return true;
+}
+
+PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
     PtxMachine *machine = check->machine;
     Audience audience = {check, watch};
+    PtxEnd end;
     machine->world = run->world;
     machine->observe = observe;
     machine->observer = &audience;
-    history_clear(check->history);
     if (check->options->progress)
         check->options->progress(check->options->context, check->launch->text, check->runs, 0);
-    if (watch)
-        ptx_watch_start(watch);
-    PtxEnd end = ptx_schedule_run(machine, &run->schedule);
-    if (watch)
-        ptx_watch_end(watch);
+    if (!make_classes(&audience, run, &end)) {
+        begin_run(&audience);
+        end = ptx_schedule_run(machine, &run->schedule);
+        end_run(&audience);
+    }
     machine->observe = NULL;
-    check->runs++;
     return end;
 }
 
@@ -286,7 +344,7 @@ static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *by
     return false;
 }
 
-static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun *run, PtxWatch **watch) {
+static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run, PtxWatch **watch) {
     PtxEnd end = runs_make(check, run, *watch);
     uint32_t buffer;
     uint64_t bytes;
@@ -303,11 +361,13 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, const ThreadsRun
 }
 
 static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
-    *verdict_launch(check->verdict) = (LaunchRun){.text = launch->text,
-                                                  .chosen = launch->chosen,
-                                                  .ctas = (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                                                  .schedules = check->runs,
-                                                  .events = check->events};
+    *verdict_launch(check->verdict) =
+        (LaunchRun){.text = launch->text,
+                    .chosen = launch->chosen,
+                    .ctas = (size_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                    .schedules = check->classes ? check->runs / check->classes : check->runs,
+                    .classes = check->classes,
+                    .events = check->events};
 }
 
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
@@ -324,7 +384,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     tell_unset(check, &first);
     tell_overwrite(check, &first);
     threads_guesses(check);
-    bool guessed = check->machine->guess_count > 0;
+    bool guessed = check->guessed || check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
@@ -334,6 +394,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
+    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
         run_all(check, launch, watch_new(check));
     add_launch(check, launch);
@@ -344,6 +405,8 @@ static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
 
 static bool prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
+    if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
+        return false;
     if (check->program)
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
     return check->program;
@@ -357,6 +420,7 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
         PtxWatch *watch = watch_new(check);

@@ -126,7 +126,8 @@ static bool find_meeting(Grid *grid, uint32_t ctas[2]) {
 }
 
 /* One CTA of each class; CLASSES_DONE if all ended well. */
-static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
+                              bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
     for (uint32_t cta = 0; cta < grid->machine->cta_count; cta++) {
         uint32_t at[3];
         if (grid->covered[cta])
@@ -137,10 +138,9 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
         ptx_alike_start(grid->alike, at);
         begin(to);
         classes->end = run_ctas(grid, &cta, 1);
-        end(to);
         classes->ctas[0] = cta;
         classes->cta_count = 1;
-        if (classes->end != PTX_END_COMPLETE)
+        if (!end(to, &cta, 1) || classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
         const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
@@ -154,7 +154,8 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to), void (*end)(v
 }
 
 /* All of it, in the memory that it may take. */
-static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to), void (*end)(void *to), void *to, Classes *classes) {
+static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to),
+                           bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
     grid->alike = ptx_alike_new(&grid->arena, grid->machine);
     if (!grid->alike)
         return CLASSES_NONE;
@@ -167,12 +168,12 @@ static ClassesEnd run_grid(Grid *grid, void (*begin)(void *to), void (*end)(void
     classes->cta_count = 2;
     begin(to);
     classes->end = run_ctas(grid, classes->ctas, 2);
-    end(to);
+    (void)end(to, classes->ctas, 2);
     return CLASSES_MEET;
 }
 
-ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
-                       void *to, Classes *classes) {
+ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
+                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes) {
     Grid grid = {.machine = machine, .schedule = schedule};
     jmp_buf exhausted;
     volatile ClassesEnd result = CLASSES_NONE;

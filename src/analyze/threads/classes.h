@@ -29,7 +29,7 @@ typedef struct Classes {
 bool classes_apply(const PtxMachine *machine);
 /* `begin` and `end` are called before and behind each run, with `to`: they start and ask whoever observes the machine.
  */
-ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to), void (*end)(void *to),
-                       void *to, Classes *classes);
+ClassesEnd classes_run(PtxMachine *machine, const PtxSchedule *schedule, void (*begin)(void *to),
+                       bool (*end)(void *to, const uint32_t *ctas, uint32_t count), void *to, Classes *classes);
 
 #endif

@@ -22,6 +22,8 @@ typedef struct ThreadsCheck {
     struct History *history;
     uint64_t events;
     size_t runs;
+    size_t classes; /* of CTAs in the last run; 0: all were run */
+    bool guessed;   /* in the run of some class */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */

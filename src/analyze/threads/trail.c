@@ -24,6 +24,12 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     else if (schedule->kind == SCHEDULE_HELD)
         text_addf(to, " %u %u %u", schedule->held, schedule->held_count, schedule->held_pc);
     text_char(to, '\n');
+    if (schedule->only) {
+        text_addf(to, "only");
+        for (uint32_t i = 0; i < schedule->only_count; i++)
+            text_addf(to, " %u", schedule->only[i]);
+        text_char(to, '\n');
+    }
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------- */
@@ -87,6 +93,25 @@ static bool read_schedule(const Reading *reading, Str rest) {
     return true;
 }
 
+/* Clusters that are run, and no others. */
+static bool read_only(const Reading *reading, Str rest) {
+    PtxSchedule *schedule = &reading->trail->schedule;
+    uint64_t numbers[2];
+    unsigned count = 1;
+    for (size_t i = 0; i < rest.size; i++)
+        count += rest.data[i] == ' ';
+    if (count > 2)
+        return fail(reading, rest.data, "at most two clusters");
+    if (!read_numbers(reading, rest, numbers, count))
+        return false;
+    uint32_t *only = ARENA_ARRAY(reading->arena, uint32_t, count);
+    for (unsigned i = 0; i < count; i++)
+        only[i] = numbers[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)numbers[i];
+    schedule->only = only;
+    schedule->only_count = count;
+    return true;
+}
+
 /* A launch is read as if it were a file of its own; what is wrong with it is said at its place in this one. */
 static bool read_launch(Reading *reading, Str text) {
     enum { PADDING = 16 };
@@ -121,6 +146,8 @@ static bool read_line(Reading *reading, Str line) {
         return read_launch(reading, rest);
     if (str_is(key, "schedule"))
         return read_schedule(reading, rest);
+    if (str_is(key, "only"))
+        return read_only(reading, rest);
     if (str_is(key, "gear")) {
         trail->gear = str_is(rest, "slice") ? GEAR_SLICE : GEAR_DATA;
         return str_is(rest, gear_names[trail->gear]) || fail(reading, rest.data, "the gear is 'data' or 'slice'");
@@ -128,7 +155,7 @@ static bool read_line(Reading *reading, Str line) {
     bool world = str_is(key, "world");
     if (!world && !str_is(key, "volatile"))
         return fail(reading, line.data,
-                    "a line of such a trail starts with kernel, launch, gear, world, volatile or schedule");
+                    "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule or only");
     if (!read_numbers(reading, rest, &number, 1))
         return false;
     if (world)

@@ -50,6 +50,21 @@ static void describe_order(const PtxCode *code, const PtxEffect *effect, PtxAcce
     }
 }
 
+/* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
+static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
+    const PtxArgument *address = access->address;
+    if (access->space != PTX_SPACE_PARAM || address->kind != ARGUMENT_ADDRESS || !address->count)
+        return NULL;
+    const PtxArgument *base = argument_member(program, address, 0);
+    return base->kind == ARGUMENT_SYMBOL ? base : NULL;
+}
+
+static bool is_in_kernel(const PtxProgram *program, const PtxCode *code) {
+    const PtxRoutine *routine = &program->routines[program->entry];
+    uint32_t at = (uint32_t)(code - program->code);
+    return at >= routine->begin && at < routine->end;
+}
+
 bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;
     const PtxEffect *effect = access_effect(about);
@@ -61,6 +76,8 @@ bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *acces
     access->is_signed = type.size && type.data[0] == 's';
     if (!access->address || !access->element)
         return false;
+    if (access->space == PTX_SPACE_PARAM && !named_param(program, access) && !is_in_kernel(program, code))
+        access->space = PTX_SPACE_LOCAL; /* the address of a parameter that lies on the stack */
     describe_order(code, effect, &access->access);
     access->align = (uint32_t)access->element * access->members;
     access->access.element = access->element;
@@ -131,12 +148,18 @@ static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *gro
 }
 
 static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access,
-                         const PtxArgument *to, uint32_t lanes, const PtxSpot *spots, unsigned offset) {
+                         const PtxArgument *to, uint32_t lanes, const PtxSpot *spots, unsigned offset,
+                         const Span *known) {
     unsigned bytes = access->element < 8 ? access->element : 8;
     for (unsigned half = 0; half * 8 < access->element; half++) {
         Lanes values;
-        uint32_t unknown =
-            code->data ? lanes : read_row(machine, code, group, lanes, spots, offset + half * 8, bytes, &values);
+        uint32_t unknown = 0;
+        if (code->data)
+            unknown = lanes;
+        else if (known)
+            span_load(known, lanes, spots, offset + half * 8, bytes, &values);
+        else
+            unknown = read_row(machine, code, group, lanes, spots, offset + half * 8, bytes, &values);
         if (access->is_signed && to->bits > access->element * 8u)
             for (uint32_t rest = lanes; rest; rest &= rest - 1) {
                 unsigned lane = (unsigned)__builtin_ctz(rest);
@@ -160,31 +183,24 @@ static PtxStep run_load(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     const Access *access = code->detail;
     Lanes scratch;
     PtxSpot spots[PTX_LANES];
+    Span span;
     uint32_t unknown = 0, there = lanes;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
-    if (!ptx_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
-                     &there, spots))
+    if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
+                        &there, spots, &span))
         return PTX_STEP_FAULT;
     load_unknown(machine, group, access, lanes & ~there);
     if (!there)
         return PTX_STEP_NEXT;
     access_tell(machine, group, code, access, there, spots, 0);
+    const Span *known = span_known(&span) ? &span : NULL;
     for (unsigned i = 0; i < access->members; i++)
         load_element(machine, group, code, access, access_member(machine->program, access->data, i), there, spots,
-                     i * access->element);
+                     i * access->element, known);
     return PTX_STEP_NEXT;
 }
 
 /* ---- Parameters ---- */
-
-/* Where [name + 4] is about a variable of .param, or one on the stack in its place. */
-static const PtxArgument *named_param(const PtxProgram *program, const Access *access) {
-    const PtxArgument *address = access->address;
-    if (access->space != PTX_SPACE_PARAM || address->kind != ARGUMENT_ADDRESS || !address->count)
-        return NULL;
-    const PtxArgument *base = argument_member(program, address, 0);
-    return base->kind == ARGUMENT_SYMBOL ? base : NULL;
-}
 
 static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Access *access = code->detail;
@@ -303,15 +319,59 @@ static void store_lane(PtxMachine *machine, const Access *access, unsigned lane,
     ptx_store_bytes(machine, spot, access->align, stored->bytes[lane], known ? NULL : states);
 }
 
+/* What all lanes store, as rows: where all bytes are known before and behind it. */
+typedef struct Rows {
+    Lanes scratch[8];
+    const Lanes *values[8];
+    unsigned count, each; /* bytes of one */
+} Rows;
+
+static bool gather_rows(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes, const Span *span,
+                        Rows *rows) {
+    unsigned halves = access->element > 8 ? 2 : 1;
+    uint32_t unknown = 0;
+    rows->each = access->element < 8 ? access->element : 8;
+    rows->count = access->members * halves;
+    if (rows->count > 8 || !span_known(span))
+        return false;
+    for (unsigned i = 0; i < rows->count; i++)
+        rows->values[i] = ptx_fetch(machine, group, access_member(machine->program, access->data, i / halves),
+                                    i % halves, &rows->scratch[i], &unknown);
+    return !(unknown & lanes);
+}
+
+static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
+    bool changed = false;
+    for (unsigned i = 0; i < rows->count; i++)
+        changed |= span_store(span, lanes, spots, i * rows->each, rows->each, rows->values[i]);
+    if (changed)
+        memory_changed(machine, span->block);
+}
+
+static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
+    uint32_t changes = 0;
+    for (unsigned i = 0; i < rows->count; i++) {
+        Lanes old;
+        uint64_t mask = rows->each < 8 ? (UINT64_C(1) << rows->each * 8) - 1 : UINT64_MAX;
+        span_load(span, lanes, spots, i * rows->each, rows->each, &old);
+        for (uint32_t rest = lanes & ~changes; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            changes |= (uint32_t)(((old.at[lane] ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
+        }
+    }
+    return changes;
+}
+
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Access *access = code->detail;
     Lanes scratch;
     PtxSpot spots[PTX_LANES];
     Stored stored;
+    Span span;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
-    if (!ptx_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
-                     &lanes, spots))
+    if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
+                        &lanes, spots, &span))
         return PTX_STEP_FAULT;
     if (!lanes)
         return PTX_STEP_NEXT;
@@ -321,8 +381,16 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         access_tell(machine, group, code, access, lanes, spots, lanes);
         return PTX_STEP_NEXT;
     }
+    bool told = (machine->observe || machine->alike) && !access->own;
+    Rows rows;
+    if (gather_rows(machine, group, access, lanes, &span, &rows)) {
+        if (told)
+            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &span, &rows));
+        store_rows(machine, lanes, spots, &span, &rows);
+        return PTX_STEP_NEXT;
+    }
     gather_stored(machine, group, access, lanes, &stored);
-    if ((machine->observe || machine->alike) && !access->own)
+    if (told)
         access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);

@@ -1,27 +1,28 @@
 /* Approximations: within the error that the ISA documents, and not the bits of any GPU. They are computed in double,
- * with more than enough bits, and rounded to nearest. */
+ * with more bits than a result has, and rounded to nearest. */
 #include "emulate/ptx/compute.h"
 
 static const uint64_t no_number = UINT64_C(0x7ff8000000000000), endless = UINT64_C(0x7ff0000000000000);
 
-static double power_of_two(int exponent) {
-    return as_double((uint64_t)(exponent + 1023) << 52);
+/* The nearest whole number of one below 2^51. */
+static double nearest(double x) {
+    return (x + 0x1.8p52) - 0x1.8p52;
 }
 
-static double size_of(double value) {
-    return value < 0 ? -value : value;
-}
-
-/* 2^x: a whole part, and the series of e^(f ln 2) for |f| <= 1/2, whose rest is below 2^-45. */
+/* 2^x: a whole part, and the series of e^(f ln 2) for |f| <= 1/2, whose rest is below 2^-31. */
 static double exponential(double x) {
-    if (x != x)
-        return x;
-    if (x > 1000 || x < -1000)
-        return x > 0 ? as_double(endless) : 0;
-    double whole = double_whole(x, ROUND_NEAREST), f = (x - whole) * 0x1.62e42fefa39efp-1, sum = 1;
-    for (int k = 11; k; k--)
-        sum = 1 + sum * f / k;
-    return sum * power_of_two((int)whole);
+    double within = x > 1000 ? 1000 : x < -1000 ? -1000 : x; /* beyond what any result has */
+    double whole = nearest(within), f = within - whole;
+    double sum = 0x1.62c0223a5c824p-20;
+    sum = sum * f + 0x1.ffcbfc588b0c7p-17;
+    sum = sum * f + 0x1.430912f86c787p-13;
+    sum = sum * f + 0x1.5d87fe78a6731p-10;
+    sum = sum * f + 0x1.3b2ab6fba4e77p-7;
+    sum = sum * f + 0x1.c6b08d704a0cp-5;
+    sum = sum * f + 0x1.ebfbdff82c58fp-3;
+    sum = sum * f + 0x1.62e42fefa39efp-1;
+    sum = sum * f + 1;
+    return x != x ? x : sum * as_double((uint64_t)((int64_t)whole + 1023) << 52);
 }
 
 /* log2 of a number over 0: its exponent, and 2 atanh((m - 1) / (m + 1)) for m between 1/sqrt 2 and sqrt 2. */
@@ -30,33 +31,33 @@ static double logarithm(double x) {
         return x == 0 ? -as_double(endless) : as_double(no_number);
     if (x > 0x1p1000)
         return x;
-    uint64_t bits = bits_of_double(x);
-    int exponent = (int)(bits >> 52) - 1023;
-    double m = as_double((bits & (UINT64_MAX >> 12)) | UINT64_C(1023) << 52);
-    if (m > 0x1.6a09e667f3bcdp0)
-        m /= 2, exponent++;
-    double t = (m - 1) / (m + 1), square = t * t, sum = 0;
-    for (int k = 17; k > 0; k -= 2)
-        sum = 1.0 / k + sum * square;
-    return exponent + 2 * t * sum * 0x1.71547652b82fep0;
+    uint64_t bits = bits_of_double(x), above = UINT64_C(0x3ff6a09e667f3bcd); /* sqrt 2 */
+    int64_t exponent = (int64_t)((bits + (UINT64_C(0x4000000000000000) - above)) >> 52) - 1023;
+    double m = as_double(bits - ((uint64_t)exponent << 52)), t = (m - 1) / (m + 1), square = t * t;
+    double sum = 1.0 / 13;
+    for (int k = 11; k > 0; k -= 2)
+        sum = sum * square + 1.0 / k;
+    return (double)exponent + t * sum * 0x1.71547652b82fep1;
 }
 
 /* The sine of a part of a turn between -3/4 and 3/4. */
 static double sine_of_turns(double part) {
-    if (part > 0.25)
-        part = 0.5 - part;
-    if (part < -0.25)
-        part = -0.5 - part;
-    double x = part * 0x1.921fb54442d18p2, square = x * x, sum = 1;
-    for (int k = 14; k; k -= 2)
-        sum = 1 - sum * square / (k * (k + 1));
-    return x * sum;
+    part = part > 0.25 ? 0.5 - part : part < -0.25 ? -0.5 - part : part;
+    double x = part * 0x1.921fb54442d18p2, square = x * x, sum = 1.0 / 6227020800;
+    sum = sum * square - 1.0 / 39916800;
+    sum = sum * square + 1.0 / 362880;
+    sum = sum * square - 1.0 / 5040;
+    sum = sum * square + 1.0 / 120;
+    sum = sum * square - 1.0 / 6;
+    return x * (sum * square + 1);
 }
 
 /* The GPU multiplies by 1 / 2 pi in f32 first, and so do we; whole turns are dropped. */
 static double turns_of(double x) {
-    double turns = (double)as_single(single_narrow(x * (double)0x1.45f306p-3f, ROUND_ZERO));
-    return turns - double_whole(turns, ROUND_NEAREST);
+    double turns = as_double(bits_of_double(x * (double)0x1.45f306p-3f) >> 29 << 29); /* toward 0 */
+    if (turns > 0x1p40 || turns < -0x1p40)
+        return 0;
+    return turns - nearest(turns);
 }
 
 static double sine(double x) {
@@ -67,64 +68,58 @@ static double cosine(double x) {
 }
 
 static double hyperbolic_tangent(double x) {
-    double size = size_of(x);
-    if (size < 0x1p-4) {
-        double square = x * x;
+    double square = x * x;
+    if (square < 0x1p-8)
         return x * (1 - square * (1.0 / 3 - square * (2.0 / 15 - square * (17.0 / 315))));
-    }
-    if (size > 20)
-        return x > 0 ? 1 : -1;
-    double e = exponential(size * 0x1.71547652b82fep1), tangent = x != x ? x : (e - 1) / (e + 1);
-    return x < 0 ? -tangent : tangent;
+    double e = exponential(x * 0x1.71547652b82fep1);
+    return square > 400 ? (x > 0 ? 1 : -1) : (e - 1) / (e + 1);
 }
 
 static double root(double x) {
-    if (x < 0)
-        return as_double(no_number);
-    return x > 0 && x < 0x1p1000 ? near_root(x) : x;
+    return x < 0 ? as_double(no_number) : x > 0 && x < 0x1p1000 ? near_root(x) : x;
 }
 
 /* By a factor: of a divisor over 2^126 the factor is 0. */
 static double quotient(double a, double b) {
-    double size = size_of(b);
+    double size = b < 0 ? -b : b;
     return size > 0x1p126 && size < 0x1p128 ? a * (b < 0 ? -0.0 : 0.0) : a / b;
 }
 
-static double operated(const Compute *how, double a, double b) {
-    switch (how->evaluator) {
-    case PTX_EVALUATE_RCP:
-        return 1 / a;
-    case PTX_EVALUATE_SQRT:
-        return root(a);
-    case PTX_EVALUATE_RSQRT:
-        return 1 / root(a);
-    case PTX_EVALUATE_SIN:
-        return sine(a);
-    case PTX_EVALUATE_COS:
-        return cosine(a);
-    case PTX_EVALUATE_LG2:
-        return logarithm(a);
-    case PTX_EVALUATE_EX2:
-        return exponential(a);
-    case PTX_EVALUATE_TANH:
-        return hyperbolic_tangent(a);
-    default:
-        return how->full ? a / b : quotient(a, b);
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+
+static double flushed(bool ftz, double value) {
+    return ftz && value < 0x1p-126 && value > -0x1p-126 ? (bits_of_double(value) >> 63 ? -0.0 : 0.0) : value;
+}
+
+#define NEAR_ROW(name, value)                                                   \
+    static void name(Lanes *out, const Lanes *const in[], const Compute *how) { \
+        const Lanes *second = in[how->count > 1];                               \
+        bool ftz = how->ftz;                                                    \
+        for (unsigned i = 0; i < PTX_LANES; i++) {                              \
+            double a = flushed(ftz, (double)as_single(in[0]->at[i]));           \
+            double b = flushed(ftz, (double)as_single(second->at[i]));          \
+            (void)b;                                                            \
+            out->at[i] = single_result((float)flushed(ftz, value));             \
+        }                                                                       \
     }
-}
+NEAR_ROW(rcp_row, 1 / a)
+NEAR_ROW(sqrt_row, root(a))
+NEAR_ROW(rsqrt_row, 1 / root(a))
+NEAR_ROW(sin_row, sine(a))
+NEAR_ROW(cos_row, cosine(a))
+NEAR_ROW(lg2_row, logarithm(a))
+NEAR_ROW(ex2_row, exponential(a))
+NEAR_ROW(tanh_row, hyperbolic_tangent(a))
+NEAR_ROW(div_row, quotient(a, b))
+NEAR_ROW(div_full_row, a / b)
 
-static double flushed(const Compute *how, double value) {
-    return how->ftz && value < 0x1p-126 && value > -0x1p-126 ? (bits_of_double(value) >> 63 ? -0.0 : 0.0) : value;
-}
-
-static void near_row(Lanes *out, const Lanes *const in[], const Compute *how) {
+/* f16 and bf16: powers and tangents. */
+static void near_half(Lanes *out, const Lanes *const in[], const Compute *how) {
     FormatId format = (FormatId)how->type.format;
     for (unsigned i = 0; i < PTX_LANES; i++) {
-        double a = flushed(how, format_widen(format, (uint32_t)in[0]->at[i]));
-        double b = how->count > 1 ? flushed(how, format_widen(format, (uint32_t)in[1]->at[i])) : 0;
-        double value = flushed(how, operated(how, a, b));
-        out->at[i] = format == FORMAT_F32 ? single_narrow(value, ROUND_NEAREST)
-                                          : format_narrow(format, value, ROUND_NEAREST, false);
+        double a = format == FORMAT_F16 ? half_widen(in[0]->at[i]) : flushed(how->ftz, brain_widen(in[0]->at[i]));
+        double value = how->evaluator == PTX_EVALUATE_EX2 ? exponential(a) : hyperbolic_tangent(a);
+        out->at[i] = format_nearest(&formats[format], flushed(how->ftz, value), false);
     }
 }
 
@@ -137,27 +132,44 @@ static void near_f64(Lanes *out, const Lanes *const in[], const Compute *how) {
         double a = as_double(bits), scale = 1;
         if (!how->ftz && a > 0 && a < 0x1p-900)
             a *= 0x1p200, scale = 0x1p100;
-        uint64_t result = bits_of_double(operated(how, a, 0) * scale);
+        uint64_t result = bits_of_double((how->evaluator == PTX_EVALUATE_RCP ? 1 / a : 1 / root(a)) * scale);
         if (how->ftz)
             result = (result << 1 >> 53 ? result : result & UINT64_C(1) << 63) >> 32 << 32;
         out->at[i] = result;
     }
 }
 
-ComputeRow *approximate_row(Compute *how) {
+static ComputeRow *single_row(const Compute *how) {
     switch (how->evaluator) {
     case PTX_EVALUATE_RCP:
-    case PTX_EVALUATE_RSQRT:
-        return how->type.format == FORMAT_F64 ? near_f64 : near_row;
-    case PTX_EVALUATE_DIV:
+        return rcp_row;
     case PTX_EVALUATE_SQRT:
+        return sqrt_row;
+    case PTX_EVALUATE_RSQRT:
+        return rsqrt_row;
     case PTX_EVALUATE_SIN:
+        return sin_row;
     case PTX_EVALUATE_COS:
+        return cos_row;
     case PTX_EVALUATE_LG2:
+        return lg2_row;
     case PTX_EVALUATE_EX2:
+        return ex2_row;
     case PTX_EVALUATE_TANH:
-        return how->type.format == FORMAT_F64 ? NULL : near_row;
+        return tanh_row;
+    case PTX_EVALUATE_DIV:
+        return how->full ? div_full_row : div_row;
     default:
         return NULL;
     }
+}
+
+ComputeRow *approximate_row(Compute *how) {
+    bool steep = how->evaluator == PTX_EVALUATE_EX2 || how->evaluator == PTX_EVALUATE_TANH;
+    bool inverse = how->evaluator == PTX_EVALUATE_RCP || how->evaluator == PTX_EVALUATE_RSQRT;
+    if (how->type.format == FORMAT_F32)
+        return single_row(how);
+    if (how->type.format == FORMAT_F64)
+        return inverse ? near_f64 : NULL;
+    return steep ? near_half : NULL;
 }

@@ -11,6 +11,7 @@ enum { PTX_NAMED_BARRIERS = 16, PTX_REDUCTION_POPC = 0, PTX_REDUCTION_AND, PTX_R
 /* A barrier with a number: its phase that is open. */
 typedef struct NamedBarrier {
     PtxNamed shown;
+    bool counted;         /* with a number of threads; else all that have not ended */
     bool reduces;         /* with a reduction, or without */
     uint32_t ones, lanes; /* reductions: lanes whose predicate is true; all that came */
     bool unknown;         /* some predicate is not known */

@@ -92,7 +92,7 @@ static PtxStep group_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 /* ---- Registers ---------------------------------------------------------------------------------- */
 
-enum { SM_REGISTERS = 65536, MOST_REGISTERS = 255, REGISTER_STEP = 8 };
+enum { SM_REGISTERS = 65536, MOST_REGISTERS = 256, REGISTER_STEP = 8 };
 
 /* A number of a directive of the kernel's header; 0: it is not there. */
 static uint64_t header_number(const PtxProgram *program, const char *name) {
@@ -119,7 +119,8 @@ static uint32_t first_registers(const PtxProgram *program) {
         threads = header_number(program, ".maxntid");
     if (!said && threads)
         said = SM_REGISTERS / (threads * (ctas ? ctas : 1)) / REGISTER_STEP * REGISTER_STEP;
-    return said > MOST_REGISTERS ? MOST_REGISTERS / REGISTER_STEP * REGISTER_STEP : (uint32_t)said;
+    said = (said + REGISTER_STEP - 1) / REGISTER_STEP * REGISTER_STEP; /* of 255 it gives 256 */
+    return said > MOST_REGISTERS ? MOST_REGISTERS : (uint32_t)said;
 }
 
 void registers_begin(PtxMachine *machine, PtxCta *cta) {

@@ -1,8 +1,8 @@
 /* Named barriers: bar.sync, bar.arrive, bar.red and barrier without .aligned.
  *
  * Threads arrive, and a barrier counts warps: one has arrived when all of its threads that have not ended have come,
- * each counted, ended or not. A barrier that waits for nobody but threads that have ended is complete (PTX ISA, exit).
- */
+ * each counted, ended or not. A barrier without a count that waits for nobody but threads that have ended is complete
+ * (PTX ISA, exit); one with a count is not, as an H200 shows, whatever the ISA says. */
 #include "emulate/ptx/barriers.h"
 
 typedef struct NamedDetail {
@@ -64,7 +64,8 @@ static bool others_have_ended(const PtxCta *cta, const NamedBarrier *named) {
 
 static void settle(PtxMachine *machine, PtxCta *cta, uint32_t id, const PtxEvent *by) {
     const NamedBarrier *named = &cta_sync(cta)->named[id];
-    if (named->shown.arrived && (named->shown.arrived >= named->shown.expected || others_have_ended(cta, named)))
+    if (named->shown.arrived &&
+        (named->shown.arrived >= named->shown.expected || (!named->counted && others_have_ended(cta, named))))
         meet(machine, cta, id, by);
 }
 
@@ -154,6 +155,7 @@ static void arrive(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
         named->reduces = detail->reduces;
     }
     named->shown.expected = (uint32_t)threads;
+    named->counted |= detail->threads != NULL;
     if (detail->predicate) {
         uint32_t unknown = 0, ones = ptx_fetch_mask(machine, group, detail->predicate, &unknown);
         named->ones += (uint32_t)__builtin_popcount(ones & lanes);

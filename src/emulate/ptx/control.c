@@ -112,14 +112,6 @@ static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *
     return NULL;
 }
 
-/* Whether some group waits at a meeting place. */
-static bool warp_waits(const PtxWarp *warp) {
-    for (const PtxGroup *group = warp->groups; group; group = group->next)
-        if (group->status == PTX_IS_MEETS)
-            return true;
-    return false;
-}
-
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -138,11 +130,12 @@ bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
     for (const PtxGroup *group = warp->groups; group; group = group->next)
         if (ptx_group_can_go(machine, group))
             return false;
-    const PtxGroup *together = warp_waits(warp) ? waits_together(machine, warp) : NULL;
-    if (together) {
-        barriers_divergent(machine, together, &machine->program->code[together->pc]);
-        return true;
-    }
+    const PtxGroup *together = waits_together(machine, warp);
+    for (const PtxGroup *group = together ? warp->groups : NULL; group; group = group->next)
+        if (group->status == PTX_IS_MEETS) {
+            barriers_divergent(machine, together, &machine->program->code[together->pc]);
+            return true;
+        }
     return control_release(machine, warp);
 }
 

@@ -90,6 +90,10 @@ static double flushed(const Compute *how, double value) {
 static double widened(const Compute *how, PtxType type, uint64_t bits) {
     if (type.format == FORMAT_F64)
         return as_double(bits);
+    if (type.format == FORMAT_F32)
+        return flushed(how, (double)as_single(bits));
+    if (type.format == FORMAT_F16)
+        return flushed(how, half_widen(bits & 0xffff));
     return flushed(how, format_widen((FormatId)type.format, (uint32_t)(bits & ones(type.bits))));
 }
 
@@ -148,6 +152,8 @@ static uint64_t narrowed(const Compute *how, double value) {
         value = saturated(value);
     if (format == FORMAT_F64)
         return bits_of_double(value);
+    if (format != FORMAT_F32 && format != FORMAT_TF32 && round == ROUND_NEAREST)
+        return format_nearest(&formats[format], value, how->finite);
     if (format != FORMAT_F32)
         return format_narrow(format, value, round, how->finite);
     uint32_t bits = single_narrow(value, round);

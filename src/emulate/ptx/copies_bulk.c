@@ -165,6 +165,9 @@ static PtxStep bulk_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return failed(machine);
     if (detail->ctas)
         return multicast(machine, group, code, lane, &copy, bar);
+    if (detail->from_space != PTX_SPACE_GLOBAL && copy.to.block == copy.from.block)
+        return ptx_fault(machine, group, RULE_CLUSTER_STORE_ALONE, code, 1u << lane,
+                         "it copies to its own CTA, and has to copy to another one of the cluster");
     if (detail->bar && bar.block != copy.to.block)
         return ptx_fault(machine, group, RULE_TMA_BARRIER_CTA, code, 1u << lane,
                          "its mbarrier is not in the CTA that it copies to");

@@ -3,7 +3,7 @@
 #include "emulate/ptx/copies.h"
 #include "emulate/ptx/tiles.h"
 
-enum { BOX_ALIGN = 16, MAP_ALIGN = 64 };
+enum { BOX_ALIGN = 128, MAP_ALIGN = 64 }; /* an H200 faults at a box that is not at a multiple of 128 */
 
 typedef struct TileDetail {
     const PtxArgument *map, *shared, *bar, *ctas, *offsets;
@@ -22,47 +22,40 @@ typedef struct TileCopy {
 
 /* ---- Landing ------------------------------------------------------------------------------------ */
 
+/* A piece of a row in shared memory that stays together: from which byte of the row on; where it is. */
+static PtxSpot piece_of(const TileCopy *copy, uint32_t row, uint32_t at) {
+    const PtxBlock *block = copy->shared.block;
+    uint64_t address = block->base + copy->shared.offset + (uint64_t)row * tile_pitch(&copy->tile) + at;
+    return (PtxSpot){copy->shared.block, tile_swizzled(&copy->tile, address) - block->base};
+}
+
 /* The bytes in shared memory that it touches: swizzled, those of whole lines of 128 bytes are the same as without. */
 static void add_shared(PtxMachine *machine, Pieces *pieces, const TileCopy *copy) {
     size_t bytes = tile_bytes(&copy->tile);
-    uint64_t base = copy->shared.block->base + copy->shared.offset;
-    uint32_t atom = tile_atom(&copy->tile);
-    if (!atom || (base % 128 == 0 && bytes % 128 == 0)) {
+    uint32_t atom = tile_atom(&copy->tile), rows = tile_rows(&copy->tile), width = (uint32_t)(bytes / rows);
+    if (!atom || (width == tile_pitch(&copy->tile) && bytes % 128 == 0)) {
         pieces_add(machine, pieces, copy->shared, (uint32_t)bytes);
         return;
     }
-    for (size_t at = 0; at < bytes; at += atom) {
-        uint64_t place = tile_swizzled(&copy->tile, base + at) - copy->shared.block->base;
-        pieces_add(machine, pieces, (PtxSpot){copy->shared.block, place},
-                   (uint32_t)(bytes - at < atom ? bytes - at : atom));
-    }
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t at = 0; at < width; at += atom)
+            pieces_add(machine, pieces, piece_of(copy, row, at), width - at < atom ? width - at : atom);
 }
 
 /* Between shared memory and bytes in the order of the box. */
 static void move_shared(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy, CopyScratch *scratch,
                         bool loads) {
-    size_t bytes = tile_bytes(&copy->tile);
-    uint32_t atom = tile_atom(&copy->tile), step = atom ? atom : (uint32_t)bytes;
-    uint64_t base = copy->shared.block->base + copy->shared.offset;
-    for (size_t at = 0; at < bytes; at += step) {
-        uint64_t place = tile_swizzled(&copy->tile, base + at) - copy->shared.block->base;
-        PtxSpot spot = {copy->shared.block, place};
-        size_t count = bytes - at < step ? bytes - at : step;
-        if (loads)
-            copy_load(machine, flight->code, spot, count, scratch->bytes + at, scratch->states + at);
-        else
-            ptx_store_bytes(machine, spot, count, scratch->bytes + at, scratch->states + at);
-    }
-}
-
-static void fill_all(const Tile *tile, CopyScratch *scratch) {
-    size_t bytes = tile_bytes(tile);
-    uint64_t fill = tile_fill(tile);
-    unsigned size = tile_element_bytes(tile);
-    memset(scratch->states, BYTE_KNOWN, bytes);
-    memset(scratch->bytes, 0, bytes);
-    for (size_t at = 0; fill && at < bytes; at += size)
-        memcpy(scratch->bytes + at, &fill, size);
+    uint32_t rows = tile_rows(&copy->tile), width = (uint32_t)(tile_bytes(&copy->tile) / rows);
+    uint32_t atom = tile_atom(&copy->tile), step = atom ? atom : width;
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t at = 0; at < width; at += step) {
+            size_t place = (size_t)row * width + at, count = width - at < step ? width - at : step;
+            PtxSpot spot = piece_of(copy, row, at);
+            if (loads)
+                copy_load(machine, flight->code, spot, count, scratch->bytes + place, scratch->states + place);
+            else
+                ptx_store_bytes(machine, spot, count, scratch->bytes + place, scratch->states + place);
+        }
 }
 
 /* Where a row is in global memory; false: a fault, or nothing of it is in the tensor. */
@@ -86,7 +79,8 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
     const Tile *tile = &copy->tile;
     CopyScratch *scratch = copy_scratch(machine, tile_bytes(tile));
     uint32_t rows = tile_rows(tile), element = tile_element_bytes(tile), width = tile_row_elements(tile) * element;
-    fill_all(tile, scratch);
+    tile_fill(tile, scratch->bytes, tile_bytes(tile));
+    memset(scratch->states, BYTE_KNOWN, tile_bytes(tile));
     for (uint32_t row = 0; row < rows; row++) {
         PtxSpot spot;
         TileRow found;
@@ -95,6 +89,7 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
             pieces_add(machine, &scratch->reads, spot, found.count * element);
             copy_load(machine, flight->code, spot, (size_t)found.count * element, scratch->bytes + at,
                       scratch->states + at);
+            tile_convert(tile, scratch->bytes + at, (size_t)found.count * element);
         }
         if (machine->fault.code)
             return;
@@ -230,6 +225,8 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         if (tile->at[i] < 0)
             return not_this(machine, group, code, lane, RULE_TMA_NEGATIVE_STORE,
                             machine_sentence(machine, "coordinate %u is %d", i, tile->at[i]));
+    if (tile_start_problem(tile))
+        return not_this(machine, group, code, lane, RULE_TMA_IMAGE_COLUMNS, tile_start_problem(tile));
     if (!tile_bytes(tile) || tile_bytes(tile) % 16)
         return not_this(machine, group, code, lane, RULE_TMA_BOX_INNER_BYTES,
                         machine_sentence(machine, "its box has %zu bytes", tile_bytes(tile)));
@@ -284,8 +281,9 @@ static PtxStep tile_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     PtxStep step = find_tile(machine, group, code, lane, &copy);
     if (step != PTX_STEP_NEXT)
         return step;
-    if (!find_spot(machine, group, code, detail->shared, detail->shared_space, lane, tile_bytes(&copy.tile), BOX_ALIGN,
-                   RULE_TMA_BOX_ADDRESS, &copy.shared) ||
+    if (!find_spot(machine, group, code, detail->shared, detail->shared_space, lane,
+                   (uint64_t)tile_rows(&copy.tile) * tile_pitch(&copy.tile), BOX_ALIGN, RULE_TMA_BOX_ADDRESS,
+                   &copy.shared) ||
         (detail->bar &&
          !find_spot(machine, group, code, detail->bar, detail->bar_space, lane, 8, 8, RULE_MBARRIER_ALIGNMENT, &bar)))
         return failed(machine);

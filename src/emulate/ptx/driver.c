@@ -142,7 +142,6 @@ static PtxStep call_malloc(PtxMachine *machine, PtxGroup *group, const PtxCode *
             continue;
         results[lane] = block.base;
         pools->heap_next += (bytes + APART) / APART * APART + APART;
-        pools->found = NULL;
         machine->changes++;
     }
     return PTX_STEP_NEXT;
@@ -162,7 +161,6 @@ static PtxStep call_free(PtxMachine *machine, PtxGroup *group, const PtxCode *co
             return ptx_fault(machine, group, RULE_ACCESS_INVALID, code, rest & -rest,
                              "it frees what malloc did not give, or what was freed before");
         block->size = 0;
-        pools_of(machine)->found = NULL;
         machine->changes++;
     }
     return PTX_STEP_NEXT;

@@ -107,12 +107,3 @@ uint32_t single_narrow(double value, Round round) {
         return negative ? bits - 1 : bits + 1;
     return bits;
 }
-
-/* Newton's steps from the root of a guess of 1 / value by its bits. */
-double near_root(double value) {
-    double by = as_double(UINT64_C(0x5fe6eb50c7b537a9) - (bits_of_double(value) >> 1));
-    for (unsigned i = 0; i < 4; i++)
-        by = by * (1.5 - 0.5 * value * by * by);
-    double root = value * by;
-    return root + 0.5 * by * (value - root * root);
-}

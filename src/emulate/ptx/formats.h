@@ -75,10 +75,38 @@ static inline uint32_t single_result(float value) {
 
 /* The number that some bits are, all formats but f64. */
 double format_widen(FormatId format, uint32_t bits);
+static inline double half_widen(uint64_t bits) {
+    uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 31)
+        return format_widen(FORMAT_F16, (uint32_t)bits);
+    double size = (double)(int32_t)(fraction | (exponent ? 1024u : 0)) *
+                  as_double((uint64_t)((exponent ? exponent : 1) + 1023 - 25) << 52);
+    return bits >> 15 & 1 ? -size : size;
+}
+static inline double brain_widen(uint64_t bits) {
+    return (double)as_single(bits << 16);
+}
+
 /* The bits of a number: rounded once if it is exact or was rounded to odd. `finite`: what is too great becomes the
  * greatest number, infinities, too. */
 uint32_t format_narrow(FormatId format, double value, Round round, bool finite);
 uint32_t single_narrow(double value, Round round);
+/* The same to nearest, of all that are not shifted in their registers. A small number is rounded by being added to one
+ * whose last place is that of the least number of the format. */
+static inline uint32_t format_nearest(const RealFormat *format, double value, bool finite) {
+    uint64_t bits = bits_of_double(value), size = bits << 1 >> 1;
+    unsigned drop = 52 - format->mantissa;
+    double least = as_double((uint64_t)(1024 - format->bias) << 52);
+    uint64_t last = (uint64_t)(1024 - format->bias + 52 - format->mantissa) << 52;
+    uint64_t small = bits_of_double(as_double(size) + as_double(last)) - last;
+    uint64_t normal = (size + ((UINT64_C(1) << (drop - 1)) - 1) + (size >> drop & 1)) >> drop;
+    normal -= (uint64_t)(1023 - format->bias) << format->mantissa;
+    uint64_t result = as_double(size) < least ? small : normal, most = format->most + (format->infinite && !finite);
+    result = result > most ? most : result;
+    if (size > UINT64_C(0x7ff0000000000000))
+        return format->no_number;
+    return (uint32_t)(result | (bits >> 63) << (format->bits - 1));
+}
 
 /* A sum and a quotient, a root, rounded to odd; of numbers with at most 24 bits each, or products of two such. */
 static inline double add_odd(double a, double b) {
@@ -88,8 +116,15 @@ static inline double add_odd(double a, double b) {
         bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
     return as_double(bits);
 }
-/* Within 2^-51 of the root of a normal number over 0, which decides how it rounds to 24 bits. */
-double near_root(double value);
+/* Within 2^-51 of the root of a normal number over 0, which decides how it rounds to 24 bits: Newton's steps from a
+ * guess of 1 / root by its bits. */
+static inline double near_root(double value) {
+    double by = as_double(UINT64_C(0x5fe6eb50c7b537a9) - (bits_of_double(value) >> 1));
+    for (unsigned i = 0; i < 4; i++)
+        by = by * (1.5 - 0.5 * value * by * by);
+    double root = value * by;
+    return root + 0.5 * by * (value - root * root);
+}
 
 /* Nothing of what `round_down` of 0 = x - x would be is in a double that is 0: its sign is. */
 static inline double zero_sum(double sum, double a, double b, Round round) {

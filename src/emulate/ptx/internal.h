@@ -9,7 +9,8 @@
 
 /* Bits of a type's name: 32 of "u32" and "f16x2"; 1 of "pred"; 0: it is none. */
 unsigned ptx_bits_of_type(Str type);
-/* The function behind a name: that which an alias stands for. */
+/* The function or variable behind a name: that which an alias or a declaration stands for. */
+uint32_t ptx_variable_behind(const PtxModule *module, uint32_t variable);
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
 /* The state space of a modifier or a variable's word, with or without its dot; UNKNOWN: none, or a register. */
 PtxSpace ptx_space_of(Str word);
@@ -48,6 +49,8 @@ void release_frame(PtxMachine *machine, PtxFrame *frame);
  * whole cluster. */
 void cta_end(PtxMachine *machine, PtxCta *cta);
 
+enum { POOL_FOUND = 8 };
+
 /* What is kept between frames, groups and CTAs that are over, for those that come. */
 typedef struct Pools {
     PtxGroup *groups;
@@ -55,10 +58,11 @@ typedef struct Pools {
     struct PtxParting *parts;
     PtxCta **ctas;
     uint32_t cta_count, cta_capacity;
-    uint64_t heap_next;     /* address of the next malloc */
-    uint64_t local_changes; /* of local memory, which nobody else notices */
-    PtxBlock *found;        /* the block that was looked for last */
-    uint64_t workspace;     /* address of what the driver gives to kernels whose CTAs wait for each other */
+    uint64_t heap_next; /* address of the next malloc */
+    uint64_t frame_serial;
+    uint64_t local_changes;      /* of local memory, which nobody else notices */
+    PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
+    uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */
 } Pools;
 /* A PtxMachine is the first part of it. */
 typedef struct Core {
@@ -144,6 +148,23 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address);
 PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread);
 /* At least so many bytes of a thread's local memory. */
 void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
+/* Where all lanes of an access lead, if that is one block; block is NULL if not. */
+typedef struct Span {
+    PtxBlock *block;
+    uint64_t begin, end;
+} Span;
+/* ptx_resolve, and that. */
+bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
+                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES],
+                    Span *span);
+/* Whether there is one block, and all of its bytes there are known. Then words of its lanes are loaded and stored, 1 to
+ * 8 bytes each. Storing says whether something changed. */
+bool span_known(const Span *span);
+void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values);
+bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes,
+                const Lanes *values);
+/* Something in it was changed. */
+void memory_changed(PtxMachine *machine, const PtxBlock *block);
 /* False, with a fault: some lane would write what nobody may. */
 bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots);
 /* Bytes and states are there to be written. */

@@ -59,11 +59,27 @@ typedef struct Reaching {
     uint32_t *work, count;
 } Reaching;
 
-static uint32_t body_of(const PtxModule *module, uint32_t function) {
-    for (uint32_t i = 0; !module->functions[function].body && i < module->functions_count; i++)
-        if (module->functions[i].body && module->functions[i].name == module->functions[function].name)
+/* A declaration stands for the definition of that name; which may be the other of two. */
+static uint32_t defined_function(const PtxModule *module, uint32_t function) {
+    if (module->functions[function].body || module->functions[function].name == PTX_NONE)
+        return function;
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].name == module->functions[function].name && module->functions[i].body)
             return i;
     return function;
+}
+
+static bool is_declared_only(const PtxModule *module, const PtxVariable *variable) {
+    return variable->linkage != PTX_NONE && str_is(ptx_name(module, variable->linkage), ".extern");
+}
+
+uint32_t ptx_variable_behind(const PtxModule *module, uint32_t index) {
+    const PtxVariable *variable = &module->variables[index];
+    for (uint32_t i = 0; is_declared_only(module, variable) && i < module->variables_count; i++)
+        if (module->variables[i].name == variable->name && module->variables[i].space == variable->space &&
+            module->variables[i].scope == variable->scope && !is_declared_only(module, &module->variables[i]))
+            return i;
+    return index;
 }
 
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
@@ -72,9 +88,9 @@ uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
         const PtxOperand *operands = &module->operands[statement->first];
         if (statement->kind == PTX_DIRECTIVE && statement->count == 2 && operands[0].kind == PTX_CALLEE &&
             operands[1].kind == PTX_CALLEE && operands[0].a == function)
-            return body_of(module, operands[1].a);
+            return defined_function(module, operands[1].a);
     }
-    return body_of(module, function);
+    return defined_function(module, function);
 }
 
 static void reach_operands(Reaching *r, uint32_t first, uint32_t count);
@@ -95,8 +111,10 @@ static void reach_operands(Reaching *r, uint32_t first, uint32_t count) {
             reach_function(r, operand->a);
         if (operand->kind != PTX_VARIABLE || r->program->used[operand->a])
             continue;
+        uint32_t defined = ptx_variable_behind(module, operand->a);
         r->program->used[operand->a] |= PTX_USED;
-        reach_operands(r, module->variables[operand->a].initial, module->variables[operand->a].initial_count);
+        r->program->used[defined] |= PTX_USED;
+        reach_operands(r, module->variables[defined].initial, module->variables[defined].initial_count);
     }
 }
 
@@ -278,7 +296,7 @@ void layout_seats(PtxProgram *program, const bool *reached) {
         if (reached[i] && module->functions[i].body)
             seat_function(program, i);
     for (uint32_t i = 0; i < module->variables_count; i++) {
-        if (!program->used[i])
+        if (!program->used[i] || ptx_variable_behind(module, i) != i)
             continue;
         switch (ptx_space_of(ptx_name(module, module->variables[i].space))) {
         case PTX_SPACE_SHARED:
@@ -299,6 +317,9 @@ void layout_seats(PtxProgram *program, const bool *reached) {
     program->const_bytes = constant;
     program->parameter_bytes = (uint32_t)up(program->parameter_bytes, 4);
     seat_dynamic(program);
+    for (uint32_t i = 0; i < module->variables_count; i++)
+        if (program->used[i])
+            program->seats[i] = program->seats[ptx_variable_behind(module, i)];
 }
 
 /* ---- Initial values ---- */

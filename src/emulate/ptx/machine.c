@@ -119,6 +119,8 @@ PtxFrame *new_frame(PtxMachine *machine, const PtxRoutine *routine, PtxFrame *ca
     frame->caller = caller;
     frame->back = back;
     frame->users = 1;
+    frame->serial = ++pools->frame_serial;
+    frame->depth = caller ? caller->depth + 1 : 0;
     frame->lanes = lanes;
     frame->stack = NULL;
     frame->carry = 0;
@@ -400,7 +402,7 @@ static PtxTurn turn_of(PtxStep step) {
 static PtxStep run_code(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     machine->used++;
     machine->clock++;
-    machine->thread_instructions += (uint32_t)__builtin_popcount(group->lanes);
+    machine->thread_instructions += group->lanes == UINT32_MAX ? PTX_LANES : (uint32_t)__builtin_popcount(group->lanes);
     if (machine->ran)
         machine->ran[code - machine->program->code] |=
             PTX_RAN | (lanes ? PTX_RAN_YES : 0) | (lanes != group->lanes ? PTX_RAN_NO : 0);

@@ -77,6 +77,8 @@ typedef struct PtxFrame {
     uint8_t *params;               /* param_bytes for each lane, one lane after the other */
     uint8_t *param_states;         /* BYTE_... of them */
     uint32_t *stack;               /* alloca: each lane's top of local memory; NULL: none was made */
+    uint64_t serial;               /* of the run: no other has it, though memory of frames is used again */
+    uint32_t depth;                /* frames below it */
     uint32_t local_at;             /* where its local variables begin in each thread's local memory */
 } PtxFrame;
 

@@ -19,6 +19,12 @@ typedef struct Numbers {
     bool a_unknown[MATRIX_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MATRIX_ROWS * MMA_COLUMNS];
 } Numbers;
 
+/* Nothing of A and B is not known so far; numbers that are read were set before. */
+static void forget_all(Numbers *numbers) {
+    memset(numbers->a_unknown, 0, sizeof numbers->a_unknown);
+    memset(numbers->b_unknown, 0, sizeof numbers->b_unknown);
+}
+
 /* ---- Accumulators ---- */
 
 typedef struct Registers {
@@ -97,7 +103,7 @@ static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
 /* a ^ b over bits: as numbers 1 and -1 their product is -1 where the bits differ. */
 static void count_differences(const MatrixShape *shape, Numbers *numbers) {
     double sums[MATRIX_ROWS * MMA_COLUMNS] = {0};
-    for (unsigned i = 0; i < MATRIX_ROWS * shape->k; ++i)
+    for (unsigned i = 0; i < (unsigned)shape->m * shape->k; ++i)
         numbers->a[i] = 1 - 2 * numbers->a[i];
     for (unsigned i = 0; i < shape->k * MMA_COLUMNS; ++i)
         numbers->b[i] = 1 - 2 * numbers->b[i];
@@ -119,7 +125,7 @@ static void spread(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
     const Lanes *selectors =
         ptx_fetch(machine, group, code_argument(program, code, MMA_SELECTOR), 0, &other, &unknown_selector);
     unsigned selector = (unsigned)selectors->at[__builtin_ctz(lanes)] & 3;
-    memset(numbers->a, 0, sizeof numbers->a);
+    memset(numbers->a, 0, MATRIX_ROWS * k * sizeof *numbers->a);
     for (uint32_t r = 0; r < stored->count; ++r)
         for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
             unsigned row = (lane >> 2) + 8 * (r & 1), column = (lane & 3) * per + (r >> 1) * 4 * per;
@@ -137,7 +143,8 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     const Mma *mma = code->detail;
     const MatrixShape *shape = &mma->form.shape;
     Registers a, b, c;
-    Numbers numbers = {.a_unknown = {0}};
+    Numbers numbers;
+    forget_all(&numbers);
     fetch(machine, group, code, MMA_A, lanes, &a);
     fetch(machine, group, code, MMA_B, lanes, &b);
     fetch(machine, group, code, MMA_C, lanes, &c);
@@ -159,7 +166,8 @@ static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     const MatrixShape *shape = &mma->form.shape;
     double a[MATRIX_ROWS * MMA_DEPTH_F64], b[MMA_DEPTH_F64 * MMA_COLUMNS];
     Registers from_a, from_b, from_c;
-    Numbers numbers = {.a_unknown = {0}};
+    Numbers numbers;
+    forget_all(&numbers);
     fetch(machine, group, code, MMA_A, lanes, &from_a);
     fetch(machine, group, code, MMA_B, lanes, &from_b);
     fetch(machine, group, code, MMA_C, lanes, &from_c);
@@ -207,7 +215,8 @@ static void multiply_quarters(PtxMachine *machine, PtxGroup *group, const PtxCod
     fetch(machine, group, code, MMA_B, lanes, &b);
     fetch(machine, group, code, MMA_C, lanes, &c);
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
-        Numbers numbers = {.a_unknown = {0}};
+        Numbers numbers;
+        forget_all(&numbers);
         quarter_operand(&a, quarter, mma->form.column[0], true, &numbers);
         quarter_operand(&b, quarter, !mma->form.column[1], false, &numbers);
         take_c(&c, &(Accumulators){mma->c, true, quarter}, &numbers);

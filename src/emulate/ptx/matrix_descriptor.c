@@ -102,12 +102,26 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
     return true;
 }
 
-/* The e-th element of a chunk. */
-static float element(MatrixType type, const uint8_t *chunk, unsigned e) {
-    unsigned bits = matrix_type_bits(type), bit = e * bits;
-    uint32_t value = 0;
-    memcpy(&value, chunk + bit / 8, bits >= 32 ? 4 : bit / 8 + 2 <= DESCRIPTOR_CHUNK ? 2 : 1);
-    return matrix_float(type, value >> bit % 8);
+/* The elements of a chunk that are asked for: K-major: k; MN-major: lines. */
+static void take_chunk(const MatrixTile *tile, const MatrixTake *take, unsigned i, unsigned j, const uint8_t *bytes) {
+    unsigned per = per_chunk(tile), bits = matrix_type_bits(tile->type);
+    unsigned begin = (tile->across ? i : j) * per;
+    unsigned low = tile->across ? tile->first : take->k_first;
+    unsigned high = tile->across ? tile->first + tile->lines : take->k_first + take->k_count;
+    unsigned from = begin < low ? low : begin, end = begin + per < high ? begin + per : high;
+    if (from >= end)
+        return;
+    unsigned line = tile->across ? from : i, k = tile->across ? j : from;
+    float *to = take->to + (line - tile->first) * take->line_stride + (k - take->k_first) * take->k_stride;
+    matrix_floats(tile->type, bytes, (from - begin) * bits, end - from, to,
+                  tile->across ? take->line_stride : take->k_stride);
+}
+
+static void mark_unknown(const MatrixTile *tile, const MatrixTake *take, unsigned i) {
+    unsigned per = tile->across ? per_chunk(tile) : 1;
+    for (unsigned line = i * per; line < (i + 1) * per; ++line)
+        if (line >= tile->first && line < (unsigned)tile->first + tile->lines)
+            take->unknown[line - tile->first] = true;
 }
 
 void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, const MatrixTake *take) {
@@ -121,22 +135,11 @@ void matrix_take(PtxMachine *machine, PtxBlock *block, const MatrixTile *tile, c
             uint8_t bytes[DESCRIPTOR_CHUNK], states[DESCRIPTOR_CHUNK];
             uint32_t address = matrix_chunk(tile, i, j);
             ptx_load_bytes(machine, (PtxSpot){block, address - block->base}, DESCRIPTOR_CHUNK, bytes, states);
-            for (unsigned e = 0; e < per; ++e) {
-                unsigned line = tile->across ? i * per + e : i, k = tile->across ? j : j * per + e;
-                if (line < tile->first || line >= tile->first + tile->lines || k < take->k_first || k >= k_end)
-                    continue;
-                unsigned at = (line - tile->first) * take->line_stride + (k - take->k_first) * take->k_stride;
-                take->to[at] = element(tile->type, bytes, e);
-            }
-            for (unsigned byte = 0; byte < used; ++byte) {
-                if (states[byte] == BYTE_KNOWN)
-                    continue;
-                for (unsigned e = 0; e < (tile->across ? per : 1); ++e) {
-                    unsigned line = tile->across ? i * per + e : i;
-                    if (line >= tile->first && line < tile->first + tile->lines)
-                        take->unknown[line - tile->first] = true;
-                }
-                break;
-            }
+            take_chunk(tile, take, i, j, bytes);
+            bool known = true;
+            for (unsigned byte = 0; byte < used; ++byte)
+                known &= states[byte] == BYTE_KNOWN;
+            if (!known)
+                mark_unknown(tile, take, i);
         }
 }

@@ -75,27 +75,25 @@ void matrix_forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argu
 
 void matrix_take_a(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned k,
                    MatrixOperand a) {
-    unsigned bits = matrix_type_bits(type), per = 32 / bits;
+    unsigned per = 32 / matrix_type_bits(type);
     for (uint32_t r = 0; r < count; ++r)
         for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
             unsigned row = (lane >> 2) + 8 * (r & 1), column = (lane & 3) * per + (r >> 1) * 4 * per;
-            uint64_t word = registers[r]->at[lane];
+            uint32_t word = (uint32_t)registers[r]->at[lane];
             a.unknown[row] |= unknown[r] >> lane & 1;
-            for (unsigned e = 0; e < per; ++e)
-                a.to[row * k + column + e] = matrix_float(type, (uint32_t)(word >> (e * bits)));
+            matrix_floats(type, (const uint8_t *)&word, 0, per, &a.to[row * k + column], 1);
         }
 }
 
 void matrix_take_b(const Lanes *const *registers, const uint32_t *unknown, uint32_t count, MatrixType type, unsigned n,
                    MatrixOperand b) {
-    unsigned bits = matrix_type_bits(type), per = 32 / bits;
+    unsigned per = 32 / matrix_type_bits(type);
     for (uint32_t r = 0; r < count; ++r)
         for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
             unsigned column = lane >> 2, row = (lane & 3) * per + r * 4 * per;
-            uint64_t word = registers[r]->at[lane];
+            uint32_t word = (uint32_t)registers[r]->at[lane];
             b.unknown[column] |= unknown[r] >> lane & 1;
-            for (unsigned e = 0; e < per; ++e)
-                b.to[(row + e) * n + column] = matrix_float(type, (uint32_t)(word >> (e * bits)));
+            matrix_floats(type, (const uint8_t *)&word, 0, per, &b.to[row * n + column], n);
         }
 }
 

@@ -3,7 +3,6 @@
 #include "emulate/ptx/matrix_numbers.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What the greatest exponent stands for. */
 typedef enum Specials { SPECIAL_IEEE, SPECIAL_NAN_ONLY, SPECIAL_NONE } Specials;
@@ -85,6 +84,54 @@ float matrix_float(MatrixType type, uint32_t bits) {
     return float_of(bits_of(float_of(magnitude << shift) * scale) | sign);
 }
 
+static inline float half(uint16_t bits) {
+    uint32_t magnitude = bits & 0x7fff, sign = (uint32_t)(bits & 0x8000) << 16;
+    if (magnitude >= 0x7c00)
+        return matrix_float(MATRIX_F16, bits);
+    return float_of(bits_of(float_of(magnitude << 13) * 0x1p112f) | sign);
+}
+
+void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride) {
+    const uint8_t *at = bytes + bit / 8;
+    unsigned bits = formats[type].bits;
+    uint16_t word;
+    uint32_t whole;
+    switch (type) {
+    case MATRIX_F16:
+        for (unsigned i = 0; i < count; ++i, at += 2) {
+            memcpy(&word, at, sizeof word);
+            to[i * stride] = half(word);
+        }
+        return;
+    case MATRIX_BF16:
+        for (unsigned i = 0; i < count; ++i, at += 2) {
+            memcpy(&word, at, sizeof word);
+            to[i * stride] = float_of((uint32_t)word << 16);
+        }
+        return;
+    case MATRIX_TF32:
+    case MATRIX_F32:
+        for (unsigned i = 0; i < count; ++i, at += 4) {
+            memcpy(&whole, at, sizeof whole);
+            to[i * stride] = float_of(type == MATRIX_TF32 ? whole & ~UINT32_C(0x1fff) : whole);
+        }
+        return;
+    case MATRIX_S8:
+        for (unsigned i = 0; i < count; ++i)
+            to[i * stride] = (int8_t)at[i];
+        return;
+    case MATRIX_U8:
+        for (unsigned i = 0; i < count; ++i)
+            to[i * stride] = at[i];
+        return;
+    default: /* of 8 bits or less: each within two bytes */
+        for (unsigned i = 0; i < count; ++i) {
+            unsigned from = bit + i * bits, last = (from + bits - 1) / 8;
+            to[i * stride] = matrix_float(type, (bytes[from / 8] | (uint32_t)bytes[last] << 8) >> from % 8);
+        }
+    }
+}
+
 float matrix_scale(bool ue8m0, uint8_t bits) {
     if (!ue8m0)
         return matrix_float(MATRIX_E4M3, bits & 0x7f);
@@ -93,7 +140,7 @@ float matrix_scale(bool ue8m0, uint8_t bits) {
     return bits ? float_of((uint32_t)bits << 23) : float_of(0x400000); /* 2^-127 is subnormal */
 }
 
-double matrix_accumulator(MatrixType type, uint64_t bits) {
+double matrix_other_accumulator(MatrixType type, uint64_t bits) {
     if (type == MATRIX_S32)
         return (int32_t)(uint32_t)bits;
     if (type == MATRIX_F64) {
@@ -134,7 +181,7 @@ static uint32_t whole_of(double value, bool saturate) {
     return (uint32_t)(uint64_t)(int64_t)value;
 }
 
-uint64_t matrix_result(MatrixType type, double value, bool saturate) {
+uint64_t matrix_other_result(MatrixType type, double value, bool saturate) {
     switch (type) {
     case MATRIX_F16:
         return half_of(value, saturate);

@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 
+#include <string.h>
+
 typedef enum MatrixType {
     MATRIX_NONE,
     MATRIX_F16,
@@ -38,12 +40,30 @@ bool matrix_type_is_integer(MatrixType type);
 
 /* What the bits of an element are; those above its own do not count. Not of f64. */
 float matrix_float(MatrixType type, uint32_t bits);
+/* `count` elements that stand behind each other from `bit` on: to[0], to[stride], ... */
+void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride);
 /* A scale: ue8m0 (2 to the power of it - 127), or else ue4m3, which is e4m3 without a sign. */
 float matrix_scale(bool ue8m0, uint8_t bits);
 /* An accumulator as a number, and back: f16, f32, s32, f64. `saturate`: what is out of range becomes the last number in
  * range, else an integer wraps, and a float is infinite. A NaN is the hardware's only one. */
-double matrix_accumulator(MatrixType type, uint64_t bits);
-uint64_t matrix_result(MatrixType type, double value, bool saturate);
+double matrix_other_accumulator(MatrixType type, uint64_t bits);
+uint64_t matrix_other_result(MatrixType type, double value, bool saturate);
+static inline double matrix_accumulator(MatrixType type, uint64_t bits) {
+    uint32_t low = (uint32_t)bits;
+    float value;
+    if (type != MATRIX_F32)
+        return matrix_other_accumulator(type, bits);
+    memcpy(&value, &low, sizeof value);
+    return (double)value;
+}
+static inline uint64_t matrix_result(MatrixType type, double value, bool saturate) {
+    float rounded = (float)value;
+    uint32_t bits;
+    if (type != MATRIX_F32 || saturate || value != value)
+        return matrix_other_result(type, value, saturate);
+    memcpy(&bits, &rounded, sizeof bits);
+    return bits;
+}
 
 /* c[m][n] += a[m][k] * b[k][n]; n is a multiple of 8. */
 void matrix_multiply(unsigned m, unsigned n, unsigned k, const float *a, const float *b, double *c);

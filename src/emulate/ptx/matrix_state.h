@@ -6,9 +6,11 @@
 
 struct WarpMma;
 
-/* Of a warp: its wgmma that are in flight, the newest first. */
+/* Of a warp: its wgmma that are in flight, the newest first; of each lane the sequence of the last MMA, copy, shift or
+ * commit of tensor memory that it issued, 0 if none. */
 typedef struct WarpMatrix {
     struct WarpMma *newest;
+    uint32_t issued[PTX_LANES];
 } WarpMatrix;
 
 typedef struct CtaMatrix {

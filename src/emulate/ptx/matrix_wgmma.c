@@ -97,7 +97,7 @@ static void take_stored(PtxMachine *machine, const PtxFlight *flight, float *to,
 static void take_block(const PtxFlight *flight, const float *stored, unsigned first, unsigned count, Work *work) {
     const WarpMma *part = flight->detail;
     const Wgmma *wgmma = flight->code->detail;
-    memset(work->a, 0, sizeof work->a);
+    memset(work->a, 0, MATRIX_ROWS * count * sizeof *work->a);
     for (unsigned row = 0; row < MATRIX_ROWS; ++row)
         for (unsigned column = 0; column < wgmma->stored; ++column) {
             unsigned k = column;
@@ -176,10 +176,14 @@ static void land(PtxMachine *machine, PtxFlight *flight) {
     const Wgmma *wgmma = flight->code->detail;
     bool there = wgmma->from_registers || tell_tile(machine, flight, &part->a_tile);
     if (there && tell_tile(machine, flight, &part->b_tile)) {
-        Work work = {.a_unknown = {0}};
+        Work work;
         bool computes = matrix_computes(machine, flight->code);
+        memset(work.a_unknown, 0, sizeof work.a_unknown);
+        memset(work.b_unknown, 0, sizeof work.b_unknown);
         if (computes && part->accumulates)
             read_d(machine, flight, &work);
+        else if (computes)
+            memset(work.c, 0, MATRIX_ROWS * wgmma->shape.n * sizeof *work.c);
         if (computes)
             multiply(machine, flight, &work);
         write_d(machine, flight, computes ? &work : NULL);

@@ -38,7 +38,8 @@ static void add_variables(PtxMachine *machine) {
     const PtxModule *module = program->module;
     for (uint32_t i = 0; i < module->variables_count; i++) {
         const PtxSeat *seat = &program->seats[i];
-        if (!program->used[i] || !seat->bytes || (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
+        if (!program->used[i] || !seat->bytes || ptx_variable_behind(module, i) != i ||
+            (seat->space != PTX_SPACE_GLOBAL && seat->space != PTX_SPACE_CONST))
             continue;
         Str name = ptx_name(module, module->variables[i].name);
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
@@ -134,9 +135,9 @@ void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes) {
 
 /* The last block that does not begin behind the address. */
 PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
-    Pools *pools = pools_of(machine);
-    if (pools->found && address - pools->found->base < pools->found->size)
-        return pools->found;
+    PtxBlock **found = &pools_of(machine)->found[address >> 32 & (POOL_FOUND - 1)];
+    if (*found && address - (*found)->base < (*found)->size)
+        return *found;
     uint32_t low = 0, high = machine->block_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -145,7 +146,7 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
         else
             high = middle;
     }
-    return low ? pools->found = &machine->blocks[low - 1] : NULL;
+    return low ? *found = &machine->blocks[low - 1] : NULL;
 }
 
 typedef enum Where { WHERE_THERE, WHERE_BEYOND, WHERE_NOWHERE, WHERE_ENDED, WHERE_OTHER_CTA, WHERE_RESERVED } Where;
@@ -317,7 +318,7 @@ bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, ui
 
 /* All lanes lead into one block: its bounds are looked at once. */
 static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
-                             uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES]) {
+                             uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES], Span *span) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t at = addresses->at[i], in = (uint64_t)0 - (lanes >> i & 1);
@@ -331,24 +332,42 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
         locate(machine, cta, 0, space, least, 1, &first) != WHERE_THERE || first.block->space == PTX_SPACE_LOCAL)
         return false;
     uint64_t end = first.offset + (most - least) + bytes;
-    if (end > first.block->size || (first.block->space == PTX_SPACE_SHARED &&
-                                    ((least ^ most) >> PTX_RANK_SHIFT || first.offset < PTX_SHARED_FIRST)))
+    if (end > first.block->size || (first.block->space == PTX_SPACE_SHARED && (least ^ most) >> PTX_RANK_SHIFT))
         return false;
     uint64_t shift = first.offset - least;
     for (unsigned i = 0; i < PTX_LANES; i++)
         spots[i] = (PtxSpot){.block = first.block, .offset = addresses->at[i] + shift};
+    *span = (Span){.block = first.block, .begin = first.offset, .end = end};
     return true;
 }
 
-bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
-                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]) {
+/* Each lane in its own local memory. */
+static bool resolve_local(PtxMachine *machine, PtxWarp *warp, const Lanes *addresses, uint32_t lanes, uint32_t bytes,
+                          uint32_t align, PtxSpot spots[PTX_LANES]) {
+    PtxBlock *blocks = local_block(machine, warp->cta, warp->index * PTX_LANES);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t at = addresses->at[lane];
+        if (at >= blocks[lane].size || bytes > blocks[lane].size - at || (align > 1 && at & (align - 1)))
+            return false;
+        spots[lane] = (PtxSpot){.block = &blocks[lane], .offset = at};
+    }
+    return true;
+}
+
+bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
+                    uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES],
+                    Span *span) {
+    span->block = NULL;
     if (unknown & *lanes) {
         ptx_guess(machine, group, code, unknown & *lanes);
         *lanes &= ~unknown;
     }
     if (!*lanes)
         return true;
-    if (resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots))
+    if (space == PTX_SPACE_LOCAL
+            ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, spots)
+            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots, span))
         return true;
     for (uint32_t rest = *lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -356,6 +375,92 @@ bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxS
             return false;
     }
     return true;
+}
+
+bool ptx_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, PtxSpace space, const Lanes *addresses,
+                 uint32_t unknown, uint32_t bytes, uint32_t align, uint32_t *lanes, PtxSpot spots[PTX_LANES]) {
+    Span span;
+    return memory_resolve(machine, group, code, space, addresses, unknown, bytes, align, lanes, spots, &span);
+}
+
+/* ---- Whole rows of bytes that are known ---- */
+
+bool span_known(const Span *span) {
+    enum { LONGEST = 4096 };
+    const uint64_t known = UINT64_C(0x0101010101010101) * BYTE_KNOWN;
+    const PtxBlock *block = span->block;
+    if (!block || !block->bytes || span->end - span->begin > LONGEST)
+        return false;
+    if (!block->states)
+        return block->fill == BYTE_KNOWN;
+    const uint8_t *at = block->states + span->begin, *end = block->states + span->end;
+    uint64_t wrong = 0;
+    for (; end - at >= 8; at += 8) {
+        uint64_t states;
+        memcpy(&states, at, 8);
+        wrong |= states ^ known;
+    }
+    for (; at < end; at++)
+        wrong |= *at ^ BYTE_KNOWN;
+    return !wrong;
+}
+
+#define EACH_LANE(lanes, ...)                                   \
+    if ((lanes) == UINT32_MAX) {                                \
+        for (unsigned lane = 0; lane < PTX_LANES; lane++)       \
+            __VA_ARGS__                                         \
+    } else {                                                    \
+        for (uint32_t rest = (lanes); rest; rest &= rest - 1) { \
+            unsigned lane = (unsigned)__builtin_ctz(rest);      \
+            __VA_ARGS__                                         \
+        }                                                       \
+    }
+#define LOAD_ROW(T)                                              \
+    EACH_LANE(lanes, {                                           \
+        T value;                                                 \
+        memcpy(&value, from + spots[lane].offset, sizeof value); \
+        values->at[lane] = value;                                \
+    })                                                           \
+    break
+
+void span_load(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+    const uint8_t *from = span->block->bytes + offset;
+    switch (bytes) {
+    case 1:
+        LOAD_ROW(uint8_t);
+    case 2:
+        LOAD_ROW(uint16_t);
+    case 4:
+        LOAD_ROW(uint32_t);
+    default:
+        LOAD_ROW(uint64_t);
+    }
+}
+
+#define STORE_ROW(T)                                           \
+    EACH_LANE(lanes, {                                         \
+        T value = (T)values->at[lane], old;                    \
+        memcpy(&old, to + spots[lane].offset, sizeof old);     \
+        changed |= old ^ value;                                \
+        memcpy(to + spots[lane].offset, &value, sizeof value); \
+    })                                                         \
+    break
+
+bool span_store(const Span *span, uint32_t lanes, const PtxSpot *spots, unsigned offset, unsigned bytes,
+                const Lanes *values) {
+    uint8_t *to = span->block->bytes + offset;
+    uint64_t changed = 0;
+    switch (bytes) {
+    case 1:
+        STORE_ROW(uint8_t);
+    case 2:
+        STORE_ROW(uint16_t);
+    case 4:
+        STORE_ROW(uint32_t);
+    default:
+        STORE_ROW(uint64_t);
+    }
+    return changed != 0;
 }
 
 /* ---- Bytes ---- */
@@ -375,7 +480,7 @@ uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known
     return value;
 }
 
-static void count_change(PtxMachine *machine, const PtxBlock *block) {
+void memory_changed(PtxMachine *machine, const PtxBlock *block) {
     if (block->space == PTX_SPACE_LOCAL)
         pools_of(machine)->local_changes++;
     else
@@ -428,5 +533,5 @@ void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint
         memcpy(block->states + spot.offset, states, count);
     }
     if (differs)
-        count_change(machine, block);
+        memory_changed(machine, block);
 }

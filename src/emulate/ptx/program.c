@@ -88,10 +88,12 @@ static void prepare_code(PtxProgram *program, uint32_t index) {
     PtxCode *code = &program->code[index];
     PtxEffect effects[PTX_EFFECTS_MOST];
     PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
-    about.effect_count = ptx_effects_of(program->module, &program->module->statements[code->statement], effects);
+    const PtxStatement *statement = &program->module->statements[code->statement];
+    bool written = statement->kind == PTX_INSTRUCTION; /* a return at the end of a function need not be */
+    about.effect_count = written ? ptx_effects_of(program->module, statement, effects) : 0;
+    const char *why = written ? names_nothing(program, code) : NULL;
     for (unsigned i = 0; i < about.effect_count; i++)
         code->together |= effects[i].effect.verb == EFFECT_CONVERGED;
-    const char *why = names_nothing(program, code);
     if (!why && family_of(&about, code))
         return;
     code->run = ptx_run_unknown;

@@ -394,6 +394,14 @@ static void start(Runner *r) {
     r->random = r->schedule->seed * UINT64_C(0x9e3779b97f4a7c15) + 0x1234567;
 }
 
+/* Whether the clusters that are to be run alone are of the grid. */
+static bool has_only(const Runner *r) {
+    for (uint32_t i = 0; i < r->schedule->only_count; i++)
+        if (r->schedule->only[i] >= r->machine->cta_count / r->machine->cluster_size)
+            return false;
+    return true;
+}
+
 PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
     Runner runner = {.machine = machine, .schedule = schedule};
     jmp_buf *before = machine->arena.exhausted, here;
@@ -403,7 +411,10 @@ PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
         return deadline_passed() ? PTX_END_TIME : PTX_END_BUDGET;
     }
     start(&runner);
-    run_kind(&runner);
+    if (has_only(&runner))
+        run_kind(&runner);
+    else
+        finish(&runner, PTX_END_DIVERGED);
     sources_find(machine);
     machine->arena.exhausted = before;
     return runner.end;
@@ -416,4 +427,6 @@ void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
         text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
     if (schedule->mirrored)
         text_addf(to, ", last CTA first");
+    for (uint32_t i = 0; i < schedule->only_count; i++)
+        text_addf(to, "%s %u", i ? " and" : ", cluster", schedule->only[i]);
 }

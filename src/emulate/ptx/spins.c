@@ -17,7 +17,8 @@ typedef struct Spin {
     uint32_t jumps, power; /* since something changed; when the next state is kept */
     bool kept;
     uint32_t pc, lanes, hint;
-    PtxFrame *frame;
+    uint64_t serial; /* of the frame */
+    uint32_t depth;
     Lanes *rows;
     uint32_t *masks, *row_unknown, *mask_unknown;
     uint32_t carry, row_capacity, mask_capacity;
@@ -63,7 +64,8 @@ static void keep(PtxMachine *machine, Spin *spin, const PtxGroup *group) {
     memcpy(spin->mask_unknown, frame->mask_unknown, sizeof(uint32_t) * routine->masks);
     memcpy(spin->params, frame->params, (size_t)routine->param_bytes * PTX_LANES);
     spin->carry = frame->carry;
-    spin->frame = group->frame;
+    spin->serial = frame->serial;
+    spin->depth = frame->depth;
     spin->pc = group->pc;
     spin->lanes = group->lanes;
     spin->kept = true;
@@ -88,7 +90,7 @@ static bool row_differs(const Spin *spin, const PtxFrame *frame, uint32_t row) {
 static bool is_same(Spin *spin, const PtxGroup *group) {
     const PtxFrame *frame = group->frame;
     const PtxRoutine *routine = frame->routine;
-    if (spin->frame != frame || spin->lanes != group->lanes)
+    if (spin->serial != frame->serial || spin->lanes != group->lanes)
         return false;
     if (spin->hint < routine->rows && row_differs(spin, frame, spin->hint))
         return false;
@@ -127,6 +129,8 @@ bool spin_jump(PtxMachine *machine, PtxGroup *group) {
     if (spin->jumps == spin->power) {
         keep(machine, spin, group);
         spin->power *= 2;
+    } else if (spin->kept && group->frame->depth < spin->depth) {
+        keep(machine, spin, group); /* that call is over, and does not come again */
     }
     return false;
 }

@@ -106,9 +106,9 @@ bool tensor_address(PtxMachine *machine, PtxGroup *group, const PtxCode *code, u
 }
 
 bool tensor_fly(PtxMachine *machine, PtxFlight *flight) {
-    TensorMemory *memory = tensor_memory(machine, flight->warp->cta);
-    flight->after = memory->issued;
-    memory->issued = machine->next_sequence + 1;
+    WarpMatrix *warp = &cta_matrix(machine, flight->warp->cta)->warps[flight->warp->index];
+    flight->after = warp->issued[flight->lane];
+    warp->issued[flight->lane] = machine->next_sequence + 1;
     return ptx_fly(machine, flight);
 }
 

@@ -25,7 +25,6 @@ typedef struct TensorMemory {
     uint32_t units;  /* of 32 columns that are allocated: bit i is unit i */
     uint32_t begins; /* units that an allocation begins with */
     bool relinquished;
-    uint32_t issued; /* sequence of the last MMA, copy, shift or commit; 0: none */
 } TensorMemory;
 
 /* That of a CTA; made when it is asked for first. */

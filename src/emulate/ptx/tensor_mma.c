@@ -10,6 +10,7 @@
 #include "emulate/ptx/tensor.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum {
     MMA_D,
@@ -107,7 +108,7 @@ static TensorArea d_area(const TensorMma *mma, const MmaFlight *flight, unsigned
 typedef struct Work {
     float a[MMA_ROWS * MMA_DEPTH], b[MMA_DEPTH * MMA_COLUMNS];
     double c[MMA_ROWS * MMA_COLUMNS];
-    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS];
+    bool a_unknown[MMA_ROWS], b_unknown[MMA_COLUMNS], c_unknown[MMA_ROWS * MMA_COLUMNS]; /* the last ones */
 } Work;
 
 static MatrixTile a_tile(const TensorMma *mma, const MmaFlight *flight) {
@@ -295,7 +296,8 @@ static void compute(PtxMachine *machine, const PtxFlight *flight, PtxCta *const 
     Work *work = computes ? pool_take(machine, sizeof *work) : NULL;
     for (unsigned i = 0; i < (mma->pair ? MMA_CTAS : 1u); ++i) {
         if (computes) {
-            memset(work, 0, sizeof *work);
+            memset(work->c, 0, (size_t)made->m * made->n * sizeof *work->c);
+            memset(work->a_unknown, 0, sizeof *work - offsetof(Work, a_unknown));
             take_a(machine, flight, ctas[i], work);
             take_b(machine, flight, ctas, work);
             if (mma->scaled)

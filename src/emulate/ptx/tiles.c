@@ -1,18 +1,20 @@
 /* Rows of the boxes of tensor maps: tiles, images as columns, gathered rows; swizzles and fills. */
 #include "emulate/ptx/tiles.h"
 
-enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128, SWIZZLE_128_ATOM_32 };
-enum { TYPE_F16 = 6, TYPE_F32 = 7, TYPE_F64 = 8, TYPE_BF16 = 9, TYPE_F32_FTZ = 10, TYPE_LAST_WHOLE = 12 };
+#include <string.h>
+
+enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128 };
+enum { TYPE_TF32 = 11, TYPE_TF32_FTZ = 12 }; /* the last whose elements are whole bytes */
 
 const char *tile_problem(const Tile *tile) {
     const TensorMap *map = &tile->map;
     if (tile->mode == TILE_UNKNOWN)
         return "the mode of its tensor copy is not modeled";
-    if (map->type > TYPE_LAST_WHOLE)
+    if (map->type > TYPE_TF32_FTZ)
         return "tensor maps of elements that are not whole bytes are not modeled";
     if (map->interleave)
         return "interleaved tensor maps are not modeled";
-    if (map->swizzle > SWIZZLE_128_ATOM_32)
+    if (map->swizzle > SWIZZLE_128)
         return "the swizzle of its tensor map is not modeled";
     return NULL;
 }
@@ -102,8 +104,6 @@ uint64_t tile_swizzled(const Tile *tile, uint64_t address) {
         return address ^ (address >> 3 & 0x30);
     case SWIZZLE_128:
         return address ^ (address >> 3 & 0x70);
-    case SWIZZLE_128_ATOM_32:
-        return address ^ (address >> 2 & 0x60);
     default:
         return address;
     }
@@ -113,16 +113,42 @@ uint32_t tile_atom(const Tile *tile) {
     return tile->map.swizzle ? 16 : 0;
 }
 
-uint64_t tile_fill(const Tile *tile) {
-    if (!tile->map.fill)
-        return 0;
-    switch (tile->map.type) {
-    case TYPE_F16:
-    case TYPE_BF16:
-        return 0x7fff;
-    case TYPE_F64:
-        return UINT64_C(0x7fffffffffffffff);
-    default:
-        return 0x7fffffff;
+uint32_t tile_pitch(const Tile *tile) {
+    static const uint8_t spans[] = {0, 32, 64, 128};
+    uint32_t bytes = tile_row_elements(tile) * tile_element_bytes(tile), span = spans[tile->map.swizzle];
+    return bytes < span ? span : bytes;
+}
+
+void tile_fill(const Tile *tile, uint8_t *bytes, size_t count) {
+    memset(bytes, 0, count);
+    for (size_t i = 0; tile->map.fill && i + 1 < count; i += 2) { /* what an H200 takes for a NaN of any type */
+        bytes[i] = 0xf7;
+        bytes[i + 1] = 0x7f;
     }
+}
+
+/* 10 bits of the mantissa, to nearest, ties to even; what is too large becomes infinite. */
+static uint32_t rounded(uint32_t bits) {
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return (bits & 0x80000000) | 0x7fffe000;
+    return (bits + 0xfff + (bits >> 13 & 1)) & ~UINT32_C(0x1fff);
+}
+
+void tile_convert(const Tile *tile, uint8_t *bytes, size_t count) {
+    if (tile->map.type != TYPE_TF32 && tile->map.type != TYPE_TF32_FTZ)
+        return;
+    for (size_t i = 0; i + 4 <= count; i += 4) {
+        uint32_t bits;
+        memcpy(&bits, bytes + i, 4);
+        bits = rounded(bits);
+        memcpy(bytes + i, &bits, 4);
+    }
+}
+
+const char *tile_start_problem(const Tile *tile) {
+    const TensorMap *map = &tile->map;
+    for (unsigned i = 1; tile->mode == TILE_IM2COL && i + 1 < map->rank; i++)
+        if (tile->at[i] < map->lower[i - 1] || tile->at[i] > (int64_t)map->size[i] - 1 + map->upper[i - 1])
+            return "its first pixel is outside the box of pixels";
+    return NULL;
 }

@@ -41,7 +41,12 @@ TileRow tile_row(const Tile *tile, uint32_t row);
 uint64_t tile_swizzled(const Tile *tile, uint64_t address);
 /* Bytes that stay beside each other; 0: all do. */
 uint32_t tile_atom(const Tile *tile);
-/* What elements outside the tensor are filled with: all bits of an element. */
-uint64_t tile_fill(const Tile *tile);
+/* Bytes from one row to the next in shared memory: those of the swizzle at least. */
+uint32_t tile_pitch(const Tile *tile);
+/* What is there of elements that are outside the tensor; and what becomes of others when they are loaded. */
+void tile_fill(const Tile *tile, uint8_t *bytes, size_t count);
+void tile_convert(const Tile *tile, uint8_t *bytes, size_t count);
+/* NULL, or why it cannot begin where it does. */
+const char *tile_start_problem(const Tile *tile);
 
 #endif

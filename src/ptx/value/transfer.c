@@ -222,6 +222,17 @@ static void evaluate(Look *look) {
     case PTX_EVALUATE_CALL:
     case PTX_EVALUATE_CARRY:
     case PTX_EVALUATE_BORROW:
+    /* Of matrices a lane gets what other lanes have, or gave the address of. */
+    case PTX_EVALUATE_MMA:
+    case PTX_EVALUATE_WMMA:
+    case PTX_EVALUATE_WGMMA:
+    case PTX_EVALUATE_ROWS:
+    case PTX_EVALUATE_TILE:
+    case PTX_EVALUATE_TRANSPOSE:
+    case PTX_EVALUATE_TENSOR_MOVE:
+    case PTX_EVALUATE_TENSOR_COPY:
+    case PTX_EVALUATE_TENSOR_SHIFT:
+    case PTX_EVALUATE_TENSOR_MMA:
         write_any(look);
         break;
     case PTX_EVALUATE_MOV:

@@ -1,0 +1,235 @@
+/* The machine of PTX on litmus tests: in every order, with everything that reads may give, it has to report a race
+ * exactly where there is one.
+ *
+ *     machine [--most RUNS] [--times] cases.tsv        kernels NAME.ptx with NAME.launch.json beside the table, which
+ * says `race` or `clean` of each machine [--most RUNS] [--times] --root DIR a.csv litmus tests below DIR, named in the
+ * table; translated to PTX, and held against the evaluator of tests/reference/litmus The last line is `N passed, N
+ * failed`. */
+#include "analyze/threads/watch.h"
+#include "emulate/ptx/explore.h"
+#include "ptx/reader.h"
+#include "translate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static unsigned passed, failed, skipped;
+static uint64_t most = 200000;
+static bool times;
+
+/* What came of a kernel. */
+typedef struct Outcome {
+    const char *problem; /* it could not be run */
+    bool race, stuck;
+    PtxExplored explored;
+    char example[200];
+} Outcome;
+
+/* ---- Running ---- */
+
+typedef struct Look {
+    PtxWatch *watch;
+    const PtxMachine *machine;
+    Outcome *outcome;
+    bool all; /* go on behind the first race */
+} Look;
+
+static void on_start(void *context) {
+    ptx_watch_start(((Look *)context)->watch);
+}
+
+static void on_event(void *context, const PtxEvent *event) {
+    ptx_watch_observe(((Look *)context)->watch, event);
+}
+
+static uint32_t on_sources(void *context, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t at_most) {
+    return ptx_watch_sources(((Look *)context)->watch, event, lane, writes, at_most);
+}
+
+static void on_choose(void *context, uint32_t write) {
+    ptx_watch_choose(((Look *)context)->watch, write);
+}
+
+static uint32_t on_writes(void *context) {
+    return ptx_watch_writes(((Look *)context)->watch);
+}
+
+static bool on_end(void *context, PtxEnd end, const Trail *trail) {
+    Look *look = context;
+    Outcome *outcome = look->outcome;
+    (void)trail;
+    ptx_watch_end(look->watch);
+    outcome->stuck |= end == PTX_END_STUCK;
+    if (end == PTX_END_FAULT)
+        outcome->problem = look->machine->fault.what ? look->machine->fault.what : "fault";
+    if (end == PTX_END_UNKNOWN)
+        outcome->problem = look->machine->unknown_why ? look->machine->unknown_why : "an instruction is not known";
+    uint32_t count;
+    const PtxRace *races = ptx_watch_races(look->watch, &count);
+    if (count) {
+        outcome->race = true;
+        snprintf(outcome->example, sizeof outcome->example, "lines %u and %u, reason %d",
+                 code_line(look->machine->program, races[0].first.code),
+                 races[0].second.code ? code_line(look->machine->program, races[0].second.code) : 0, races[0].reason);
+    }
+    return outcome->problem || outcome->race;
+}
+
+static void explore(PtxMachine *machine, Outcome *outcome) {
+    Arena arena;
+    arena_init(&arena, (size_t)1 << 30);
+    Look look = {.machine = machine, .outcome = outcome};
+    look.watch = ptx_watch(&arena, machine, &(PtxWatchOptions){.history = true}, &outcome->problem);
+    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end};
+    if (look.watch)
+        ptx_explore(machine, &explorer, most, &outcome->explored);
+    if (!outcome->problem && !outcome->race && look.watch && !outcome->explored.complete)
+        outcome->problem = outcome->explored.left;
+    ptx_watch_free(look.watch);
+    arena_free(&arena);
+}
+
+static uint32_t entry_of(const PtxModule *module) {
+    uint32_t kernel = 0;
+    while (kernel < module->functions_count && !module->functions[kernel].entry)
+        kernel++;
+    return kernel;
+}
+
+static void run_sources(Source *text, Source *launch_text, Outcome *outcome) {
+    Arena arena;
+    arena_init(&arena, (size_t)1 << 30);
+    PtxModule module;
+    Diagnostics diagnostics = {0};
+    Launch given = {0};
+    PtxLaunch *launch = ARENA_NEW(&arena, PtxLaunch);
+    if (!ptx_read(&module, text, false, &diagnostics)) {
+        outcome->problem = "the PTX cannot be read";
+    } else if (!launch_read(&arena, launch_text, &given, &diagnostics)) {
+        outcome->problem = "its launch cannot be read";
+    } else {
+        PtxProgram *program = ptx_program(&arena, &module, entry_of(&module), SIZE_MAX, &outcome->problem);
+        PtxMachine *machine = NULL;
+        if (program && ptx_launch_bind(&arena, program, &given, launch, &outcome->problem))
+            machine = ptx_machine(program, launch, GEAR_DATA, &outcome->problem);
+        if (machine)
+            explore(machine, outcome);
+        ptx_machine_free(machine);
+        ptx_free(&module);
+    }
+    arena_free(&arena);
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- Verdicts ---- */
+
+static void judge(const char *name, bool race, const Outcome *outcome, double seconds) {
+    bool fine = !outcome->problem && outcome->race == race;
+    if (!fine)
+        printf("failed: %s: %s%s%s%s\n", name, race ? "a race is expected" : "no race is expected",
+               outcome->problem ? ": " : "", outcome->problem ? outcome->problem : "",
+               outcome->race ? outcome->example : "");
+    if (times)
+        printf("%s\t%s\t%llu runs, %llu left\t%.3f s\n", name, outcome->race ? outcome->example : "clean",
+               (unsigned long long)outcome->explored.runs, (unsigned long long)outcome->explored.pruned, seconds);
+    *(fine ? &passed : &failed) += 1;
+}
+
+static void case_line(const char *folder, char *text) {
+    char path[4096];
+    const char *name = strsep(&text, "\t"), *verdict = strsep(&text, "\t"), *problem = NULL;
+    Outcome outcome = {0};
+    if (name[0] == '#' || !verdict)
+        return;
+    snprintf(path, sizeof path, "%s/%s.ptx", folder, name);
+    Source *ptx = source_read(path, &problem);
+    snprintf(path, sizeof path, "%s/%s.launch.json", folder, name);
+    Source *launch = source_read(path, &problem);
+    double begin = now();
+    if (ptx && launch)
+        run_sources(ptx, launch, &outcome);
+    else
+        outcome.problem = problem;
+    judge(name, !strcmp(verdict, "race"), &outcome, now() - begin);
+    source_free(ptx);
+    source_free(launch);
+}
+
+static void run_translated(const char *name, const Translated *translated) {
+    Outcome outcome = {0};
+    Source *ptx = source_copy(name, translated->text, strlen(translated->text));
+    Source *launch = source_copy(name, translated->launch, strlen(translated->launch));
+    double begin = now();
+    run_sources(ptx, launch, &outcome);
+    judge(name, translated->race, &outcome, now() - begin);
+    source_free(ptx);
+    source_free(launch);
+}
+
+static void litmus_line(const char *root, char *text) {
+    static Translated translated;
+    char path[4096], *comma = strrchr(text, ',');
+    const char *problem = NULL;
+    if (!comma)
+        return;
+    *comma = '\0';
+    snprintf(path, sizeof path, "%s/%s", root, text);
+    Source *source = source_read(path, &problem);
+    if (source)
+        litmus_translate(source->data, &translated);
+    problem = source ? translated.unread : problem;
+    if (problem) {
+        printf("failed: %s: %s\n", path, problem);
+        failed++;
+    } else if (translated.problem) {
+        skipped++;
+        if (times)
+            printf("%s\tleft out\t%s\n", text, translated.problem);
+    } else {
+        run_translated(text, &translated);
+    }
+    source_free(source);
+}
+
+static void table(const char *root, const char *path) {
+    const char *problem = NULL;
+    Source *source = source_read(path, &problem);
+    char folder[4096], *rest = source ? source->data : NULL;
+    if (!source) {
+        printf("failed: %s: %s\n", path, problem);
+        failed++;
+        return;
+    }
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    *(slash ? slash : folder) = '\0';
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        (root ? litmus_line : case_line)(root ? root : folder, line);
+    source_free(source);
+}
+
+int main(int count, char **arguments) {
+    const char *root = NULL;
+    for (int i = 1; i < count; i++) {
+        if (!strcmp(arguments[i], "--root") && i + 1 < count)
+            root = arguments[++i];
+        else if (!strcmp(arguments[i], "--most") && i + 1 < count)
+            most = strtoull(arguments[++i], NULL, 10);
+        else if (!strcmp(arguments[i], "--times"))
+            times = true;
+        else
+            table(root, arguments[i]);
+    }
+    if (skipped)
+        printf("%u tests are not for this machine: several GPUs, other proxies, aliases, barriers that PTX does not "
+               "have\n",
+               skipped);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed || !passed;
+}
