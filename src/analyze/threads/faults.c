@@ -133,10 +133,10 @@ void threads_unmodeled(ThreadsCheck *check) {
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
-                       code ? code_line(check->program, code) : 0, "%s",
-                       machine->unknown_why
-                           ? machine->unknown_why
-                           : "the machine does not run this instruction: nothing after it was checked");
+                       code ? code_line(check->program, code) : 0, "%s%s",
+                       machine->unknown_why ? machine->unknown_why
+                                            : "the machine does not run this instruction: nothing after it was checked",
+                       machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
