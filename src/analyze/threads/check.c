@@ -244,8 +244,12 @@ static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
 static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (; told < count; told++)
-        (void)threads_race(check, &races[told], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
+        if (races[i].rule == RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++)
+        if (races[i].rule != RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
     return count;
 }
 

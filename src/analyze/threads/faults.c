@@ -87,6 +87,8 @@ static const char *space_of(const PtxFault *fault) {
 /* "thread 5 of CTA 2: 16 bytes behind the end of x" */
 static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    if (fault->rule == RULE_CLUSTER_EXIT)
+        return verdict_text(check->verdict, "%s accesses the shared memory of a CTA that has exited", thread);
     if (fault->what)
         return verdict_text(check->verdict, "%s: %s", thread, fault->what);
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
