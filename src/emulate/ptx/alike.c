@@ -33,8 +33,7 @@ static About about_of(const PtxProgram *program, const PtxCode *code) {
     About about = {.evaluator = (uint8_t)code->form->evaluator};
     PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxStatement *statement = &program->module->statements[code->statement];
-    /* The return at the end of a function stands for its brace, which is no instruction. */
-    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(program->module, statement, effects) : 0;
+    unsigned count = ptx_effects_of(program->module, statement, effects);
     about.pure = !count;
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i].effect;
