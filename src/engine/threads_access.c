@@ -226,7 +226,7 @@ static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t
 
 static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
-    if (index == attempt->index && !record->operation)
+    if (earlier->instruction == record->instruction && !record->operation)
         return THREADS_SAME_INSTRUCTION;
     if (needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
         return THREADS_OTHER_PROXY;
@@ -256,6 +256,25 @@ static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32
     tell(attempt->threads, &race);
 }
 
+/* Whether somebody before, in the generic proxy, has observed the strong write. */
+static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
+    Threads *threads = attempt->threads;
+    const Knower *knower = &attempt->knower;
+    if (attempt->record->proxy == THREADS_GENERIC)
+        return threads_was_observed(threads, knower, by, index, lane, attempt->address);
+    uint64_t keys[4];
+    uint32_t count = keys_at(attempt->address, attempt->record->proxy, keys);
+    for (uint32_t i = 0; i < count; i++) {
+        Clock bridge;
+        Knower behind = *knower;
+        behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
+        behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
+        if (threads_was_observed(threads, &behind, by, index, lane, attempt->address))
+            return true;
+    }
+    return false;
+}
+
 /* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
  * because somebody has observed them, are taken out. */
 static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
@@ -268,7 +287,7 @@ static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
         for (uint32_t all = attempt->by; all; all &= all - 1) {
             uint32_t by = lowest(all);
             if (lane_before(attempt, earlier, lane, by) ||
-                threads_was_observed(threads, &attempt->knower, by, index, lane, attempt->address))
+                was_observed(attempt, index, lane, by))
                 continue;
             found |= 1U << lane;
             if (!strong) {
@@ -344,7 +363,8 @@ static bool stands_for(const Attempt *attempt, const Record *earlier) {
     if (record->order == THREADS_WEAK)
         return true;
     return earlier->order != THREADS_WEAK && earlier->level >= record->level && earlier->element == record->element &&
-           earlier->proxy == record->proxy && earlier->cta == record->cta && !earlier->operation;
+           earlier->proxy == record->proxy && earlier->cta == record->cta && !earlier->operation &&
+           (record->gives || !earlier->gives || attempt->threads->order_site != THREADS_NONE);
 }
 
 /* Long lists say the lane of each: the slot's may be another one at any time. Now and then they are looked through. */
@@ -563,6 +583,7 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
         .warp = knower->warp,
         .epoch = epoch,
         .operation = knower->operation,
+        .instruction = threads->instructions,
         .site = access->site,
         .silent = access->kind == THREADS_READ ? 0 : access->silent,
         .bytes = access->bytes ? access->bytes : 1,
@@ -679,14 +700,20 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
     if (!lanes)
         return;
     Doing doing = {access, addresses};
+    threads->instructions++;
     if (operation) {
         note_first(threads, operation, access, addresses[lowest(lanes)]);
         by_operation(threads, operation, lanes, &doing);
         return;
     }
     bool strong = access->order != THREADS_WEAK;
-    /* A strong access may part views while it is done, so it has parts of its own. */
-    threads_views(threads, warp, lanes, strong, by_threads, &doing);
+    /* A strong access may part views while it is done, so it has parts of its own. They are done in the order of lanes:
+     * who observes whom goes by that. */
+    if (strong && (threads_view_of(threads, warp, lowest(lanes))->lanes & lanes) != lanes)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            threads_views(threads, warp, rest & -rest, true, by_threads, &doing);
+    else
+        threads_views(threads, warp, lanes, strong, by_threads, &doing);
     if (strong && access->kind != THREADS_READ &&
         (access->order == THREADS_RELEASE || access->order == THREADS_ACQ_REL))
         threads_views(threads, warp, lanes, true, tick, NULL);
@@ -698,6 +725,7 @@ void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access
     ENTER(threads);
     const Operation *operation = operation_at(threads, index);
     uint32_t lane = lowest(operation->lanes);
+    threads->instructions++;
     const Part *part = threads_operation_part(operation, lane);
     ThreadsAccess whole = *access;
     whole.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;

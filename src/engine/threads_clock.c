@@ -364,7 +364,7 @@ static bool clock_includes(const Threads *threads, const Clock *clock, const Clo
 void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other) {
     if (clock_includes(threads, *clock, other))
         return;
-    if (other->home == home && clock_includes(threads, other, *clock)) {
+    if (other->references && other->home == home && clock_includes(threads, other, *clock)) { /* not threads_bridge's */
         threads_clock_drop(threads, *clock);
         *clock = threads_clock_share((Clock *)other);
         return;

@@ -191,6 +191,7 @@ typedef struct Operation {
 /* An access of a warp's instruction. */
 typedef struct Record {
     uint32_t cta, warp, epoch, operation;
+    uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
     uint8_t kind, proxy, order, level, element;
     uint8_t scope; /* as it was told */
@@ -258,14 +259,15 @@ typedef struct OwnRelease { /* a release there, for the thread's later strong wr
 struct Location {
     Location *next; /* of the word */
     uint64_t address;
+    uint32_t element; /* bytes */
     uint32_t chain, number; /* of the newest strong write */
     uint32_t record, lane;  /* which that is */
     Releases *releases;     /* what it brings */
-    uint32_t before_record; /* of the instruction that is about to be done, and what there was before it */
+    uint32_t before_instruction; /* the instruction that is about to be done, and what there was before it */
     Releases *before;
     Witness *witnesses; /* hashed */
     uint32_t witness_count, witness_capacity;
-    Witness *older; /* what was seen of chains that are over */
+    Witness *older; /* what was seen or written before that, and somebody may still ask for */
     uint32_t older_count, older_capacity;
     OwnRelease *own;
     uint32_t own_count, own_capacity;
@@ -306,6 +308,7 @@ struct Threads {
     uint32_t race_table_capacity;
     uint32_t order_site;
     uint64_t accesses;
+    uint32_t instructions;
     uint32_t writes; /* history */
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };
@@ -416,7 +419,7 @@ typedef struct Observed {
     uint32_t chain, number;
     Releases *releases; /* its own reference */
 } Observed;
-Location *threads_location(Threads *threads, uint64_t address, bool make);
+Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make);
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address);
 /* Whether two strong accesses are morally strong: scopes, proxies, sizes. */
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);

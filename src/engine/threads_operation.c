@@ -30,6 +30,18 @@ static void issue_together(Threads *threads, uint32_t number, View *view, uint32
     view_tick(view);
 }
 
+/* What is before an operation is before one that comes after it. */
+static void take_over(Threads *threads, Operation *operation, const Operation *earlier) {
+    for (uint32_t i = 0; i < operation->part_count; i++)
+        for (uint32_t j = 0; j < earlier->part_count; j++) {
+            const Part *from = &earlier->parts[j];
+            Clock **to = &operation->parts[i].clock;
+            if (from->clock)
+                threads_clock_join(threads, to, operation->cta, from->clock);
+            threads_clock_raise(threads, to, operation->cta, earlier->cta, (Run){earlier->warp, from->lanes, from->epoch});
+        }
+}
+
 uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool together, uint32_t after,
                        uint32_t site) {
     ENTER(threads, 0);
@@ -59,6 +71,8 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
         threads_views(threads, number, lanes, true, issue_each, &issue);
     }
     operation->part_capacity = issue.capacity;
+    if (after)
+        take_over(threads, operation, operation_at(threads, after));
     threads_views_merge(threads, warp);
     return index;
 }
@@ -70,33 +84,47 @@ const Part *threads_operation_part(const Operation *operation, uint32_t lane) {
     return &operation->parts[0];
 }
 
-static Completion *complete(Threads *threads, Operation *operation, ThreadsDone done) {
-    Completion *made = POOL_NEW(&threads->pool, Completion);
-    made->reads_only = done == THREADS_READS_DONE;
-    made->next = operation->completions;
-    return operation->completions = made;
+/* Those that it comes after are over, too: it began when they were. */
+static void complete(Threads *threads, uint32_t index, Completion done) {
+    while (index) {
+        Operation *operation = operation_at(threads, index);
+        for (const Completion *other = operation->completions; other; other = other->next)
+            if (other->cta == done.cta && other->warp == done.warp && other->lanes == done.lanes &&
+                other->epoch == done.epoch && other->part == done.part && other->own == done.own &&
+                other->reads_only == done.reads_only)
+                return;
+        done.next = operation->completions;
+        operation->completions = POOL_NEW(&threads->pool, Completion);
+        *operation->completions = done;
+        index = operation->after;
+        done.part = UINT32_MAX;
+        done.own = done.reads_only = false;
+    }
 }
 
 typedef struct Done {
-    Operation *operation;
+    uint32_t operation;
     ThreadsDone done;
     bool own;
 } Done;
 
 static void put_done(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Done *done = context;
-    Completion *made = complete(threads, done->operation, done->done);
-    made->cta = number / threads->cta_warps;
-    made->warp = number % threads->cta_warps;
-    made->lanes = lanes;
-    made->epoch = view->now;
-    made->part = done->own ? lanes : UINT32_MAX;
-    made->own = done->own;
+    complete(threads, done->operation,
+             (Completion){
+                 .cta = number / threads->cta_warps,
+                 .warp = number % threads->cta_warps,
+                 .lanes = lanes,
+                 .epoch = view->now,
+                 .part = done->own ? lanes : UINT32_MAX,
+                 .own = done->own,
+                 .reads_only = done->done == THREADS_READS_DONE,
+             });
 }
 
 void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32_t warp, uint32_t lanes, bool own) {
     ENTER(threads);
-    Done what = {operation_at(threads, operation), done, own};
+    Done what = {operation, done, own};
     threads_views(threads, warp, lanes, false, put_done, &what);
 }
 
@@ -104,14 +132,17 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
                      uint32_t lanes) {
     ENTER(threads);
     Object *object = threads_object(threads, name, true, cta);
-    Completion *made = complete(threads, operation_at(threads, operation), done);
     Run mark = threads_mark(threads, object, object->flips + 1);
-    made->cta = object->cta;
-    made->warp = mark.warp;
-    made->lanes = mark.lanes;
-    made->epoch = mark.epoch;
-    made->part = lanes;
-    made->object = name;
+    complete(threads, operation,
+             (Completion){
+                 .cta = object->cta,
+                 .warp = mark.warp,
+                 .lanes = mark.lanes,
+                 .epoch = mark.epoch,
+                 .part = lanes,
+                 .reads_only = done == THREADS_READS_DONE,
+                 .object = name,
+             });
 }
 
 void threads_close(Threads *threads, uint32_t operation) {
@@ -126,7 +157,9 @@ static bool comes_after(const Threads *threads, uint32_t operation, uint32_t ear
 
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t index, uint32_t lane, bool writes,
                              uint32_t by) {
-    if (knower->operation && (knower->operation == index || comes_after(threads, knower->operation, index)))
+    if (knower->operation == index)
+        return lane == by; /* of several lanes, each has one of its own */
+    if (knower->operation && comes_after(threads, knower->operation, index))
         return true;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
         if (!(done->part >> lane & 1) || (writes && done->reads_only))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-Location *threads_location(Threads *threads, uint64_t address, bool make) {
+Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make) {
     ShadowPage *page = threads_page(threads, address, make);
     if (!page || (!page->locations && !make))
         return NULL;
@@ -11,12 +11,13 @@ Location *threads_location(Threads *threads, uint64_t address, bool make) {
         page->locations = gsan_pool_take(&threads->pool, SHADOW_PAGE / 4 * sizeof(Location *));
     Location **list = &page->locations[address % SHADOW_PAGE / 4];
     for (Location *location = *list; location; location = location->next)
-        if (location->address == address)
+        if (location->address == address && location->element == element)
             return location;
     if (!make)
         return NULL;
     Location *location = POOL_NEW(&threads->pool, Location);
     location->address = address;
+    location->element = element;
     location->next = *list;
     threads->location_count++;
     return *list = location;
@@ -36,9 +37,10 @@ void threads_location_drop(Threads *threads, Location *location) {
 
 void threads_location_mark(Threads *threads, const Location *location) {
     threads_record_mark(threads, location->record);
-    threads_record_mark(threads, location->before_record);
     for (uint32_t i = 0; i < location->witness_capacity; i++)
         threads_record_mark(threads, location->witnesses[i].record);
+    for (uint32_t i = 0; i < location->older_count; i++)
+        threads_record_mark(threads, location->older[i].record);
 }
 
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other) {
@@ -112,7 +114,7 @@ static void prune_older(Location *location) {
                 earlier->saw_number > before)
                 before = earlier->saw_number;
         }
-        if (asked_for(location, seen->saw_chain, before, seen->saw_number))
+        if (seen->record || asked_for(location, seen->saw_chain, before, seen->saw_number))
             location->older[kept++] = *seen;
     }
     if (location->older_count <= MOST_PRUNED)
@@ -127,6 +129,7 @@ static void saw(Threads *threads, Location *location, Witness *witness, uint32_t
         if (location->older_count == location->older_capacity)
             prune_older(location);
         *THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity) = *witness;
+        location->older[location->older_count - 1].record = 0;
     }
     witness->saw_chain = chain;
     witness->saw_number = number;
@@ -145,8 +148,11 @@ bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, u
     const Record *write = record_at(threads, record);
     if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
         return false;
-    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), false);
+    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), write->element, false);
     const Witness *writer = location ? witness_find(location, write->cta * threads->cta_warps + write->warp, lane) : NULL;
+    for (uint32_t i = 0; writer && writer->record != record && i < location->older_count; i++)
+        if (location->older[i].record == record && location->older[i].lane == lane)
+            writer = &location->older[i];
     if (!writer || writer->record != record)
         return false;
     uint32_t chain = writer->wrote_chain, number = writer->wrote_number;
@@ -185,7 +191,7 @@ static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address) {
     Observed observed = {0};
     const Record *reads = record_at(threads, record);
-    const Location *location = threads_location(threads, address, false);
+    const Location *location = threads_location(threads, address, reads->element, false);
     if (!location || !location->record || !is_newest(threads, address, reads->element, location->record, location->lane))
         return observed;
     const Record *write = record_at(threads, location->record);
@@ -197,7 +203,7 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     observed.chain = location->chain;
     observed.number = location->number;
     /* Lanes of one instruction do not inherit from each other. */
-    bool same = location->before_record == record;
+    bool same = location->before_instruction == reads->instruction;
     observed.releases = threads_releases_share(same ? location->before : location->releases);
     return observed;
 }
@@ -238,17 +244,16 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
     bool writes = record->kind != THREADS_READ;
     if (!writes && !observed->any)
         return;
-    Location *location = threads_location(threads, address, true);
+    Location *location = threads_location(threads, address, record->element, true);
     Witness *witness = record->operation ? NULL
                                          : witness_make(threads, location,
                                                         record->cta * threads->cta_warps + record->warp, lane);
-    uint32_t chain = observed->chain, number = observed->number;
     if (writes) {
         bool goes_on = record->kind == THREADS_UPDATE && observed->any;
-        if (location->before_record != index) {
+        if (location->before_instruction != record->instruction) {
             threads_releases_drop(threads, location->before);
             location->before = threads_releases_share(goes_on ? observed->releases : NULL);
-            location->before_record = index;
+            location->before_instruction = record->instruction;
         }
         if (!goes_on) {
             threads_releases_drop(threads, location->releases);
@@ -261,13 +266,17 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
         location->lane = lane;
         put_releases(threads, location, record, lane);
         if (witness) {
+            if (witness->record && record_at(threads, witness->record)->level < record->level) {
+                /* The narrower one stays where it is, and the wider one does not stand for it. */
+                Witness *old = THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity);
+                *old = *witness;
+                old->saw_chain = 0;
+            }
             witness->record = index;
             witness->wrote_chain = location->chain;
             witness->wrote_number = location->number;
         }
-        chain = location->chain;
-        number = location->number;
     }
-    if (witness && observed->any && (!writes || record->kind == THREADS_UPDATE))
-        saw(threads, location, witness, chain, number, record->epoch);
+    if (witness && observed->any)
+        saw(threads, location, witness, observed->chain, observed->number, record->epoch);
 }

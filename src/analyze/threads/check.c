@@ -30,6 +30,8 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
 }
 
 void runs_close(ThreadsCheck *check) {
+    while (check->watch_count)
+        ptx_watch_free(check->watches[--check->watch_count]);
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;
@@ -60,10 +62,13 @@ static void begin_run(void *to) {
 static void end_run(const Audience *audience) {
     if (audience->watch)
         ptx_watch_end(audience->watch);
+    const char *problem = audience->watch ? ptx_watch_problem(audience->watch) : NULL;
+    if (problem)
+        verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
     audience->check->runs++;
 }
 
-static bool has_races(const PtxWatch *watch) {
+static bool has_races(PtxWatch *watch) {
     uint32_t count = 0;
     if (watch)
         (void)ptx_watch_races(watch, &count);
@@ -236,7 +241,7 @@ static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const PtxWatch *watch, uint32_t told) {
+static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (; told < count; told++)
@@ -245,7 +250,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const Ptx
 }
 
 /* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
+static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
@@ -262,6 +267,8 @@ static PtxWatch *watch_new(ThreadsCheck *check) {
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
+    else
+        *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
 }
 
@@ -515,7 +522,7 @@ void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *opti
 
 /* ---- Whether a launch fits ----------------------------------------------------------------------- */
 
-const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
+const char *threads_launch_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
     const Launch *launch = options->trail ? &options->trail->launch : options->launch;
     Arena scratch;
     PtxLaunch bound;

@@ -45,13 +45,16 @@ typedef struct PtxWatchOptions {
 typedef struct PtxWatch PtxWatch;
 /* For one machine; NULL, with a sentence, if it needs more memory than there is. */
 PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem);
+void ptx_watch_free(PtxWatch *watch); /* but for what is in the arena */
+/* A sentence if it could not go on, for lack of memory: nothing more is found then; NULL. */
+const char *ptx_watch_problem(const PtxWatch *watch);
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
-const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count);
+const PtxRace *ptx_watch_races(PtxWatch *watch, uint32_t *count);
 /* Whether something that decides what is run came from a read that other orders may give another value, and where
  * first: then one run does not speak for all of them. */
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);
