@@ -339,6 +339,25 @@ static void lanes_wait_for_each_other(void **state) {
              1, 64, 0, PTX_END_COMPLETE, is_locked);
 }
 
+static void has_patience(PtxRunning *r) {
+    ptx_running_is(r, 0, 7);
+}
+
+/* One lane counts while it waits for what the others do behind the place where they would meet it. */
+static void lanes_do_not_wait_for_ever(void **state) {
+    (void)state;
+    run_text(
+        "sm_90",
+        ".global .u32 flag;\n" KERNEL(
+            POINTERS
+            "mov.u32 %r4, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra BOTH;\n"
+            "WAIT: add.u32 %r4, %r4, 1; ld.acquire.gpu.global.u32 %r3, [flag]; setp.eq.u32 %p2, %r3, 0;\n"
+            "@%p2 bra WAIT; st.global.u32 [%rd2], %r3;\n"
+            "BOTH: setp.ne.u32 %p3, %r1, 31; @%p3 bra END; mov.u32 %r5, 7; st.release.gpu.global.u32 [flag], %r5;\n"
+            "END: ret;"),
+        1, 32, 0, PTX_END_COMPLETE, has_patience);
+}
+
 static void is_synced(PtxRunning *r) {
     for (uint32_t i = 0; i < 32; i++)
         ptx_running_is(r, i, i % 2 ? 1 : 2);
@@ -455,6 +474,7 @@ int main(void) {
         cmocka_unit_test(livelock_is_proven),
         cmocka_unit_test(loops_in_functions),
         cmocka_unit_test(lanes_wait_for_each_other),
+        cmocka_unit_test(lanes_do_not_wait_for_ever),
         cmocka_unit_test(lanes_sync_apart),
         cmocka_unit_test(lanes_do_not_come),
         cmocka_unit_test(bounds),

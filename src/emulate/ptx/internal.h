@@ -29,8 +29,12 @@ void layout_images(PtxProgram *program);
 
 /* ---- decode.c ---- */
 
+/* Types that forms want, as they are found. */
+typedef struct WantedTypes WantedTypes;
+WantedTypes *decode_types(const PtxModule *module, Arena *scratch);
 /* The arguments of the instruction at code->statement. `places`: the code behind each statement of the function. */
-void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement);
+void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement,
+                      WantedTypes *types);
 
 /* ---- special.c ---- */
 
