@@ -191,7 +191,8 @@ bool fence_prepare(const PtxPrepare *about, PtxCode *code) {
                                           [SPACE_SHARED] = PTX_SPACE_SHARED,
                                           [SPACE_TENSOR] = PTX_SPACE_TENSOR,
                                           [SPACE_GLOBAL] = PTX_SPACE_GLOBAL};
-        detail.event.space = spaces[space];
+        bool cluster = effect->any_cta || (what->order == ORDER_WEAK && what->scope == SCOPE_CLUSTER);
+        detail.event.space = space == SPACE_SHARED && cluster ? PTX_SPACE_CLUSTER : spaces[space];
         detail.address = named_argument(about, code, effect->on);
     } else {
         return false;
