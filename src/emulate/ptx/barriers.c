@@ -150,7 +150,7 @@ typedef struct FenceDetail {
 static PtxStep fence_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const FenceDetail *detail = code->detail;
     PtxEvent event = detail->event;
-    PtxSpot spots[PTX_LANES];
+    PtxSpot spots[PTX_LANES] = {0};
     event.code = code;
     event.warp = group->warp;
     if (detail->address) {

@@ -125,6 +125,7 @@ static PtxStep thread_copy_run(PtxMachine *machine, PtxGroup *group, const PtxCo
     const ThreadCopyDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
     ThreadCopy found;
+    memset(&found, 0, sizeof found);
     Lanes scratch;
     uint32_t unknown = 0;
     PtxStep step = PTX_STEP_NEXT;

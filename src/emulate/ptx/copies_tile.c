@@ -216,7 +216,7 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     fetch_list(machine, group, code, detail->offsets, lane, offsets, 3);
     for (unsigned i = 0; i < 3; i++)
         tile->offset[i] = (uint16_t)offsets[i];
-    const char *problem = tile_problem(tile);
+    const char *problem = tile_problem(tile, !detail->loads, detail->action != REDUCE_NONE);
     if (problem)
         return ptx_stop(machine, code, problem);
     if ((detail->mode == TILE_IM2COL) != (tile->map.kind == TENSORMAP_IM2COL))
