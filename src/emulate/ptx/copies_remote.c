@@ -98,7 +98,7 @@ static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (!find_spot(machine, group, code, detail->to, detail->space, lane, size, 8, RULE_ACCESS_ALIGNMENT, &to))
         return failed(machine);
     CopyScratch *scratch = copy_scratch(machine, size);
-    PtxSpot spots[PTX_LANES];
+    PtxSpot spots[PTX_LANES] = {0};
     spots[lane] = to;
     ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
