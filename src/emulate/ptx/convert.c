@@ -157,7 +157,8 @@ static uint64_t narrowed(const Compute *how, double value) {
     if (format != FORMAT_F32)
         return format_narrow(format, value, round, how->finite);
     uint32_t bits = single_narrow(value, round);
-    return how->ftz && !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : bits;
+    bool tiny = how->ftz && format_is_tiny(FORMAT_F32, value, round);
+    return tiny ? (uint32_t)(bits_of_double(value) >> 63) << 31 : bits;
 }
 
 static void real_to_real(Lanes *out, const Lanes *const in[], const Compute *how) {
@@ -192,7 +193,9 @@ static void nan_to_real(Lanes *out, const Lanes *const in[], const Compute *how)
 static void brain_to_single(Lanes *out, const Lanes *const in[], const Compute *how) {
     EACH_LANE {
         uint32_t bits = (uint32_t)in[0]->at[i] << 16;
-        out->at[i] = how->ftz && !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : bits;
+        if (how->ftz)
+            bits = !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : single_result(as_single(bits));
+        out->at[i] = bits;
     }
 }
 
