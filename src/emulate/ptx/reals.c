@@ -284,6 +284,25 @@ static void extreme_row(Lanes *out, const Lanes *const in[], const Compute *how)
     }
 }
 
+/* f32 without modifiers: the bits of one, in their order. */
+static uint32_t chosen(uint32_t a, uint32_t b, bool first) {
+    bool not_a = (a & 0x7fffffff) > 0x7f800000, not_b = (b & 0x7fffffff) > 0x7f800000;
+    uint32_t number = not_a ? b : not_b ? a : first ? a : b;
+    return not_a && not_b ? SINGLE_NAN : number;
+}
+static int32_t order_of(uint32_t bits) {
+    return (int32_t)(bits ^ (bits >> 31 ? 0x7fffffff : 0));
+}
+ROW2(min_f32, uint32_t, uint32_t, uint32_t, chosen(a, b, order_of(a) < order_of(b)))
+ROW2(max_f32, uint32_t, uint32_t, uint32_t, chosen(a, b, order_of(a) > order_of(b)))
+
+static ComputeRow *extreme_of(const Compute *how) {
+    bool plain_ones = !how->ftz && !how->nan && !how->absolute && !how->xorsign && how->count == 2;
+    if (how->type.format != FORMAT_F32 || !plain_ones)
+        return extreme_row;
+    return how->evaluator == PTX_EVALUATE_MIN ? min_f32 : max_f32;
+}
+
 /* ---- Picking -------------------------------------------------------------------------------------------------- */
 
 ComputeRow *real_row(Compute *how) {
@@ -297,7 +316,7 @@ ComputeRow *real_row(Compute *how) {
         return copysign_row;
     case PTX_EVALUATE_MIN:
     case PTX_EVALUATE_MAX:
-        return extreme_row;
+        return extreme_of(how);
     case PTX_EVALUATE_FMA:
         if (how->oob)
             return bounded_fma;
