@@ -30,6 +30,13 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
 }
 
 void runs_close(ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->watch_count; i++) {
+        const char *problem = ptx_watch_problem(check->watches[i]);
+        if (problem)
+            verdict_incomplete(check->verdict, "", 0, "races were not looked for in all of it: %s", problem);
+        ptx_watch_free(check->watches[i]);
+    }
+    check->watch_count = 0;
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;
@@ -262,6 +269,8 @@ static PtxWatch *watch_new(ThreadsCheck *check) {
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
+    else
+        *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
 }
 
