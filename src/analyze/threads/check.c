@@ -30,8 +30,13 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
 }
 
 void runs_close(ThreadsCheck *check) {
-    while (check->watch_count)
-        ptx_watch_free(check->watches[--check->watch_count]);
+    for (uint32_t i = 0; i < check->watch_count; i++) {
+        const char *problem = ptx_watch_problem(check->watches[i]);
+        if (problem)
+            verdict_incomplete(check->verdict, "", 0, "races were not looked for in all of it: %s", problem);
+        ptx_watch_free(check->watches[i]);
+    }
+    check->watch_count = 0;
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;
