@@ -174,10 +174,14 @@ $(thread_benches): $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+$(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o %/held_interpret.o %/held_run.o %/held_kernels.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
+ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o %/held_interpret.o %/held_run.o %/held_kernels.o,$(ptx_reference_objects))
+ptx_held := $(patsubst %,$(BUILD)/tests/reference/ptx/%.o,held_test held_interpret held_run held_kernels generate)
+$(BUILD)/tests/reference/ptx/held_test: $(ptx_held) $(ptx_interpreter) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka
 

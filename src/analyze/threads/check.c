@@ -30,6 +30,8 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
 }
 
 void runs_close(ThreadsCheck *check) {
+    while (check->watch_count)
+        ptx_watch_free(check->watches[--check->watch_count]);
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;
@@ -60,14 +62,20 @@ static void begin_run(void *to) {
 static void end_run(const Audience *audience) {
     if (audience->watch)
         ptx_watch_end(audience->watch);
+    const char *problem = audience->watch ? ptx_watch_problem(audience->watch) : NULL;
+    if (problem)
+        verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
     audience->check->runs++;
 }
 
-static bool has_races(const PtxWatch *watch) {
+/* Races that matter: CTAs that write the same say nothing of others, which may not. */
+static bool has_races(PtxWatch *watch) {
     uint32_t count = 0;
-    if (watch)
-        (void)ptx_watch_races(watch, &count);
-    return count > 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!races[i].same_value)
+            return true;
+    return false;
 }
 
 /* A CTA has run that speaks for others; what it shows beside races is told at once. */
@@ -165,31 +173,46 @@ static bool decides(const PtxMachine *machine, const PtxCode *source) {
     return false;
 }
 
+/* Where it was read; of shared memory, of a CTA that may be over. */
+static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
+    const PtxMachine *machine = check->machine;
+    const PtxCta *cta = machine->ctas[unset->cta];
+    *over = (PtxBlock){.space = unset->space, .name = unset->name};
+    if (unset->space != PTX_SPACE_GLOBAL)
+        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (machine->blocks[i].name == unset->name)
+            return (PtxSpot){&machine->blocks[i], unset->offset};
+    return (PtxSpot){over, unset->offset};
+}
+
 static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
     Verdict *verdict = check->verdict;
     for (uint32_t i = 0; i < check->machine->unset_count; i++) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
-        bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool global = unset->space == PTX_SPACE_GLOBAL;
+        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
         for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
             told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
-        PtxCta *cta = check->machine->ctas[unset->cta];
-        PtxBlock unknown = {.space = PTX_SPACE_SHARED};
-        PtxSpot spot = {cta ? &cta->shared : &unknown, unset->offset};
+        PtxBlock over;
+        PtxSpot spot = unset_spot(check, unset, &over);
         const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
         Finding *finding = verdict_finding(verdict);
-        finding->rule = RULE_SHARED_UNINITIALIZED;
-        finding->space = "shared";
+        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
+        finding->space = global ? "global" : "shared";
         finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
-        finding->why = "No thread of the CTA has written it since the CTA started.";
-        finding->fix = "Write it first, and put __syncthreads() between the write and the read.";
+        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
+                              : "No thread of the CTA has written it since the CTA started.";
+        finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
+                              : "Write it first, and put __syncthreads() between the write and the read.";
         finding->launch = check->launch->text;
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!decides(check->machine, unset->code)) {
+        if (!global && !decides(check->machine, unset->code)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
@@ -236,16 +259,20 @@ static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const PtxWatch *watch, uint32_t told) {
+static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (; told < count; told++)
-        (void)threads_race(check, &races[told], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
+        if (races[i].rule == RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++)
+        if (races[i].rule != RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
     return count;
 }
 
 /* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
+static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
@@ -262,6 +289,8 @@ static PtxWatch *watch_new(ThreadsCheck *check) {
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
+    else
+        *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
 }
 
@@ -293,13 +322,16 @@ static void run_worlds(ThreadsCheck *check) {
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
 
-/* Others than the eager one. */
-static uint32_t list_orders(const ThreadsCheck *check, ThreadsOrders orders, bool open, PtxSchedule *list) {
+/* Others than the eager one. `open`: something that was read depends on the order; `phases`: of an mbarrier may pass
+ * unseen by a thread that is slow. */
+static uint32_t list_orders(const ThreadsCheck *check, bool open, bool phases, PtxSchedule *list) {
+    ThreadsOrders orders = check->options->orders;
     uint32_t count = 0, random = check->options->random ? check->options->random : USUAL_RANDOM;
     bool all = orders == ORDERS_ALL || (orders == ORDERS_DIRECTED && open);
-    if (all)
+    bool other = all || (orders == ORDERS_DIRECTED && phases);
+    if (other)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_EAGER, .mirrored = true};
-    if (all || orders == ORDERS_LAZY)
+    if (other || orders == ORDERS_LAZY)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_LAZY};
     if (all || orders == ORDERS_ROUND_ROBIN)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN};
@@ -311,7 +343,7 @@ static uint32_t list_orders(const ThreadsCheck *check, ThreadsOrders orders, boo
 static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, const PtxCode *why) {
     uint32_t most = 8 + (check->options->random ? check->options->random : USUAL_RANDOM);
     PtxSchedule *list = ARENA_ARRAY(&check->arena, PtxSchedule, most);
-    uint32_t count = list_orders(check, check->options->orders, why != NULL, list), made = 0;
+    uint32_t count = list_orders(check, why != NULL, history_any(check->history), list), made = 0;
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
@@ -515,7 +547,7 @@ void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *opti
 
 /* ---- Whether a launch fits ----------------------------------------------------------------------- */
 
-const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
+const char *threads_launch_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
     const Launch *launch = options->trail ? &options->trail->launch : options->launch;
     Arena scratch;
     PtxLaunch bound;

@@ -20,6 +20,8 @@ typedef struct ThreadsCheck {
     const PtxLaunch *launch;
     PtxMachine *machine;
     struct History *history;
+    PtxWatch **watches; /* of this machine, to be freed with it */
+    uint32_t watch_count, watch_capacity;
     uint64_t events;
     size_t runs;
     size_t classes; /* of CTAs in the last run; 0: all were run */
@@ -96,6 +98,8 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* Whether there are mbarriers at all. */
+bool history_any(const History *history);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */

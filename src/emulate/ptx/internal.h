@@ -29,8 +29,12 @@ void layout_images(PtxProgram *program);
 
 /* ---- decode.c ---- */
 
+/* Types that forms want, as they are found. */
+typedef struct WantedTypes WantedTypes;
+WantedTypes *decode_types(const PtxModule *module, Arena *scratch);
 /* The arguments of the instruction at code->statement. `places`: the code behind each statement of the function. */
-void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement);
+void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement,
+                      WantedTypes *types);
 
 /* ---- special.c ---- */
 
@@ -60,6 +64,8 @@ typedef struct Pools {
     uint32_t cta_count, cta_capacity;
     uint64_t heap_next; /* address of the next malloc */
     uint64_t frame_serial;
+    uint8_t *values; /* of arguments of calls that are large */
+    uint32_t value_bytes;
     uint64_t local_changes;      /* of local memory, which nobody else notices */
     PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
     uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */
