@@ -257,12 +257,16 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch 
 static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(
-            check->verdict, "", code_line(check->program, races[i].second.code),
-            "for some choices of data that is not known, this access races with the one at line %u: give "
-            "the data with the launch",
-            code_line(check->program, races[i].first.code));
+    for (uint32_t i = 0; i < count; i++) {
+        Doubt *doubt = &check->doubts[DOUBTED_DATA];
+        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
+            continue;
+        doubt->line = code_line(check->program, races[i].second.code);
+        doubt->text = verdict_text(check->verdict,
+                                   "for some choices of data that is not known, this access races with the one at line "
+                                   "%u: give the data with the launch",
+                                   code_line(check->program, races[i].first.code));
+    }
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check) {
@@ -400,6 +404,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    check->completed += end == PTX_END_COMPLETE;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
     if (guessed)
@@ -471,6 +476,24 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     return count;
 }
 
+/* That some launches do not fit the kernel matters only if no other one does. */
+static void tell_doubts(ThreadsCheck *check) {
+    for (int i = 0; i < DOUBTED_KINDS; i++) {
+        const Doubt *doubt = &check->doubts[i];
+        const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
+        if (!doubt->count)
+            continue;
+        if (i == DOUBTED_FIT && check->completed)
+            verdict_note(check->verdict, "%u of the launches that Weir chose do not fit the kernel: at line %u, %s",
+                         doubt->count, doubt->line, doubt->text);
+        else if (i == DOUBTED_FIT)
+            verdict_incomplete(check->verdict, "", doubt->line,
+                               "no launch that Weir chose fits the kernel: %s: give one with --launch", doubt->text);
+        else
+            verdict_incomplete(check->verdict, "", doubt->line, "%s%s", doubt->text, more);
+    }
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -490,6 +513,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
+    tell_doubts(check);
     threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
