@@ -388,6 +388,18 @@ static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
                     .events = check->events};
 }
 
+/* Whether two threads write the same bytes: what they write decides how grave that is. */
+static bool has_writes(PtxWatch *watch) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (races[i].rule == RULE_RACE_WAW)
+            return true;
+    return false;
+}
+
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch);
+
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     ThreadsOrders orders = check->options->orders;
     ThreadsRun first = {0};
@@ -398,6 +410,10 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     PtxEnd end = run_first(check, launch, &first, &watch);
     if (!check->machine)
         return;
+    if (check->options->gear == GEAR_SLICE && has_writes(watch)) {
+        check_with_data(check, launch);
+        return;
+    }
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
     tell_overwrite(check, &first);
@@ -544,6 +560,45 @@ static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     work(check);
     check->verdict->arena->exhausted = outer;
     arena_free(&check->arena);
+}
+
+/* The launch of another check, with all of its values. */
+static void check_same(ThreadsCheck *check) {
+    const PtxLaunch *like = check->launch;
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const char *problem = "";
+    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return;
+    }
+    launch->chosen = like->chosen;
+    launch->chosen_grid = like->chosen_grid;
+    launch->chosen_block = like->chosen_block;
+    launch->chosen_shared = like->chosen_shared;
+    launch->text = like->text;
+    for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
+        launch->buffers[i].chosen = like->buffers[i].chosen;
+    if (runs_open(check, launch))
+        run_all(check, launch, watch_new(check));
+    runs_close(check);
+}
+
+/* The slice does not have the values that are stored. */
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
+    ThreadsOptions options = *check->options;
+    options.gear = GEAR_DATA;
+    ThreadsCheck again = {.module = check->module,
+                          .entry = check->entry,
+                          .options = &options,
+                          .verdict = check->verdict,
+                          .launch = launch,
+                          .completed = check->completed};
+    memcpy(again.doubts, check->doubts, sizeof again.doubts);
+    with_arena(&again, check_same);
+    memcpy(check->doubts, again.doubts, sizeof again.doubts);
+    check->completed = again.completed;
+    check->runs += again.runs;
+    check->events += again.events;
 }
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {

@@ -240,7 +240,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = why_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE
+                       ? "Both write the same value, so the result does not depend on which of them comes last."
+                       : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
     finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored
