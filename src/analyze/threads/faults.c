@@ -89,6 +89,8 @@ static const char *space_of(const PtxFault *fault) {
 /* "thread 5 of CTA 2: 16 bytes behind the end of x" */
 static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    if (fault->rule == RULE_CLUSTER_EXIT)
+        return verdict_text(check->verdict, "%s accesses the shared memory of a CTA that has exited", thread);
     if (fault->what)
         return verdict_text(check->verdict, "%s: %s", thread, fault->what);
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
@@ -135,10 +137,10 @@ void threads_unmodeled(ThreadsCheck *check) {
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
-                       code ? code_line(check->program, code) : 0, "%s",
-                       machine->unknown_why
-                           ? machine->unknown_why
-                           : "the machine does not run this instruction: nothing after it was checked");
+                       code ? code_line(check->program, code) : 0, "%s%s",
+                       machine->unknown_why ? machine->unknown_why
+                                            : "the machine does not run this instruction: nothing after it was checked",
+                       machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */

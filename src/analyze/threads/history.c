@@ -25,6 +25,10 @@ void history_clear(History *history) {
     history->overwrite = (Overwrite){0};
 }
 
+bool history_any(const History *history) {
+    return history->count > 0;
+}
+
 Overwrite history_overwrite(const History *history) {
     return history->overwrite;
 }

@@ -98,6 +98,8 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* Whether there are mbarriers at all. */
+bool history_any(const History *history);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */

@@ -164,15 +164,39 @@ static void grade(const ThreadsCheck *check, Finding *finding) {
     }
 }
 
-/* The same two instructions again, at another launch or in another run. */
-static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line, uint32_t other) {
+/* The second place of a finding: behind those that the first one was inlined at. */
+static const FindingPlace *other_place(const Finding *finding) {
+    size_t second = 1;
+    while (second < finding->place_count && !finding->places[second].ir_line)
+        second++;
+    return second < finding->place_count ? &finding->places[second] : NULL;
+}
+
+/* Whether a place is that of an instruction: the same, or one of the same source line, as a loop that was unrolled has
+ * many. */
+static bool is_at(const FindingPlace *place, const FindingPlace *other) {
+    if (place->ir_line == other->ir_line)
+        return true;
+    return *place->file && place->line == other->line && place->column == other->column &&
+           strcmp(place->file, other->file) == 0;
+}
+
+/* The same two instructions again, in whatever order, at another launch or in another run. */
+static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    enum { MOST_INLINED = 8 };
+    FindingPlace here[1 + MOST_INLINED] = {{.file = ""}}, there[1 + MOST_INLINED] = {{.file = ""}};
+    const char *family = rule_of(rule)->id;
+    code_place(check, race->second.code, &here[0], &here[1]);
+    code_place(check, race->first.code, &there[0], &there[1]);
     for (size_t i = 0; i < check->verdict->finding_count; i++) {
         Finding *finding = &check->verdict->findings[i];
-        size_t second = 1;
-        while (second < finding->place_count && !finding->places[second].ir_line)
-            second++; /* where the first one was inlined */
-        if (finding->rule == rule && second < finding->place_count && finding->places[0].ir_line == line &&
-            finding->places[second].ir_line == other) {
+        const FindingPlace *other = other_place(finding);
+        size_t size = strcspn(family, ".") + 1;
+        if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
+            rule_of(finding->rule)->severity > rule_of(rule)->severity)
+            continue;
+        if ((is_at(&finding->places[0], here) && is_at(other, there)) ||
+            (is_at(&finding->places[0], there) && is_at(other, here))) {
             finding->times++;
             return true;
         }
@@ -195,8 +219,9 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
 
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
     RuleId rule = rule_of_race(race);
-    uint32_t line = code_line(check->program, race->second.code), other = code_line(check->program, race->first.code);
-    if (is_told(check, rule, line, other))
+    uint32_t line = code_line(check->program, race->second.code);
+    const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
+    if (race->first.code == over || race->second.code == over || is_told(check, race, rule))
         return NULL;
     if (is_doubtful(check, race)) {
         verdict_incomplete(check->verdict, "", line,

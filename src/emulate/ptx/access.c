@@ -118,33 +118,49 @@ static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits)
     return to_bits < 64 ? value & ((UINT64_C(1) << to_bits) - 1) : value;
 }
 
-/* Bytes of 8 and less of each lane at its spot, at some distance. Lanes that are not known. */
-static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
-                         const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
-    uint32_t unknown = 0;
+/* A word of each lane at its spot, at some distance. Lanes that are not known. */
+static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *machine, const PtxCode *code,
+                                                                 PtxGroup *group, uint32_t lanes, const PtxSpot *spots,
+                                                                 unsigned offset, const unsigned bytes, Lanes *values) {
+    uint32_t unknown = 0, never = 0;
+    uint64_t all = 0;
+    memset(&all, BYTE_KNOWN, bytes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         const PtxBlock *block = spots[lane].block;
-        uint64_t at = spots[lane].offset + offset, value = 0;
+        uint64_t at = spots[lane].offset + offset, value = 0, states = 0;
         if (block->bytes)
             memcpy(&value, block->bytes + at, bytes);
         values->at[lane] = value;
-        if (!block->states) {
-            unknown |= block->fill == BYTE_KNOWN ? 0 : UINT32_C(1) << lane;
-            if (block->fill == BYTE_NEVER)
-                ptx_note_unset(machine, code, group->warp, lane, (PtxSpot){spots[lane].block, at});
-            continue;
-        }
-        uint64_t states = 0, all = 0;
-        memcpy(&states, block->states + at, bytes);
-        memset(&all, BYTE_KNOWN, bytes);
+        if (block->states)
+            memcpy(&states, block->states + at, bytes);
+        else
+            memset(&states, block->fill, bytes);
         if (states == all)
             continue;
         unknown |= UINT32_C(1) << lane;
-        if (memchr(&states, BYTE_NEVER, bytes))
-            ptx_note_unset(machine, code, group->warp, lane, (PtxSpot){spots[lane].block, at});
+        never |= memchr(&states, BYTE_NEVER, bytes) ? UINT32_C(1) << lane : 0;
+    }
+    for (; never; never &= never - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(never);
+        PtxSpot spot = {spots[lane].block, spots[lane].offset + offset};
+        ptx_note_unset(machine, code, group->warp, lane, spot);
     }
     return unknown;
+}
+
+static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
+                         const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+    switch (bytes) {
+    case 1:
+        return read_words(machine, code, group, lanes, spots, offset, 1, values);
+    case 2:
+        return read_words(machine, code, group, lanes, spots, offset, 2, values);
+    case 4:
+        return read_words(machine, code, group, lanes, spots, offset, 4, values);
+    default:
+        return read_words(machine, code, group, lanes, spots, offset, 8, values);
+    }
 }
 
 static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access,

@@ -221,16 +221,24 @@ static void real_to_packed(Lanes *out, const Lanes *const in[], const Compute *h
     }
 }
 
+static ComputeRow *packed_row_of(const Compute *how) {
+    PtxType to = how->types[0], from = how->types[1];
+    bool together = from.count == to.count && how->count == 1, apart = from.count == 1 && how->count == to.count;
+    if (!how->rounded || (!together && !apart))
+        return NULL;
+    bool frequent = apart && to.count == 2 && from.format == FORMAT_F32 && how->round == ROUND_NEAREST;
+    ComputeRow *row = frequent ? halves_row(how) : NULL;
+    return row ? row : real_to_packed;
+}
+
 ComputeRow *convert_row(Compute *how) {
     PtxType to = how->types[0], from = how->types[1];
     if (how->evaluator == PTX_EVALUATE_CVT_PACK)
         return how->count >= 2 ? pack_row : NULL;
     if (!from.class || to.bits > 64 || from.bits > 64)
         return NULL;
-    if (to.count > 1) {
-        bool together = from.count == to.count && how->count == 1, apart = from.count == 1 && how->count == to.count;
-        return how->rounded && (together || apart) ? real_to_packed : NULL;
-    }
+    if (to.count > 1)
+        return packed_row_of(how);
     if (how->count != 1)
         return NULL;
     if (to.class != CLASS_REAL)

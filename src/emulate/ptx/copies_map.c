@@ -112,6 +112,8 @@ static PtxStep publish_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
     event.spots = to;
     ptx_tell(machine, &event);
     copy_load(machine, code, from[lane], TENSORMAP_BYTES, bytes, states);
+    for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
+        states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
     ptx_store_bytes(machine, to[lane], TENSORMAP_BYTES, bytes, states);
     ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
                                   .code = code,

@@ -135,7 +135,8 @@ bool remote_prepare(const PtxPrepare *about, PtxCode *code) {
                     *complete = effect_with(about, EFFECT_COMPLETE), *to = write ? write : update;
     if (!to || effect_with(about, EFFECT_READ))
         return false;
-    if (about->effect_count == 1 && write && write->effect.done == DONE_NOW && write->count.size)
+    if (about->effect_count == 1 && write && write->effect.done == DONE_NOW && write->effect.space == SPACE_SHARED &&
+        write->count.size)
         return fill_prepare(about, code, write);
     if (!to->value.size || (to->effect.done != DONE_TX && to->effect.done != DONE_END))
         return false;

@@ -47,6 +47,7 @@ static void land_thread_copy(PtxMachine *machine, PtxFlight *flight) {
         memset(states, BYTE_KNOWN, sizeof states);
         if (copy->reads >> lane & 1)
             copy_load(machine, flight->code, copy->from[lane], copy->sizes[lane], bytes, states);
+        copy_note_unset(machine, flight, lane, copy->from[lane], detail->bytes, states);
         ptx_store_bytes(machine, copy->to[lane], detail->bytes, bytes, states);
     }
     pool_give(machine, copy, sizeof *copy);

@@ -89,6 +89,7 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
             pieces_add(machine, &scratch->reads, spot, found.count * element);
             copy_load(machine, flight->code, spot, (size_t)found.count * element, scratch->bytes + at,
                       scratch->states + at);
+            copy_note_unset(machine, flight, flight->lane, spot, (size_t)found.count * element, scratch->states + at);
             tile_convert(tile, scratch->bytes + at, (size_t)found.count * element);
         }
         if (machine->fault.code)
@@ -129,6 +130,7 @@ static void store_tile(PtxMachine *machine, const PtxFlight *flight, const TileC
     for (uint32_t row = 0; row < rows; row++)
         if (find_row(machine, flight, tile, row, &spot, &found)) {
             size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
+            copy_note_unset(machine, flight, flight->lane, piece_of(copy, row, 0), count, scratch->states + at);
             if (detail->action)
                 reduce_memory(machine, detail->action, map_reduce_type(&tile->map), spot, count, scratch->bytes + at,
                               scratch->states + at);
@@ -219,6 +221,11 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
                         machine_sentence(machine, "it has %u coordinates, and its tensor map has %u dimensions", given,
                                          tile->map.rank));
+    if ((int64_t)tile->at[0] * tile_element_bytes(tile) % 16) /* an H200 traps */
+        return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
+                        machine_sentence(machine,
+                                         "it begins at element %d of a row, which is not a multiple of 16 bytes",
+                                         tile->at[0]));
     if (detail->action && map_reduce_type(&tile->map) == REDUCE_TYPES)
         return not_this(machine, group, code, lane, RULE_TMA_REDUCE, "the elements of its tensor map are not reduced");
     for (unsigned i = 0; !detail->loads && i < tile->map.rank; i++)

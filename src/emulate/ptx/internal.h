@@ -64,6 +64,8 @@ typedef struct Pools {
     uint32_t cta_count, cta_capacity;
     uint64_t heap_next; /* address of the next malloc */
     uint64_t frame_serial;
+    uint8_t *values; /* of arguments of calls that are large */
+    uint32_t value_bytes;
     uint64_t local_changes;      /* of local memory, which nobody else notices */
     PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
     uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */

@@ -516,8 +516,28 @@ static bool all_known(const uint8_t *states, size_t count) {
     return true;
 }
 
+/* A known word where a known one was. False: it is not so. */
+static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine, PtxSpot spot, const unsigned bytes,
+                                                             const uint8_t *from) {
+    PtxBlock *block = spot.block;
+    uint64_t value = 0, old = 0, states = 0, all = 0;
+    memset(&all, BYTE_KNOWN, bytes);
+    memcpy(&states, block->states + spot.offset, bytes);
+    if (states != all)
+        return false;
+    memcpy(&value, from, bytes);
+    memcpy(&old, block->bytes + spot.offset, bytes);
+    memcpy(block->bytes + spot.offset, &value, bytes);
+    if (old != value)
+        memory_changed(machine, block);
+    return true;
+}
+
 void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states) {
     PtxBlock *block = spot.block;
+    if (!states && block->states &&
+        ((count == 4 && store_word(machine, spot, 4, bytes)) || (count == 8 && store_word(machine, spot, 8, bytes))))
+        return;
     block_make(machine, block);
     bool known = !states || all_known(states, count);
     bool differs = memcmp(block->bytes + spot.offset, bytes, count) != 0;

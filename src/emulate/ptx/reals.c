@@ -107,44 +107,6 @@ ROW2(sub_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) - FLUSHED(
 ROW2(mul_ftz, uint64_t, uint64_t, uint32_t, odd_flushed((double)FLUSHED(a) * (double)FLUSHED(b)))
 ROW3(fma_ftz, uint64_t, uint64_t, uint32_t, odd_flushed(odd_fma(FLUSHED(a), FLUSHED(b), FLUSHED(c))))
 
-/* Halves without modifiers. */
-#define ROW_HALF(name, widen, id, count, value)                                                                \
-    static void name(Lanes *out, const Lanes *const in[], const Compute *how) {                                \
-        const Lanes *second = in[1], *third = in[count > 2 ? 2 : 0];                                           \
-        (void)how;                                                                                             \
-        EACH_LANE {                                                                                            \
-            double a = widen(in[0]->at[i]), b = widen(second->at[i]), c = count > 2 ? widen(third->at[i]) : 0; \
-            (void)c;                                                                                           \
-            out->at[i] = format_nearest(&formats[id], value, false);                                           \
-        }                                                                                                      \
-    }
-ROW_HALF(add_f16, half_widen, FORMAT_F16, 2, a + b)
-ROW_HALF(sub_f16, half_widen, FORMAT_F16, 2, a - b)
-ROW_HALF(mul_f16, half_widen, FORMAT_F16, 2, a *b)
-ROW_HALF(fma_f16, half_widen, FORMAT_F16, 3, add_odd(a *b, c))
-ROW_HALF(add_bf16, brain_widen, FORMAT_BF16, 2, add_odd(a, b))
-ROW_HALF(sub_bf16, brain_widen, FORMAT_BF16, 2, add_odd(a, -b))
-ROW_HALF(mul_bf16, brain_widen, FORMAT_BF16, 2, a *b)
-ROW_HALF(fma_bf16, brain_widen, FORMAT_BF16, 3, add_odd(a *b, c))
-
-static ComputeRow *half_row(const Compute *how) {
-    bool half = how->type.format == FORMAT_F16;
-    if (how->ftz || how->saturates || how->relu || how->round != ROUND_NEAREST)
-        return general;
-    switch (how->evaluator) {
-    case PTX_EVALUATE_ADD:
-        return half ? add_f16 : add_bf16;
-    case PTX_EVALUATE_SUB:
-        return half ? sub_f16 : sub_bf16;
-    case PTX_EVALUATE_MUL:
-        return half ? mul_f16 : mul_bf16;
-    case PTX_EVALUATE_FMA:
-        return half ? fma_f16 : fma_bf16;
-    default:
-        return general;
-    }
-}
-
 static ComputeRow *single_row(const Compute *how) {
     if (how->round != ROUND_NEAREST || how->saturates || how->relu)
         return general;
@@ -161,7 +123,7 @@ static ComputeRow *single_row(const Compute *how) {
         return how->ftz ? general : root_f32;
     case PTX_EVALUATE_FMA:
     case PTX_EVALUATE_MAD:
-        return how->ftz ? fma_ftz : fma_f32;
+        return host_fma_row(how) ? host_fma_row(how) : how->ftz ? fma_ftz : fma_f32;
     default:
         return general;
     }
@@ -218,36 +180,6 @@ ROW_F64(sub_f64, a - b)
 ROW_F64(mul_f64, a *b)
 ROW_F64(div_f64, a / b)
 
-/* Where the host has the instruction, it rounds as ours. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HOST_FMA __attribute__((target("fma")))
-static bool host_has_fma(void) {
-    return __builtin_cpu_supports("fma");
-}
-#elif defined(__aarch64__)
-#define HOST_FMA
-static bool host_has_fma(void) {
-    return true;
-}
-#endif
-
-#ifdef HOST_FMA
-HOST_FMA static void fma_f64(Lanes *out, const Lanes *const in[], const Compute *how) {
-    for (unsigned i = 0; i < PTX_LANES; i++) {
-        uint64_t x = in[0]->at[i], y = in[1]->at[i], z = in[2]->at[i];
-        double result = __builtin_fma(as_double(x), as_double(y), as_double(z));
-        out->at[i] = plain(result) ? bits_of_double(result) : operated_f64(how, x, y, z);
-    }
-}
-static ComputeRow *fma_row(void) {
-    return host_has_fma() ? fma_f64 : general_f64;
-}
-#else
-static ComputeRow *fma_row(void) {
-    return general_f64;
-}
-#endif
-
 static ComputeRow *double_row(const Compute *how) {
     if (how->round != ROUND_NEAREST)
         return general_f64;
@@ -262,7 +194,7 @@ static ComputeRow *double_row(const Compute *how) {
         return div_f64;
     case PTX_EVALUATE_FMA:
     case PTX_EVALUATE_MAD:
-        return fma_row();
+        return host_fma_row(how) ? host_fma_row(how) : general_f64;
     default:
         return general_f64;
     }
@@ -370,5 +302,5 @@ ComputeRow *real_row(Compute *how) {
     }
     if (wide)
         return double_row(how);
-    return mixed ? general : how->type.format == FORMAT_F32 ? single_row(how) : half_row(how);
+    return mixed ? general : how->type.format == FORMAT_F32 ? single_row(how) : half_row(how) ? half_row(how) : general;
 }
