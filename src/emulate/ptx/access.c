@@ -307,11 +307,42 @@ static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *ac
     }
 }
 
+/* The lane before it that stores at the same place; -1: none. Where lanes go up, as they mostly do, none does. */
+static int lane_before(uint32_t lanes, const PtxSpot *spots, unsigned lane) {
+    for (uint32_t rest = lanes & ((UINT32_C(1) << lane) - 1); rest;) {
+        unsigned before = 31 - (unsigned)__builtin_clz(rest);
+        if (spots[before].block == spots[lane].block && spots[before].offset == spots[lane].offset)
+            return (int)before;
+        rest &= ~(UINT32_C(1) << before);
+    }
+    return -1;
+}
+
+static bool go_up(uint32_t lanes, const PtxSpot *spots) {
+    uint64_t last = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const PtxSpot *spot = &spots[__builtin_ctz(rest)];
+        if (rest != lanes && spot->offset <= last)
+            return false;
+        last = spot->offset;
+    }
+    return true;
+}
+
+/* Lanes whose stores change what is there, one after the other. */
 static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
     uint32_t changes = 0;
+    bool apart = go_up(lanes, spots);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         const PtxBlock *block = spots[lane].block;
+        int before = apart ? -1 : lane_before(lanes, spots, lane);
+        if (before >= 0) {
+            changes |= (uint32_t)(memcmp(stored->bytes[before], stored->bytes[lane], access->align) != 0) << lane;
+            for (unsigned i = 0; i < access->align / (access->element < 8 ? access->element : 8); i++)
+                changes |= stored->unknown[i] & UINT32_C(1) << lane;
+            continue;
+        }
         bool same = block->bytes && !memcmp(block->bytes + spots[lane].offset, stored->bytes[lane], access->align);
         if (same && block->states)
             for (unsigned i = 0; i < access->align; i++)
@@ -366,13 +397,16 @@ static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots
 
 static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
     uint32_t changes = 0;
+    bool apart = go_up(lanes, spots);
     for (unsigned i = 0; i < rows->count; i++) {
         Lanes old;
         uint64_t mask = rows->each < 8 ? (UINT64_C(1) << rows->each * 8) - 1 : UINT64_MAX;
         span_load(span, lanes, spots, i * rows->each, rows->each, &old);
         for (uint32_t rest = lanes & ~changes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
-            changes |= (uint32_t)(((old.at[lane] ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
+            int before = apart ? -1 : lane_before(lanes, spots, lane);
+            uint64_t there = before < 0 ? old.at[lane] : rows->values[i]->at[before];
+            changes |= (uint32_t)(((there ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
         }
     }
     return changes;
