@@ -360,16 +360,18 @@ KERNEL fences(const int *in, int *out, int *flag) {
     int t = threadIdx.x;
     if (blockIdx.x == 0) {
         out[t] = in[t] * 2;
-        __threadfence();
         __syncthreads();
-        if (t == 0)
+        if (t == 0) {
+            __threadfence();
             atomicExch(flag, 1);
+        }
     } else {
-        if (t == 0)
+        if (t == 0) {
             while (atomicAdd(flag, 0) == 0)
                 ;
+            asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        }
         __syncthreads();
-        asm volatile("fence.acq_rel.gpu;" ::: "memory");
         out[64 + t] = ((volatile int *)out)[63 - t];
     }
 }

@@ -273,7 +273,6 @@ REMOTE_REDUCES(remote_min, "min", "u32")
 REMOTE_REDUCES(remote_max, "max", "s32")
 REMOTE_REDUCES(remote_and, "and", "b32")
 REMOTE_REDUCES(remote_xor, "xor", "b32")
-REMOTE_REDUCES(remote_inc, "inc", "u32")
 
 KERNEL CLUSTER(2) bulk_to_peer(const int *in, int *out) {
     __shared__ uint64_t bar;
