@@ -675,7 +675,7 @@ static void check_same(ThreadsCheck *check) {
     for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
         launch->buffers[i].chosen = like->buffers[i].chosen;
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check));
+        run_all(check, launch, watch_new(check, false));
     runs_close(check);
 }
 
