@@ -36,6 +36,10 @@ static void land_remote(PtxMachine *machine, PtxFlight *flight) {
 
 static void take_values(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, RemoteStore *store) {
     const RemoteDetail *detail = code->detail;
+    memset(store->bytes, 0, sizeof store->bytes);
+    memset(store->states, BYTE_UNKNOWN, sizeof store->states);
+    if (machine->gear == GEAR_SLICE && code->data)
+        return;
     for (uint32_t i = 0; i < detail->members; i++) {
         const PtxArgument *member = detail->value->kind == ARGUMENT_MEMBERS
                                         ? argument_member(machine->program, detail->value, i)
