@@ -22,8 +22,6 @@ typedef struct ThreadsCheck {
     struct PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
     struct History *history;
-    PtxWatch **watches; /* of this machine, to be freed with it */
-    uint32_t watch_count, watch_capacity;
     uint64_t events;
     size_t runs;
     size_t classes; /* of CTAs in the last run; 0: all were run */
