@@ -51,20 +51,32 @@ PtxMbarrier *mbarrier_at(const PtxMachine *machine, uint64_t place) {
 static PtxMbarrier *make_mbarrier(PtxMachine *machine, CtaSync *sync, uint32_t address) {
     if (sync->mbarrier_count * 2 >= sync->mbarrier_capacity) {
         CtaSync larger = {.mbarrier_capacity = sync->mbarrier_capacity ? sync->mbarrier_capacity * 2 : 16};
-        larger.mbarriers = ARENA_ARRAY(&machine->arena, PtxMbarrier *, larger.mbarrier_capacity);
+        size_t size = larger.mbarrier_capacity * sizeof *larger.mbarriers;
+        larger.mbarriers = memset(pool_take(machine, size), 0, size);
         for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
             if (sync->mbarriers[i])
                 *seat(&larger, sync->mbarriers[i]->offset) = sync->mbarriers[i];
+        if (sync->mbarriers)
+            pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
         sync->mbarriers = larger.mbarriers;
         sync->mbarrier_capacity = larger.mbarrier_capacity;
     }
     PtxMbarrier **place = seat(sync, address);
     if (!*place) {
-        *place = ARENA_NEW(&machine->arena, PtxMbarrier);
-        (*place)->offset = address;
+        *place = pool_take(machine, sizeof **place);
+        **place = (PtxMbarrier){.offset = address};
         sync->mbarrier_count++;
     }
     return *place;
+}
+
+void mbarriers_end(PtxMachine *machine, PtxCta *cta) {
+    CtaSync *sync = cta_sync(cta);
+    for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
+        if (sync->mbarriers[i])
+            pool_give(machine, sync->mbarriers[i], sizeof *sync->mbarriers[i]);
+    if (sync->mbarriers)
+        pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
 }
 
 /* ---- Arrivals and bytes ------------------------------------------------------------------------- */
