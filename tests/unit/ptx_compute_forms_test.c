@@ -285,7 +285,7 @@ static bool is_run(PtxProgram *program, const PtxRow *row, const PtxForm *form) 
 /* What is not run, by a word of the form. */
 static bool is_left_out(const PtxForm *form) {
     bool video = form->evaluator >= PTX_EVALUATE_VADD && form->evaluator < PTX_EVALUATE_VADD2;
-    return ptx_form_has(form->text, STR("rs")) || ptx_form_has(form->text, STR("oob")) ||
+    return ptx_form_has(form->text, STR("rs")) ||
            (video && (ptx_form_has(form->text, STR("min")) || ptx_form_has(form->text, STR("max")) ||
                       ptx_form_has(form->text, STR("sat"))));
 }

@@ -120,6 +120,10 @@ static inline uint32_t format_nearest(const RealFormat *format, double value, bo
     return (uint32_t)((format->no_number & is_nan) | (result & ~is_nan));
 }
 
+/* Whether .ftz makes a result 0: it would be below the least normal number, 2^least, if it were rounded to the format's
+ * bits without a bound for its exponent. Of f16 and f32, and those like them. */
+bool format_is_tiny(FormatId format, double value, Round round);
+
 /* A sum and a quotient, a root, rounded to odd; of numbers with at most 24 bits each, or products of two such. */
 static inline double add_odd(double a, double b) {
     double sum = a + b, of_b = sum - a, of_a = sum - of_b, error = (a - of_a) + (b - of_b);

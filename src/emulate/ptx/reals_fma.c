@@ -34,10 +34,12 @@ static float flushed(float value) {
     return value < 0x1p-126f && value > -0x1p-126f ? as_single(bits_of_single(value) & UINT32_C(0x80000000)) : value;
 }
 
-/* What is too small before it is rounded is 0, even if it would be rounded to the least normal number. */
+/* About the least normal number. */
 static float small(float a, float b, float c) {
     double exact = add_odd((double)a * (double)b, (double)c);
-    return exact < 0x1p-126 && exact > -0x1p-126 ? (bits_of_double(exact) >> 63 ? -0.0f : 0.0f) : (float)exact;
+    if (format_is_tiny(FORMAT_F32, exact, ROUND_NEAREST))
+        return bits_of_double(exact) >> 63 ? -0.0f : 0.0f;
+    return (float)exact;
 }
 
 HOST_FMA static void fma_ftz(Lanes *out, const Lanes *const in[], const Compute *how) {

@@ -64,25 +64,39 @@ static inline uint64_t not_below(uint64_t bits, uint64_t relu) {
     return bits & ~(is_negative & relu);
 }
 
-#define HALVES_OF(name, host, format)                                                                                  \
-    host static void name(Lanes *out, const Lanes *const in[], const Compute *how) {                                   \
-        const uint64_t *x = in[0]->at, *y = in[1]->at;                                                                 \
-        bool finite = how->finite;                                                                                     \
-        uint64_t relu = how->relu ? UINT64_MAX : 0;                                                                    \
-        EACH_LANE {                                                                                                    \
-            double high = (double)as_single(not_below(x[i], relu)), low = (double)as_single(not_below(y[i], relu));    \
-            out->at[i] = format_nearest(&format, low, finite) | (uint64_t)format_nearest(&format, high, finite) << 16; \
-        }                                                                                                              \
+#define PAIRS_OF(name, host, format)                                                                                \
+    host static void name(Lanes *out, const Lanes *const in[], const Compute *how) {                                \
+        const uint64_t *x = in[0]->at, *y = in[1]->at;                                                              \
+        bool finite = how->finite;                                                                                  \
+        uint64_t relu = how->relu ? UINT64_MAX : 0;                                                                 \
+        EACH_LANE {                                                                                                 \
+            double high = (double)as_single(not_below(x[i], relu)), low = (double)as_single(not_below(y[i], relu)); \
+            uint64_t above = format_nearest(&format, high, finite);                                                 \
+            out->at[i] = format_nearest(&format, low, finite) | above << format.bits;                               \
+        }                                                                                                           \
     }
-HALVES_OF(singles_to_halves, , half_format)
-HALVES_OF(singles_to_halves_wide, WIDE_HOST, half_format)
-HALVES_OF(singles_to_brains, , brain_format)
-HALVES_OF(singles_to_brains_wide, WIDE_HOST, brain_format)
+#define BOTH_PAIRS_OF(name, format) \
+    PAIRS_OF(name, , format)        \
+    PAIRS_OF(name##_wide, WIDE_HOST, format)
+static const RealFormat e4m3_format = {8, 3, 0, 7, false, 0x7e, 0x7f, true};
+static const RealFormat e5m2_format = {8, 2, 0, 15, true, 0x7b, 0x7f, true};
+BOTH_PAIRS_OF(to_halves, half_format)
+BOTH_PAIRS_OF(to_brains, brain_format)
+BOTH_PAIRS_OF(to_e4m3, e4m3_format)
+BOTH_PAIRS_OF(to_e5m2, e5m2_format)
 
 ComputeRow *halves_row(const Compute *how) {
-    if (how->types[0].format == FORMAT_F16)
-        return host_is_wide() ? singles_to_halves_wide : singles_to_halves;
-    if (how->types[0].format == FORMAT_BF16)
-        return host_is_wide() ? singles_to_brains_wide : singles_to_brains;
-    return NULL;
+    bool wide = host_is_wide();
+    switch (how->types[0].format) {
+    case FORMAT_F16:
+        return wide ? to_halves_wide : to_halves;
+    case FORMAT_BF16:
+        return wide ? to_brains_wide : to_brains;
+    case FORMAT_E4M3:
+        return wide ? to_e4m3_wide : to_e4m3;
+    case FORMAT_E5M2:
+        return wide ? to_e5m2_wide : to_e5m2;
+    default:
+        return NULL;
+    }
 }
