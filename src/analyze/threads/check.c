@@ -316,12 +316,16 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch 
 static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(
-            check->verdict, "", code_line(check->program, races[i].second.code),
-            "for some choices of data that is not known, this access races with the one at line %u: give "
-            "the data with the launch",
-            code_line(check->program, races[i].first.code));
+    for (uint32_t i = 0; i < count; i++) {
+        Doubt *doubt = &check->doubts[DOUBTED_DATA];
+        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
+            continue;
+        doubt->line = code_line(check->program, races[i].second.code);
+        doubt->text = verdict_text(check->verdict,
+                                   "for some choices of data that is not known, this access races with the one at line "
+                                   "%u: give the data with the launch",
+                                   code_line(check->program, races[i].first.code));
+    }
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
@@ -478,6 +482,18 @@ static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
                     .events = check->events};
 }
 
+/* Whether two threads write the same bytes: what they write decides how grave that is. */
+static bool has_writes(PtxWatch *watch) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (races[i].rule == RULE_RACE_WAW)
+            return true;
+    return false;
+}
+
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch);
+
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     ThreadsOrders orders = check->options->orders;
     ThreadsRun first = {0};
@@ -488,12 +504,17 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     PtxEnd end = run_first(check, launch, &first, &watch);
     if (!check->machine)
         return;
+    if (check->options->gear == GEAR_SLICE && has_writes(watch)) {
+        check_with_data(check, launch);
+        return;
+    }
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
     tell_overwrite(check, &first);
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    check->completed += end == PTX_END_COMPLETE;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
     if (guessed)
@@ -567,6 +588,24 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     return count;
 }
 
+/* That some launches do not fit the kernel matters only if no other one does. */
+static void tell_doubts(ThreadsCheck *check) {
+    for (int i = 0; i < DOUBTED_KINDS; i++) {
+        const Doubt *doubt = &check->doubts[i];
+        const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
+        if (!doubt->count)
+            continue;
+        if (i == DOUBTED_FIT && check->completed)
+            verdict_note(check->verdict, "%u of the launches that Weir chose do not fit the kernel: at line %u, %s",
+                         doubt->count, doubt->line, doubt->text);
+        else if (i == DOUBTED_FIT)
+            verdict_incomplete(check->verdict, "", doubt->line,
+                               "no launch that Weir chose fits the kernel: %s: give one with --launch", doubt->text);
+        else
+            verdict_incomplete(check->verdict, "", doubt->line, "%s%s", doubt->text, more);
+    }
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -586,6 +625,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
+    tell_doubts(check);
     threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
@@ -616,6 +656,45 @@ static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     work(check);
     check->verdict->arena->exhausted = outer;
     arena_free(&check->arena);
+}
+
+/* The launch of another check, with all of its values. */
+static void check_same(ThreadsCheck *check) {
+    const PtxLaunch *like = check->launch;
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const char *problem = "";
+    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return;
+    }
+    launch->chosen = like->chosen;
+    launch->chosen_grid = like->chosen_grid;
+    launch->chosen_block = like->chosen_block;
+    launch->chosen_shared = like->chosen_shared;
+    launch->text = like->text;
+    for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
+        launch->buffers[i].chosen = like->buffers[i].chosen;
+    if (runs_open(check, launch))
+        run_all(check, launch, watch_new(check, false));
+    runs_close(check);
+}
+
+/* The slice does not have the values that are stored. */
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
+    ThreadsOptions options = *check->options;
+    options.gear = GEAR_DATA;
+    ThreadsCheck again = {.module = check->module,
+                          .entry = check->entry,
+                          .options = &options,
+                          .verdict = check->verdict,
+                          .launch = launch,
+                          .completed = check->completed};
+    memcpy(again.doubts, check->doubts, sizeof again.doubts);
+    with_arena(&again, check_same);
+    memcpy(check->doubts, again.doubts, sizeof again.doubts);
+    check->completed = again.completed;
+    check->runs += again.runs;
+    check->events += again.events;
 }
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {

@@ -307,22 +307,6 @@ static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *ac
     }
 }
 
-static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
-    uint32_t changes = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxBlock *block = spots[lane].block;
-        bool same = block->bytes && !memcmp(block->bytes + spots[lane].offset, stored->bytes[lane], access->align);
-        if (same && block->states)
-            for (unsigned i = 0; i < access->align; i++)
-                same &= block->states[spots[lane].offset + i] == BYTE_KNOWN;
-        else
-            same &= block->fill == BYTE_KNOWN;
-        changes |= (uint32_t)!same << lane;
-    }
-    return changes;
-}
-
 static void store_lane(PtxMachine *machine, const Access *access, unsigned lane, PtxSpot spot, const Stored *stored) {
     unsigned each = access->element < 8 ? access->element : 8, count = access->align / each;
     uint8_t states[32];
@@ -364,18 +348,14 @@ static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots
         memory_changed(machine, span->block);
 }
 
-static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
-    uint32_t changes = 0;
-    for (unsigned i = 0; i < rows->count; i++) {
-        Lanes old;
-        uint64_t mask = rows->each < 8 ? (UINT64_C(1) << rows->each * 8) - 1 : UINT64_MAX;
-        span_load(span, lanes, spots, i * rows->each, rows->each, &old);
-        for (uint32_t rest = lanes & ~changes; rest; rest &= rest - 1) {
+static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *rows) {
+    uint8_t bytes[PTX_LANES][64];
+    for (unsigned i = 0; i < rows->count; i++)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
-            changes |= (uint32_t)(((old.at[lane] ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
+            memcpy(&bytes[lane][i * rows->each], &rows->values[i]->at[lane], rows->each);
         }
-    }
-    return changes;
+    return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -401,13 +381,13 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     Rows rows;
     if (gather_rows(machine, group, access, lanes, &span, &rows)) {
         if (told)
-            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &span, &rows));
+            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &rows));
         store_rows(machine, lanes, spots, &span, &rows);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
     if (told)
-        access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
+        access_tell(machine, group, code, access, lanes, spots, memory_changes(lanes, spots, access->align, stored.bytes[0], sizeof stored.bytes[0]));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         store_lane(machine, access, lane, spots[lane], &stored);

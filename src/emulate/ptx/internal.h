@@ -80,6 +80,11 @@ static inline Pools *pools_of(PtxMachine *machine) {
     return &((Core *)machine)->pools;
 }
 
+/* ---- memory.c ---- */
+
+/* Bytes of a block; of one that was not made yet, those that stand for what nobody knows. */
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
+
 /* ---- control.c ---- */
 
 /* Lanes of a group parted; they meet at `pc` of `frame`. */
