@@ -56,6 +56,7 @@ freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsub
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
 litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
+litmus_machine_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
@@ -188,6 +189,9 @@ $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recor
 $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 	$(link) -o $@ $^
 
+$(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$(litmus_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lm
+
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
@@ -201,7 +205,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -256,7 +260,7 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@$(BUILD)/tests/reference/compare --count 100000
 
 litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
-	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test $(BUILD)/tests/litmus/machine
 	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
 
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
@@ -398,6 +402,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -116,7 +116,7 @@ void threads_restart(Threads *threads) {
         try_start(threads);
 }
 
-const char *threads_problem(const Threads *threads) {
+const char *threads_trouble(const Threads *threads) {
     return threads->problem;
 }
 

@@ -74,6 +74,7 @@ typedef struct ThreadsAccess {
     bool read_only;                    /* reads what nobody may write while the grid runs */
     bool gives;                        /* reads, and somebody gets the value */
     bool inits;                        /* it makes an mbarrier: threads_fence_inits is for it */
+    bool object;                       /* of an mbarrier: what it orders is told by threads_arrive and the like */
     uint32_t site;                     /* the caller's number for the instruction */
     uint32_t silent;                   /* writes: lanes that do not change what is there */
     uint32_t bytes;                    /* of each lane */
@@ -115,7 +116,7 @@ void threads_free(Threads *threads);
 /* A new run of the same grid: all is forgotten but the races. */
 void threads_restart(Threads *threads);
 /* A sentence if it could not go on, for lack of memory: nothing more is found then; NULL. */
-const char *threads_problem(const Threads *threads);
+const char *threads_trouble(const Threads *threads);
 /* One for each two sites and reason, in the order in which they were found. */
 const ThreadsRace *threads_races(const Threads *threads, uint32_t *count);
 /* The site of the first strong read (or update) that gave a value and could have given another: another thread writes
@@ -199,11 +200,13 @@ typedef struct ThreadsSource {
     uint32_t warp, lane, site;
 } ThreadsSource;
 /* Those that a read of `access`, made now by that lane, may read: no other write is between in causality order, as far
- * as the run went. The newest first; at most `most`. All bytes have to be of one write, of the same bytes. */
+ * as the run went. Strong reads alone, of what was written strongly; else 0. The newest first; at most `most`. All bytes have to be of one write, of the same bytes. */
 uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address,
                          ThreadsSource *sources, uint32_t most);
 /* The next threads_access by that lane (a read of one element) reads this one. */
 void threads_choose(Threads *threads, uint32_t write);
+/* How many writes have been numbered so far: those of an access have the numbers behind what it was before. */
+uint32_t threads_writes(const Threads *threads);
 
 /* ---- For measuring ---- */
 

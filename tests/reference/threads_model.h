@@ -91,7 +91,7 @@ typedef struct ModelOperation {
     struct {
         int event, part; /* part: thread that it is about; MODEL_NONE: all */
         bool reads_only;
-    } done[256];
+    } done[1024];
     int done_count;
 } ModelOperation;
 
@@ -173,10 +173,12 @@ static int model_event(Model *model, int thread) {
 /* ---- Whether one access is before another ---- */
 
 /* Whether what is known has the access: itself, or, of an operation, that it is over. */
-static bool model_in(const Model *model, const ModelSet *known, int event, int by_operation) {
+static bool model_in(const Model *model, const ModelSet *known, int event, int by_operation, int by) {
     const ModelEvent *e = &model->events[event];
     if (e->operation == MODEL_NONE)
         return model_has(known, event);
+    if (e->operation == by_operation)
+        return e->thread == by;
     for (int op = by_operation; op != MODEL_NONE; op = model->operations[op].after)
         if (op == e->operation)
             return true;
@@ -198,14 +200,15 @@ static bool model_observes(const Model *model, int reader, int write) {
     return false;
 }
 
-static bool model_before(const Model *model, const Knowledge *known, int event, const ModelEvent *x) {
+/* In proxy-preserved base causality order. */
+static bool model_before_plain(const Model *model, const Knowledge *known, int event, const ModelEvent *x) {
     const ModelEvent *e = &model->events[event];
     bool fence = e->proxy == x->proxy ? e->proxy && model_cta(model, e->thread) != model_cta(model, x->thread)
                                       : !(e->operation != MODEL_NONE && x->proxy == 0);
     if (!fence) {
-        if (model_in(model, &known->sets[0], event, x->operation))
+        if (model_in(model, &known->sets[0], event, x->operation, x->thread))
             return true;
-        if (e->inits && model_in(model, &known->sets[KEY_MODEL_INITS], event, x->operation))
+        if (e->inits && model_in(model, &known->sets[KEY_MODEL_INITS], event, x->operation, x->thread))
             return true;
     } else {
         bool shared = e->begin >> 62;
@@ -213,15 +216,23 @@ static bool model_before(const Model *model, const Knowledge *known, int event, 
         int keys[] = {shared ? KEY_MODEL_CLUSTER : KEY_MODEL_GLOBAL, shared ? KEY_MODEL_OWN + home : KEY_MODEL_GLOBAL,
                       KEY_MODEL_ACQUIRED};
         for (int i = 0; i < 3; i++)
-            if (model_in(model, &known->sets[keys[i]], event, x->operation))
+            if (model_in(model, &known->sets[keys[i]], event, x->operation, x->thread))
                 return true;
     }
-    /* A strong write that somebody before has observed. */
-    if (e->level && e->kind != 0 && e->operation == MODEL_NONE)
-        for (int z = 0; z < model->count; z++)
-            if (model->events[z].access && model->events[z].operation == MODEL_NONE &&
-                model_has(&known->sets[0], z) && model_observes(model, z, event))
-                return true;
+    return false;
+}
+
+static bool model_before(const Model *model, const Knowledge *known, int event, const ModelEvent *x) {
+    const ModelEvent *e = &model->events[event];
+    if (model_before_plain(model, known, event, x))
+        return true;
+    /* A strong write that somebody before has observed: in the generic proxy. */
+    for (int z = 0; z < model->count && e->level && e->kind != 0 && e->operation == MODEL_NONE; z++) {
+        const ModelEvent *reader = &model->events[z];
+        if (reader->access && reader->operation == MODEL_NONE && model_observes(model, z, event) &&
+            model_before_plain(model, known, z, x))
+            return true;
+    }
     return false;
 }
 
@@ -262,7 +273,8 @@ static void model_release_patterns(Model *model, int event, const ModelAccess *a
         patterns_put(&write->patterns, model->threads[thread].fences.items[i]);
     for (int i = 0; i < event; i++) {
         const ModelEvent *e = &model->events[i];
-        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin || e->kind == 0 || !e->level)
+        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin || e->element != write->element ||
+            e->kind == 0 || !e->level)
             continue;
         for (int j = 0; j < e->patterns.count; j++)
             if (e->patterns.items[j].known && e->patterns.items[j].level < 0)
@@ -270,6 +282,7 @@ static void model_release_patterns(Model *model, int event, const ModelAccess *a
     }
     if (access->order >= 3) {
         Knowledge *known = model_copy(model, &model->threads[thread].known);
+        model_put(&known->sets[0], event);
         patterns_put(&write->patterns, (Pattern){known, cta, access->level});
         patterns_put(&write->patterns, (Pattern){known, cta, -access->level}); /* marks its own release */
     }
@@ -484,28 +497,37 @@ static int model_issue(Model *model, const int *threads, int count, bool togethe
         operation->thread[i] = threads[i];
         knowledge_add(&operation->known[together ? 0 : i], &model->threads[threads[i]].known);
     }
+    for (int i = 0; after != MODEL_NONE && i < (together ? 1 : count); i++)
+        for (int j = 0; j < (model->operations[after].together ? 1 : model->operations[after].count); j++)
+            knowledge_add(&operation->known[i], &model->operations[after].known[j]);
     return model->operation_count++;
+}
+
+/* What it comes after is over, too, all of it. */
+static void model_put_done(Model *model, int operation, int event, int part, bool reads_only) {
+    for (; operation != MODEL_NONE; operation = model->operations[operation].after) {
+        ModelOperation *o = &model->operations[operation];
+        o->done[o->done_count].event = event;
+        o->done[o->done_count].part = part;
+        o->done[o->done_count++].reads_only = reads_only;
+        part = MODEL_NONE;
+        reads_only = false;
+    }
 }
 
 static void model_done(Model *model, int operation, bool reads_only, const int *threads, int count, bool own) {
     for (int i = 0; i < count; i++) {
-        ModelOperation *o = &model->operations[operation];
         int event = model_event(model, threads[i]);
         model_put(&model->threads[threads[i]].known.sets[0], event);
-        o->done[o->done_count].event = event;
-        o->done[o->done_count].part = own ? threads[i] : MODEL_NONE;
-        o->done[o->done_count++].reads_only = reads_only;
+        model_put_done(model, operation, event, own ? threads[i] : MODEL_NONE, reads_only);
     }
 }
 
 static void model_done_by(Model *model, int operation, bool reads_only, int object) {
-    ModelOperation *o = &model->operations[operation];
     int *mark = &model->objects[object].marks[model->objects[object].phases + 1];
     if (*mark == MODEL_NONE)
-        *mark = model_event(model, o->thread[0]);
-    o->done[o->done_count].event = *mark;
-    o->done[o->done_count].part = MODEL_NONE;
-    o->done[o->done_count++].reads_only = reads_only;
+        *mark = model_event(model, model->operations[operation].thread[0]);
+    model_put_done(model, operation, *mark, MODEL_NONE, reads_only);
 }
 
 #endif

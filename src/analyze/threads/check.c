@@ -68,11 +68,14 @@ static void end_run(const Audience *audience) {
     audience->check->runs++;
 }
 
+/* Races that matter: CTAs that write the same say nothing of others, which may not. */
 static bool has_races(PtxWatch *watch) {
     uint32_t count = 0;
-    if (watch)
-        (void)ptx_watch_races(watch, &count);
-    return count > 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!races[i].same_value)
+            return true;
+    return false;
 }
 
 /* A CTA has run that speaks for others; what it shows beside races is told at once. */
@@ -170,31 +173,46 @@ static bool decides(const PtxMachine *machine, const PtxCode *source) {
     return false;
 }
 
+/* Where it was read; of shared memory, of a CTA that may be over. */
+static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
+    const PtxMachine *machine = check->machine;
+    const PtxCta *cta = machine->ctas[unset->cta];
+    *over = (PtxBlock){.space = unset->space, .name = unset->name};
+    if (unset->space != PTX_SPACE_GLOBAL)
+        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (machine->blocks[i].name == unset->name)
+            return (PtxSpot){&machine->blocks[i], unset->offset};
+    return (PtxSpot){over, unset->offset};
+}
+
 static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
     Verdict *verdict = check->verdict;
     for (uint32_t i = 0; i < check->machine->unset_count; i++) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
-        bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool global = unset->space == PTX_SPACE_GLOBAL;
+        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
         for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
             told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
-        PtxCta *cta = check->machine->ctas[unset->cta];
-        PtxBlock unknown = {.space = PTX_SPACE_SHARED};
-        PtxSpot spot = {cta ? &cta->shared : &unknown, unset->offset};
+        PtxBlock over;
+        PtxSpot spot = unset_spot(check, unset, &over);
         const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
         Finding *finding = verdict_finding(verdict);
-        finding->rule = RULE_SHARED_UNINITIALIZED;
-        finding->space = "shared";
+        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
+        finding->space = global ? "global" : "shared";
         finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
-        finding->why = "No thread of the CTA has written it since the CTA started.";
-        finding->fix = "Write it first, and put __syncthreads() between the write and the read.";
+        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
+                              : "No thread of the CTA has written it since the CTA started.";
+        finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
+                              : "Write it first, and put __syncthreads() between the write and the read.";
         finding->launch = check->launch->text;
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!decides(check->machine, unset->code)) {
+        if (!global && !decides(check->machine, unset->code)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }

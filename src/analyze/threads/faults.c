@@ -72,6 +72,8 @@ static const char *fix_of(RuleId rule) {
         return "Invalidate the mbarrier after its last use only, with a barrier in between.";
     case RULE_NAMED_COUNT:
         return "Let all threads that use the barrier give the same number of threads.";
+    case RULE_THREADS_MASK:
+        return "Give a mask of exactly the lanes that come there (__ballot_sync of the same condition).";
     case RULE_THREADS_DIVERGENT_WARP:
         return "Let all threads of the warp execute the instruction together: move it out of the condition.";
     default:

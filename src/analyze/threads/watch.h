@@ -24,7 +24,8 @@ typedef enum RaceReason {
     REASON_PROXY,            /* they are ordered, but a proxy fence is missing */
     REASON_IN_FLIGHT,        /* nobody waited for the operation */
     REASON_MIXED_SIZE,       /* both are strong, and overlap in part */
-    REASON_EXIT,             /* in flight when its CTA ends */
+    REASON_EXIT,             /* in flight when its CTA ends: both sides are the operation */
+    REASON_READ_ONLY,        /* ld.global.nc reads it, and a thread of the grid writes it; ordered or not */
 } RaceReason;
 
 typedef struct PtxRace {
@@ -40,23 +41,33 @@ typedef struct PtxRace {
 
 typedef struct PtxWatchOptions {
     bool volatile_races; /* volatile accesses count as weak ones */
+    bool history;        /* for ptx_watch_sources */
+    size_t memory;       /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;
 
 typedef struct PtxWatch PtxWatch;
 /* For one machine; NULL, with a sentence, if it needs more memory than there is. */
 PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem);
-void ptx_watch_free(PtxWatch *watch); /* but for what is in the arena */
-/* A sentence if it could not go on, for lack of memory: nothing more is found then; NULL. */
-const char *ptx_watch_problem(const PtxWatch *watch);
+void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
-const PtxRace *ptx_watch_races(PtxWatch *watch, uint32_t *count);
+const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count);
 /* Whether something that decides what is run came from a read that other orders may give another value, and where
  * first: then one run does not speak for all of them. */
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);
+/* A sentence if some run took more memory than there is, and was not looked at to its end; NULL. */
+const char *ptx_watch_problem(const PtxWatch *watch);
+/* options.history, for whoever explores (emulate/ptx/explore.h): writes that a strong read of the lane may give, by
+ * their numbers in the run, the newest first, at most `most`; which of them the read that is told next gives; how many
+ * writes have been told. */
+uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
+void ptx_watch_choose(PtxWatch *watch, uint32_t write);
+uint32_t ptx_watch_writes(const PtxWatch *watch);
+/* The engine that is behind it, for whoever asks what a read could have read (engine/threads.h). */
+struct Threads *ptx_watch_engine(PtxWatch *watch);
 
 #endif

@@ -2,7 +2,6 @@
 #include "emulate/ptx/internal.h"
 
 #include "ptx/effects.h"
-#include "ptx/print.h"
 
 /* ---- Asking about code ---- */
 
@@ -280,27 +279,4 @@ PtxProgram *ptx_program(Arena *arena, const PtxModule *module, uint32_t entry, s
     }
     arena->exhausted = before;
     return whole ? program : NULL;
-}
-
-/* ---- As text ---- */
-
-void ptx_program_print(const PtxProgram *program, Text *to) {
-    const PtxModule *module = program->module;
-    for (uint32_t i = 0; i < module->functions_count; i++) {
-        const PtxRoutine *routine = &program->routines[i];
-        if (!routine->ready)
-            continue;
-        text_addf(to, "%.*s: %u rows, %u masks, %u bytes of .param, %u of .local\n",
-                  STR_ARG(ptx_name(module, module->functions[i].name)), routine->rows, routine->masks,
-                  routine->param_bytes, routine->local_bytes);
-        for (uint32_t k = routine->begin; k < routine->end; k++) {
-            const PtxCode *code = &program->code[k];
-            text_addf(to, "%6u line %u: %.*s", k, code_line(program, code), STR_ARG(code->form->text));
-            if (code->meets != PTX_NONE)
-                text_addf(to, ", meets at %u", code->meets);
-            if (code->run == ptx_run_unknown)
-                text_addf(to, ", not modeled");
-            text_addf(to, "\n");
-        }
-    }
 }

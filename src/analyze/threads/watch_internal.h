@@ -1,0 +1,81 @@
+/* What the files of the watch share: events that go to the engine as they are (watch.c), operations in flight and the
+ * groups in which threads wait for them (watch_flights.c), and races (watch_races.c). */
+#ifndef ANALYZE_THREADS_WATCH_INTERNAL_H
+#define ANALYZE_THREADS_WATCH_INTERNAL_H
+
+#include "analyze/threads/watch.h"
+#include "engine/threads.h"
+
+/* An operation that somebody may still wait for in a group, or by a commit. */
+typedef struct Waited {
+    uint32_t operation;
+    uint32_t lanes;     /* that have not waited for it */
+    uint32_t groups;    /* groups that these had committed before it */
+    uint8_t group;      /* GroupKind */
+    bool sources_known; /* they have waited for what it reads */
+} Waited;
+
+/* What an arrival says: that these are over. */
+typedef struct Covered {
+    uint32_t operation, lanes;
+} Covered;
+
+typedef struct WatchedFlight {
+    uint32_t sequence; /* 0: free */
+    uint32_t operation;
+    Covered *covered; /* of the flight of an arrival */
+    uint32_t covered_count, covered_capacity;
+} WatchedFlight;
+
+typedef struct WatchedWarp {
+    Waited *waited;
+    uint32_t waited_count, waited_capacity;
+    uint32_t committed[GROUP_KINDS][PTX_LANES];
+    uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */
+} WatchedWarp;
+
+struct PtxWatch {
+    Arena *arena; /* races */
+    Arena run;    /* flights and groups of this run */
+    PtxMachine *machine;
+    PtxWatchOptions options;
+    Threads *engine;
+    uint32_t cta_warps;
+    WatchedWarp **warps; /* by number; NULL: nothing asynchronous yet */
+    WatchedFlight *flights; /* hashed by sequence */
+    uint32_t flight_count, flight_capacity;
+    const PtxCode *arrival; /* TRACK or COMMIT_TO: the flight that comes next is its */
+    Covered *covered;
+    uint32_t covered_count, covered_capacity;
+    PtxRace *races;
+    uint32_t race_count, race_capacity;
+    const PtxCode *order_matters;
+};
+
+/* Objects of the engine. */
+static inline uint64_t mbarrier_object(uint64_t place) {
+    return UINT64_C(1) << 60 | place;
+}
+
+uint32_t watch_warp(const PtxWatch *watch, const PtxWarp *warp);
+uint32_t watch_site(const PtxWatch *watch, const PtxCode *code);
+/* Lanes whose spot is of memory that threads share, and their addresses. */
+uint32_t watch_addresses(const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]);
+/* The access as the engine takes it. */
+ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event);
+/* The bytes of an mbarrier are touched. */
+void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak);
+
+void watch_issue(PtxWatch *watch, const PtxEvent *event);
+void watch_flight_access(PtxWatch *watch, const PtxEvent *event);
+void watch_flight_done(PtxWatch *watch, const PtxEvent *event); /* complete, or an arrival, by a flight */
+void watch_land(PtxWatch *watch, const PtxEvent *event);
+void watch_commit(PtxWatch *watch, const PtxEvent *event);
+void watch_await(PtxWatch *watch, const PtxEvent *event);
+void watch_arrival(PtxWatch *watch, const PtxEvent *event);
+void watch_cta_over(PtxWatch *watch, uint32_t cta);
+
+/* Takes over what the engine has found since. */
+void watch_take_races(PtxWatch *watch, const PtxEvent *event);
+
+#endif

@@ -1,0 +1,110 @@
+/* Races as the engine tells them, made into those of the machine: instructions, threads, places. */
+#include "analyze/threads/watch_internal.h"
+
+static RaceReason reason_of(ThreadsReason reason) {
+    static const RaceReason reasons[] = {
+        [THREADS_UNORDERED] = REASON_UNORDERED,   [THREADS_SAME_INSTRUCTION] = REASON_SAME_INSTRUCTION,
+        [THREADS_SAME_WARP] = REASON_SAME_WARP,   [THREADS_TOO_NARROW] = REASON_SCOPE,
+        [THREADS_OTHER_PROXY] = REASON_PROXY,     [THREADS_IN_FLIGHT] = REASON_IN_FLIGHT,
+        [THREADS_MIXED_SIZE] = REASON_MIXED_SIZE, [THREADS_AT_EXIT] = REASON_EXIT,
+        [THREADS_READ_ONLY] = REASON_READ_ONLY,
+    };
+    return reasons[reason];
+}
+
+static RuleId rule_for(const ThreadsRace *race) {
+    ThreadsKind first = race->first.access.kind, second = race->second.access.kind;
+    if (race->reason == THREADS_AT_EXIT)
+        return first == THREADS_READ ? RULE_RACE_EXIT_STORE : RULE_RACE_EXIT;
+    if (race->reason == THREADS_READ_ONLY)
+        return RULE_ACCESS_READ_ONLY;
+    if (race->reason == THREADS_MIXED_SIZE)
+        return RULE_RACE_MIXED_SIZE;
+    if (race->reason == THREADS_IN_FLIGHT)
+        return RULE_RACE_INFLIGHT;
+    if (race->same_value)
+        return RULE_RACE_SAME_VALUE;
+    return second == THREADS_READ ? RULE_RACE_RAW : first == THREADS_READ ? RULE_RACE_WAR : RULE_RACE_WAW;
+}
+
+static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
+    const ThreadsAccess *access = &side->access;
+    return (RaceSide){
+        .code = &watch->machine->program->code[access->site],
+        .cta = side->warp / watch->cta_warps,
+        .thread = side->warp % watch->cta_warps * PTX_LANES + side->lane,
+        .asynchronous = side->asynchronous,
+        .access = {.kind = access->kind == THREADS_READ    ? EFFECT_READ
+                           : access->kind == THREADS_WRITE ? EFFECT_WRITE
+                                                           : EFFECT_UPDATE,
+                   .proxy = access->proxy,
+                   .order = access->order,
+                   .scope = access->scope,
+                   .strong = access->order != THREADS_WEAK,
+                   .read_only = access->read_only,
+                   .element = access->element ? access->element : access->bytes,
+                   .bytes = access->bytes,
+                   .used = UINT32_MAX},
+    };
+}
+
+/* The block of an address. Those of CTAs are used again for others, so it is a copy. */
+static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
+    const PtxMachine *machine = watch->machine;
+    PtxBlock *copy = ARENA_NEW(watch->arena, PtxBlock);
+    if (address >> 62) {
+        uint32_t cta = (uint32_t)(address >> 28);
+        *copy = (PtxBlock){.space = address >> 63 ? PTX_SPACE_TENSOR : PTX_SPACE_SHARED,
+                           .name = address >> 63 ? "tensor memory" : "shared memory",
+                           .cta = cta};
+        if (!(address >> 63) && machine->ctas[cta])
+            *copy = machine->ctas[cta]->shared;
+        return (PtxSpot){copy, address & ((UINT64_C(1) << 28) - 1)};
+    }
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (address >= machine->blocks[i].base && address - machine->blocks[i].base < machine->blocks[i].size) {
+            *copy = machine->blocks[i];
+            break;
+        }
+    return (PtxSpot){copy, address - copy->base};
+}
+
+static void take(PtxWatch *watch, const ThreadsRace *race) {
+    bool alone = race->reason == THREADS_AT_EXIT;
+    *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
+        .rule = rule_for(race),
+        .first = side_of(watch, &race->first),
+        .second = side_of(watch, alone ? &race->first : &race->second),
+        .spot = spot_of(watch, race->address),
+        .bytes = race->bytes,
+        .reason = reason_of(race->reason),
+        .same_value = race->same_value,
+        .step = watch->machine->thread_instructions,
+    };
+}
+
+void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
+    uint32_t count;
+    const ThreadsRace *races = threads_races(watch->engine, &count);
+    (void)event;
+    while (watch->race_count < count)
+        take(watch, &races[watch->race_count]);
+    if (!watch->order_matters && threads_order_matters(watch->engine) != THREADS_NONE)
+        watch->order_matters = &watch->machine->program->code[threads_order_matters(watch->engine)];
+}
+
+void ptx_watch_end(PtxWatch *watch) {
+    watch_take_races(watch, NULL);
+}
+
+const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count) {
+    const ThreadsRace *races = threads_races(watch->engine, count);
+    for (uint32_t i = 0; i < watch->race_count; i++)
+        watch->races[i].times = races[i].times;
+    *count = watch->race_count;
+    return watch->races;
+}
+
+const PtxCode *ptx_watch_order_matters(const PtxWatch *watch) {
+    return watch->order_matters;
+}
