@@ -515,6 +515,14 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
 }
 
+/* What the lane would have learned. */
+static void acquire_narrow(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
+    (void)lanes;
+    const Releases *releases = context;
+    for (uint32_t i = 0; i < releases->count; i++)
+        threads_bridge_join(threads, &view->clock, number / threads->cta_warps, KEY_LOOSE, releases->items[i].clock);
+}
+
 static void note_observed(Threads *threads, uint32_t number, uint32_t lane, uint64_t address, Releases *releases) {
     Warp *warp = threads_warp(threads, number);
     for (Note *note = warp->notes; note; note = note->next)
@@ -556,6 +564,9 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
                 observed = threads_observe(threads, attempt->index, lane, address);
             touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
+            if (observed.narrow && acquires(record->order) && !record->operation)
+                threads_views(threads, number, attempt->by, true, acquire_narrow, observed.narrow);
+            threads_releases_drop(threads, observed.narrow);
             bool wanted = !record->operation && (record->kind == THREADS_READ || record->gives);
             if (wanted && (observed.releases || acquires(record->order)) && count < THREADS_LANES * 4)
                 gained[count++] = (Gained){address, observed.releases, lane};

@@ -426,6 +426,7 @@ typedef struct Observed {
     bool any;
     uint32_t chain, number;
     Releases *releases; /* its own reference */
+    Releases *narrow;   /* what it would be, if scopes had each other */
 } Observed;
 Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make);
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address);

@@ -203,8 +203,11 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     const Record *write = record_at(threads, location->record);
     bool own = !write->operation && !reads->operation && write->cta == reads->cta && write->warp == reads->warp &&
                location->lane == lane;
-    if (!threads_morally_strong(threads, write, reads) && !(own && write->element == reads->element))
+    if (!threads_morally_strong(threads, write, reads) && !own) {
+        if (write->proxy == reads->proxy)
+            observed.narrow = threads_releases_share(location->releases);
         return observed;
+    }
     observed.any = true;
     observed.chain = location->chain;
     observed.number = location->number;

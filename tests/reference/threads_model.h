@@ -70,6 +70,7 @@ typedef struct ModelEvent {
     int kind, proxy, level, element;    /* kind 0 reads, 1 writes, 2 both; level 0: weak */
     bool gives, inits;
     uint64_t begin, end;
+    ModelSet before; /* of an operation: the accesses that were before it */
     int from; /* the write that a strong read of one element reads, if they are morally strong (or its own) */
     Patterns patterns;
 } ModelEvent;
@@ -288,6 +289,25 @@ static void model_release_patterns(Model *model, int event, const ModelAccess *a
     }
 }
 
+/* What an operation does is behind what was before it, and so is, at the same bytes, what comes behind the operation:
+ * each byte of the two is one that such an operation has touched in between. */
+static bool model_stood_for(const Model *model, const Knowledge *known, int event, const ModelEvent *x) {
+    const ModelEvent *e = &model->events[event];
+    uint64_t begin = e->begin > x->begin ? e->begin : x->begin, end = e->end < x->end ? e->end : x->end;
+    for (uint64_t at = begin; at < end; at++) {
+        bool covered = false;
+        for (int i = event + 1; i < model->count && !covered; i++) {
+            const ModelEvent *o = &model->events[i];
+            covered = o->access && o->operation != MODEL_NONE && !o->level && o->begin <= at && at < o->end &&
+                      (o->kind != 0 || e->kind == 0) && model_has(&o->before, event) &&
+                      model_before(model, known, i, x);
+        }
+        if (!covered)
+            return false;
+    }
+    return true;
+}
+
 /* Of one scalar by one thread, as part of an instruction: whether it races; the event is its number. */
 static bool model_one(Model *model, int thread, int operation, const Knowledge *known, const ModelAccess *access,
                       int *made) {
@@ -306,7 +326,10 @@ static bool model_one(Model *model, int thread, int operation, const Knowledge *
         for (uint64_t at = x.begin; at < x.end && at < x.begin + 16; at++)
             if (e->kind != 0 && at >= e->begin && at < e->end)
                 newest[at - x.begin] = i;
-        if ((e->kind == 0 && x.kind == 0) || model_before(model, known, i, &x))
+        bool before = model_before(model, known, i, &x);
+        if (before && operation != MODEL_NONE)
+            model_put(&x.before, i);
+        if ((e->kind == 0 && x.kind == 0) || before || model_stood_for(model, known, i, &x))
             continue;
         if (!model_strong_pair(model, e, &x))
             races = true;

@@ -184,6 +184,7 @@ static void tensor_modes(void **state) {
 
 /* ---- Kernels ---- */
 
+#undef KERNEL
 #define KERNEL(body)                                                                                       \
     ".visible .entry k(.param .u64 in, .param .u64 out)"                                                   \
     "{ .reg .pred %p<8>; .reg .b32 %r<80>; .reg .b64 %rd<20>; .shared .align 1024 .b8 tile[16384];\n"      \

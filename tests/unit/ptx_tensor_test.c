@@ -2,6 +2,7 @@
  */
 #include "ptx_running.h"
 
+#undef KERNEL
 #define KERNEL(body)                                                                                           \
     ".visible .entry k(.param .u64 in, .param .u64 out)"                                                       \
     "{ .reg .pred %p<8>; .reg .b32 %r<80>; .reg .b64 %rd<20>; .shared .align 1024 .b8 tile[16384];"            \
@@ -79,19 +80,32 @@ static void shapes(void **state) {
     }
 }
 
-/* A load that lands late: nobody knows its registers before the wait. */
+static void see_load(void *observer, const PtxEvent *event) {
+    unsigned *order = observer;
+    if (event->kind == PTX_EVENT_AWAIT && event->group == GROUP_TENSOR_LOAD)
+        order[1] = ++order[0];
+    if (event->kind == PTX_EVENT_ACCESS && event->access.kind == EFFECT_READ &&
+        event->spots[0].block->space == PTX_SPACE_TENSOR)
+        order[2] = ++order[0];
+}
+
+/* A load that lands late: what it loads is in its registers at once, which wait for it in hardware; tensor memory is
+ * read when it lands, which is before the wait is over. */
 static void loads_land(void **state) {
     (void)state;
     PtxRunning r;
+    unsigned order[3] = {0};
     start(&r, 32, SCHEDULE_LAZY,
           KERNEL(ALLOCATE("32") STORE
                  "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%r10]; st.global.u32 [%rd3], %r30;\n"
                  "tcgen05.wait::ld.sync.aligned; st.global.u32 [%rd3+128], %r30;\n" FREE("32") "ret;"));
+    r.machine->observe = see_load;
+    r.machine->observer = order;
     ptx_running_expect(&r, PTX_END_COMPLETE);
-    bool known = true;
-    ptx_running_word(&r, 5, &known);
-    assert_false(known);
+    ptx_running_is(&r, 5, 5 * 512);
     ptx_running_is(&r, 32 + 5, 5 * 512);
+    assert_int_equal(order[2], 1);
+    assert_int_equal(order[1], 2);
     ptx_running_end(&r);
 }
 

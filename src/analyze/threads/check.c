@@ -3,6 +3,7 @@
 
 #include "analyze/threads/classes.h"
 #include "base/deadline.h"
+#include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
@@ -30,8 +31,13 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
 }
 
 void runs_close(ThreadsCheck *check) {
-    while (check->watch_count)
-        ptx_watch_free(check->watches[--check->watch_count]);
+    for (uint32_t i = 0; i < check->watch_count; i++) {
+        const char *problem = ptx_watch_problem(check->watches[i]);
+        if (problem)
+            verdict_incomplete(check->verdict, "", 0, "races were not looked for in all of it: %s", problem);
+        ptx_watch_free(check->watches[i]);
+    }
+    check->watch_count = 0;
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;
@@ -42,6 +48,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
 typedef struct Audience {
     ThreadsCheck *check;
     PtxWatch *watch;
+    uint32_t told; /* explorations: races that have been */
+    bool wrong;    /* ... and a run ended as it must not */
 } Audience;
 
 static void observe(void *observer, const PtxEvent *event) {
@@ -111,10 +119,43 @@ static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
     return true;
 }
 
+/* ---- Explorations -------------------------------------------------------------------------------- */
+
+static uint32_t see_sources(void *to, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
+    return ptx_watch_sources(((const Audience *)to)->watch, event, lane, writes, most);
+}
+
+static void choose_source(void *to, uint32_t write) {
+    ptx_watch_choose(((const Audience *)to)->watch, write);
+}
+
+static uint32_t count_writes(void *to) {
+    return ptx_watch_writes(((const Audience *)to)->watch);
+}
+
+static bool end_explored(void *to, PtxEnd end, const Trail *trail);
+
+static PtxExplorer explorer_of(Audience *audience) {
+    return (PtxExplorer){.context = audience,
+                         .start = begin_run,
+                         .observe = observe,
+                         .sources = see_sources,
+                         .choose = choose_source,
+                         .writes = count_writes,
+                         .end = end_explored};
+}
+
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
     PtxMachine *machine = check->machine;
-    Audience audience = {check, watch};
+    Audience audience = {.check = check, .watch = watch};
     PtxEnd end;
+    if (run->schedule.explored && watch) {
+        PtxExplorer explorer = explorer_of(&audience);
+        machine->world = run->world;
+        end = ptx_explore_replay(machine, &explorer, run->schedule.replay);
+        end_run(&audience);
+        return end;
+    }
     machine->world = run->world;
     machine->observe = observe;
     machine->observer = &audience;
@@ -287,9 +328,9 @@ static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     }
 }
 
-static PtxWatch *watch_new(ThreadsCheck *check) {
+static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
     const char *problem = "";
-    PtxWatchOptions options = {.volatile_races = check->options->volatile_races};
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
@@ -305,7 +346,7 @@ static void run_worlds(ThreadsCheck *check) {
     bool single = check->machine->guess_count == 1;
     for (unsigned world = 1; world < WORLDS; world++) {
         ThreadsRun run = {.world = world};
-        PtxWatch *watch = watch_new(check);
+        PtxWatch *watch = watch_new(check, false);
         PtxEnd end = runs_make(check, &run, watch);
         single &= check->machine->guess_count <= 1;
         if (single)
@@ -360,6 +401,41 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
                      code_line(check->program, why), made + 1);
 }
 
+/* A run of an exploration; its trail is a schedule like any other. */
+static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
+    Audience *audience = to;
+    ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
+    end_run(audience);
+    audience->told = tell_races(audience->check, &run, audience->watch, audience->told);
+    if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
+        return false;
+    audience->wrong = !judge(audience->check, &run, end);
+    return audience->wrong;
+}
+
+/* Every order of a small kernel, and what its reads may give in it. False: there are too many. */
+static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
+    enum { MOST_THREADS = 512, MOST_INSTRUCTIONS = 4096, MOST_RUNS = 2000 };
+    const PtxMachine *machine = check->machine;
+    PtxExplored explored;
+    if ((uint64_t)machine->cta_count * machine->threads_per_cta > MOST_THREADS || machine->used > MOST_INSTRUCTIONS ||
+        machine->guess_count || machine->gear != GEAR_DATA)
+        return false;
+    Audience audience = {.check = check, .watch = watch_new(check, true)};
+    PtxExplorer explorer = explorer_of(&audience);
+    if (!audience.watch)
+        return false;
+    ptx_explore(check->machine, &explorer, MOST_RUNS, &explored);
+    if (audience.wrong)
+        return true;
+    if (!explored.complete || ptx_watch_problem(audience.watch))
+        return false;
+    verdict_note(check->verdict,
+                 "what is read at line %u depends on the order of threads: all orders that differ were run, %llu",
+                 code_line(check->program, why), (unsigned long long)explored.runs);
+    return true;
+}
+
 /* ---- A launch ------------------------------------------------------------------------------------ */
 
 /* The buffer of a chosen launch that the machine ran out of, and how large it should be; false: that is not why. */
@@ -390,7 +466,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
-        *watch = watch_new(check);
+        *watch = watch_new(check, false);
         end = runs_make(check, run, *watch);
     }
     return end;
@@ -443,13 +519,15 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     if (guessed)
         run_worlds(check);
+    if (why && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
+        return;
     run_orders(check, watch, told, why);
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check));
+        run_all(check, launch, watch_new(check, false));
     add_launch(check, launch);
     runs_close(check);
 }
@@ -476,7 +554,7 @@ static void replay(ThreadsCheck *check) {
     launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
-        PtxWatch *watch = watch_new(check);
+        PtxWatch *watch = watch_new(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
         tell_unset(check, &run);
@@ -597,7 +675,7 @@ static void check_same(ThreadsCheck *check) {
     for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
         launch->buffers[i].chosen = like->buffers[i].chosen;
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check));
+        run_all(check, launch, watch_new(check, false));
     runs_close(check);
 }
 

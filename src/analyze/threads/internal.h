@@ -31,9 +31,9 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct History *history;
-    PtxWatch **watches; /* of this machine, to be freed with it */
+    struct PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
+    struct History *history;
     uint64_t events;
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */

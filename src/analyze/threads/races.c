@@ -75,6 +75,9 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
+    case REASON_READ_ONLY:
+        return verdict_text(verdict, "ld.global.nc is for data that nobody writes while the kernel runs: it may give "
+                                     "what was there before, whatever orders the two.");
     case REASON_EXIT:
         return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
     default:
@@ -132,6 +135,8 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
     case REASON_IN_FLIGHT:
     case REASON_EXIT:
         return fix_in_flight(check, race);
+    case REASON_READ_ONLY:
+        return "Read it with ld.global; in C++, do not mark the pointer `const __restrict__`.";
     case REASON_MIXED_SIZE:
         return "Access the word with one size only.";
     default:
@@ -210,7 +215,8 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
     const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
                           ? "without a proxy fence in between"
-                          : "and nothing orders the two";
+                      : race->reason == REASON_READ_ONLY ? "in the same launch"
+                                                         : "and nothing orders the two";
     if (race->reason == REASON_EXIT)
         return verdict_text(check->verdict, "the CTA exits while %s may still access %s", second, bytes);
     return verdict_text(check->verdict, "%s %s %s, which %s %s at %s, %s", second, verb_of(&race->second), bytes, first,

@@ -104,6 +104,15 @@ static void add_shared(const ThreadsCheck *check, uint64_t at, uint32_t bytes, T
         text_addf(to, dynamic ? "dynamic shared memory" : "shared memory");
 }
 
+/* Tensor memory: lanes of 512 columns of 4 bytes each. */
+static void add_tensor(uint64_t offset, uint32_t bytes, Text *to) {
+    uint32_t word = (uint32_t)(offset / 4), last = (uint32_t)((offset + bytes - 1) / 4);
+    text_addf(to, "column %u", word % 512);
+    if (last != word)
+        text_addf(to, " to %u", last % 512);
+    text_addf(to, " of lane %u of tensor memory", word / 512);
+}
+
 const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) {
     Text text = {0};
     const PtxBlock *block = spot.block;
@@ -111,6 +120,8 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
         text_addf(&text, "memory");
     } else if (block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER) {
         add_shared(check, block->base + spot.offset, bytes, &text);
+    } else if (block->space == PTX_SPACE_TENSOR) {
+        add_tensor(spot.offset, bytes, &text);
     } else {
         add_bytes(&text, spot.offset, bytes);
         if (!block->name)

@@ -227,16 +227,11 @@ static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCod
             unsigned bytes = access->element < 8 ? access->element : 8;
             const PtxArgument *to = access_member(machine->program, access->data, i);
             Lanes values;
-            uint32_t unknown = 0;
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                uint64_t value = 0;
-                param_read(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                           lane, bytes, (uint8_t *)&value, states);
-                for (unsigned k = 0; k < bytes; k++)
-                    unknown |= (uint32_t)(states[k] != BYTE_KNOWN) << lane;
-                values.at[lane] = extended(access, value, to->bits);
+            uint32_t unknown =
+                param_load(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, &values);
+            for (uint32_t rest = access->is_signed ? lanes : 0; rest; rest &= rest - 1) {
+                unsigned lane = (unsigned)__builtin_ctz(rest);
+                values.at[lane] = extended(access, values.at[lane], to->bits);
             }
             ptx_put(machine, group, to, half, &values, lanes, unknown);
         }
@@ -274,13 +269,8 @@ static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCo
             uint32_t unknown = 0;
             const Lanes *values =
                 ptx_fetch(machine, group, access_member(machine->program, access->data, i), half, &scratch, &unknown);
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                memset(states, unknown >> lane & 1 ? BYTE_UNKNOWN : BYTE_KNOWN, sizeof states);
-                param_write(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                            lane, bytes, (const uint8_t *)&values->at[lane], states);
-            }
+            param_store(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, values,
+                        unknown);
         }
     return PTX_STEP_NEXT;
 }
@@ -397,6 +387,15 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 /* ---- Which are accesses ---- */
 
+/* A parameter of the kernel, and bytes that it has. */
+static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    const PtxSeat *seat = &program->seats[base->slot];
+    int64_t begin = (int64_t)seat->at + base->offset + access->address->offset;
+    return base->slot - kernel->parameters < kernel->parameter_count && seat->space == PTX_SPACE_PARAM && begin >= 0 &&
+           begin + access->align <= program->parameter_bytes;
+}
+
 static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;
     access->data = access->gives = code_named(program, code, STR("d"));
@@ -410,13 +409,8 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
             access->access.used &= ~(UINT32_C(1) << i);
     const PtxArgument *base = named_param(program, access);
     code->run = run_load;
-    if (base) {
-        const PtxVariable *variable = &program->module->variables[base->slot];
-        bool kernels = variable->formal == PTX_PARAMETER && program->seats[base->slot].space == PTX_SPACE_PARAM &&
-                       base->slot - program->module->functions[program->entry].parameters <
-                           program->module->functions[program->entry].parameter_count;
-        code->run = kernels ? run_load_kernel_param : run_load_param;
-    }
+    if (base)
+        code->run = is_kernel_param(program, access, base) ? run_load_kernel_param : run_load_param;
     code->visible = !access->own && !access->access.read_only;
     return true;
 }

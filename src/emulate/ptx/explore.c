@@ -212,24 +212,46 @@ static PtxEnd end_of(PtxTurn turn) {
     }
 }
 
-/* Two steps could come the other way round: at the choice that the first was, somebody else is tried who leads to the
- * second; all, if nobody is known to. */
+static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
+    for (uint32_t i = 0; i < count; i++)
+        if (asleep[i].step == step)
+            return true;
+    return false;
+}
+
+/* Whether the option's next step, of those behind `first` that do not need it and up to `second`, has none of these
+ * before it: then they could all be made before `first`, and it could begin. */
+static bool could_begin(const Steps *steps, uint32_t first, uint32_t second, uint32_t option) {
+    uint32_t next = first + 1;
+    while (next <= second && steps->all[next].who != option)
+        next++;
+    if (next > second || (next < second && steps_before(steps, first, next)))
+        return false;
+    for (uint32_t i = first + 1; i < next; i++)
+        if (!steps_before(steps, first, i) && steps_before(steps, i, next))
+            return false;
+    return true;
+}
+
+/* Two steps could come the other way round: at the choice that the first was, somebody is tried who can begin with what
+ * leads to the second. If such a one sleeps, or is to be tried anyway, that is covered; all are tried if nobody is. */
 static void want_exchange(void *context, const Steps *steps, uint32_t first, uint32_t second) {
     Search *search = context;
-    uint32_t number = steps->all[first].point;
+    uint32_t number = steps->all[first].point, found = OPTIONS_MOST;
     if (number == PTX_NONE)
         return;
     Point *point = &search->points[number];
-    for (uint32_t i = second; i > first; i--) {
-        if (i != second && !steps_before(steps, i, second))
+    for (uint32_t i = 0; i < point->count && !steps->wide; i++) {
+        if (!could_begin(steps, first, second, point->options[i]))
             continue;
-        for (uint32_t k = 0; k < point->count && !steps->wide; k++)
-            if (point->options[k] == steps->all[i].who) {
-                point->wanted |= UINT64_C(1) << k;
-                return;
-            }
+        if (point->wanted >> i & 1 || sleeps(point->asleep, point->asleep_count, point->options[i]))
+            return;
+        found = found == OPTIONS_MOST ? i : found;
     }
-    point->wanted = UINT64_MAX;
+    if (found == OPTIONS_MOST)
+        point->wanted = UINT64_MAX;
+    else
+        point->wanted |= UINT64_C(1) << found;
 }
 
 /* Makes a step; false: the run is over, and search->end says why. */
@@ -259,13 +281,6 @@ static bool make_step(Search *search, uint32_t step, uint32_t point) {
 
 /* ---- Sleep sets ---------------------------------------------------------------------------------------------------
  */
-
-static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
-    for (uint32_t i = 0; i < count; i++)
-        if (asleep[i].step == step)
-            return true;
-    return false;
-}
 
 /* Behind a step: who slept before it, and those that were tried in its place, unless it touches what they do. */
 static void sleep_on(Search *search, const Point *point) {

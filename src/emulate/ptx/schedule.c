@@ -424,7 +424,7 @@ PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
 
 void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
     static const char *const names[] = {"eager", "lazy", "round robin", "random", "held", "replay"};
-    text_addf(to, "%s", names[schedule->kind]);
+    text_addf(to, "%s", schedule->explored ? "that of the witness" : names[schedule->kind]);
     if (schedule->kind == SCHEDULE_RANDOM)
         text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
     if (schedule->mirrored)
