@@ -19,8 +19,6 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct PtxWatch **watches; /* of that machine */
-    uint32_t watch_count, watch_capacity;
     struct History *history;
     PtxWatch **watches; /* of this machine, to be freed with it */
     uint32_t watch_count, watch_capacity;
