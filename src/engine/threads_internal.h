@@ -31,6 +31,7 @@ typedef struct CtaLeaf {
 } CtaLeaf;
 typedef struct Remote {
     uint32_t references;
+    uint64_t version; /* another one whenever it changes; no two have the same */
     CtaLeaf *leaves[];
 } Remote;
 
@@ -94,7 +95,7 @@ typedef struct Releases { /* sorted by CTA and level */
     uint32_t references, count, capacity;
     uint32_t one_cta;   /* UINT32_MAX: they are from several */
     uint32_t min_level; /* of all */
-    Clock *all;         /* of all of them; NULL: not made yet */
+    Clock *all;         /* of all of them */
     Release items[];
 } Releases;
 
@@ -208,6 +209,7 @@ typedef struct Node {
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
+    bool alone; /* it is not in the hash table: nobody else makes the same */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -276,6 +278,7 @@ struct Location {
 
 /* ---- The engine ---- */
 
+enum { INCLUDED_MEMO = 256 };
 typedef struct RaceKey {
     uint32_t first, second, index;
     uint32_t rest;
@@ -299,6 +302,8 @@ struct Threads {
     uint32_t page_count, page_capacity;
     ShadowPage *latest[4];
     uint32_t location_count;
+    uint64_t versions;                 /* given to clocks so far */
+    uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     Clock *sequential; /* fence.sc of the widest level; by cluster, by CTA */
     Clock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins anew */
@@ -309,6 +314,7 @@ struct Threads {
     uint32_t order_site;
     uint64_t accesses;
     uint32_t instructions;
+    bool several; /* lanes do the instruction that is looked at */
     uint32_t writes; /* history */
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };
@@ -387,6 +393,8 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
 /* The page of an address; made if it is not there, if `make`. Its cells are not larger than `size` bytes. */
 ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
 void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* A list of one new record, whose lane the slot says. */
+uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to, if there is enough of it. */

@@ -255,7 +255,7 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
         bool goes_on = record->kind == THREADS_UPDATE && observed->any;
         if (location->before_instruction != record->instruction) {
             threads_releases_drop(threads, location->before);
-            location->before = threads_releases_share(goes_on ? observed->releases : NULL);
+            location->before = threads_releases_share(goes_on && threads->several ? observed->releases : NULL);
             location->before_instruction = record->instruction;
         }
         if (!goes_on) {
