@@ -11,9 +11,9 @@ typedef struct Attempt {
     Knower knower;
     uint32_t index; /* of the record */
     const Record *record;
-    uint32_t node;       /* the list that has it alone */
-    uint32_t by;         /* lanes that do it at the place that is looked at: one, or several that read the same */
-    uint64_t address;    /* of the cell */
+    uint32_t node;    /* the list that has it alone */
+    uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
+    uint64_t address; /* of the cell */
     uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
     uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
     uint32_t put_from[MEMO], put_to[MEMO];   /* lists that it was put in front of, where the lane does not matter */
@@ -160,9 +160,9 @@ static ThreadsSide side_of(const Threads *threads, const Record *record, uint32_
 static RaceKey *race_seat(const Threads *threads, RaceKey key) {
     uint32_t mask = threads->race_table_capacity - 1;
     uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
-    while (threads->race_table[at].index && (threads->race_table[at].first != key.first ||
-                                             threads->race_table[at].second != key.second ||
-                                             threads->race_table[at].rest != key.rest))
+    while (threads->race_table[at].index &&
+           (threads->race_table[at].first != key.first || threads->race_table[at].second != key.second ||
+            threads->race_table[at].rest != key.rest))
         at = (at + 1) & mask;
     return &threads->race_table[at];
 }
@@ -294,8 +294,7 @@ static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
         uint32_t lane = lowest(rest);
         for (uint32_t all = attempt->by; all; all &= all - 1) {
             uint32_t by = lowest(all);
-            if (lane_before(attempt, earlier, lane, by) ||
-                was_observed(attempt, index, lane, by))
+            if (lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
                 continue;
             found |= 1U << lane;
             if (!strong) {
@@ -324,8 +323,7 @@ static bool is_clear(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || needs_fence(attempt, record) ||
-            known_lanes(attempt, number, record) != UINT32_MAX)
+        if (record->operation || needs_fence(attempt, record) || known_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->clear[first % MEMO] = first;
@@ -480,7 +478,8 @@ static void write_cell(Attempt *attempt, Cell *cell) {
         return;
     }
     uint32_t lane = lowest(attempt->by);
-    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+    cell->writes =
+        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
     cell->reads = reads;
 }
 
@@ -567,7 +566,8 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
     if (releases)
         threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){releases, &level});
     for (const Note *note = warp->notes; note; note = note->next)
-        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 && note->releases != releases)
+        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 &&
+            note->releases != releases)
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
 }
 
@@ -729,12 +729,8 @@ typedef struct Doing {
 
 static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Doing *doing = context;
-    Knower knower = {view->clock,
-                     number / threads->cta_warps,
-                     number % threads->cta_warps,
-                     UINT32_MAX,
-                     threads_warp(threads, number),
-                     0};
+    Knower knower = {view->clock, number / threads->cta_warps,   number % threads->cta_warps,
+                     UINT32_MAX,  threads_warp(threads, number), 0};
     view->touched = true;
     threads_clock_share(view->clock); /* what it acquires goes into another one */
     Clock *clock = view->clock;

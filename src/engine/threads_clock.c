@@ -122,8 +122,8 @@ static CtaClock *cta_union(Threads *threads, const CtaClock *a, const CtaClock *
     CtaClock *made = cta_new(threads, a->count + b->count);
     made->base = a->base > b->base ? a->base : b->base;
     for (uint32_t i = 0, j = 0; i < a->count || j < b->count;) {
-        uint32_t warp = i < a->count && (j == b->count || a->runs[i].warp <= b->runs[j].warp) ? a->runs[i].warp
-                                                                                              : b->runs[j].warp;
+        uint32_t warp =
+            i < a->count && (j == b->count || a->runs[i].warp <= b->runs[j].warp) ? a->runs[i].warp : b->runs[j].warp;
         Run runs[2 * THREADS_LANES];
         uint32_t count = 0;
         while (i < a->count && a->runs[i].warp == warp)
@@ -285,8 +285,7 @@ static Bridge *bridge_seat(Threads *threads, Bridges **bridges, uint64_t key) {
         const Bridge *from = &(*bridges)->items[i];
         if (!there && made->count == i && from->key > key)
             made->items[made->count++] = (Bridge){.key = key};
-        made->items[made->count++] =
-            (Bridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
+        made->items[made->count++] = (Bridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
     }
     if (made->count < count)
         made->items[made->count++] = (Bridge){.key = key};
@@ -356,12 +355,13 @@ static bool parts_include(Threads *threads, CtaClock *local, Remote *remote, uin
 static bool clock_includes(Threads *threads, const Clock *clock, const Clock *other) {
     if (!other || clock == other)
         return true;
-    if (!clock || !parts_include(threads, clock->local, clock->remote, clock->home, other->local, other->remote, other->home))
+    if (!clock ||
+        !parts_include(threads, clock->local, clock->remote, clock->home, other->local, other->remote, other->home))
         return false;
     for (uint32_t i = 0; clock->bridges != other->bridges && other->bridges && i < other->bridges->count; i++) {
         const Bridge *theirs = &other->bridges->items[i], *ours = bridge_find(clock->bridges, theirs->key);
-        if (!ours || !parts_include(threads, ours->local, ours->remote, clock->home, theirs->local, theirs->remote,
-                                    other->home))
+        if (!ours ||
+            !parts_include(threads, ours->local, ours->remote, clock->home, theirs->local, theirs->remote, other->home))
             return false;
     }
     return true;

@@ -118,9 +118,9 @@ typedef struct View {
 } View;
 
 typedef enum NoteKind {
-    NOTE_RELEASED, /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
-    NOTE_OBSERVED, /* `releases` were read, at `key` (an address; or 0, of a relaxed wait, with a mark) */
-    NOTE_OWN,      /* of itself, each lane has the accesses up to `epoch` behind `key` */
+    NOTE_RELEASED,     /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
+    NOTE_OBSERVED,     /* `releases` were read, at `key` (an address; or 0, of a relaxed wait, with a mark) */
+    NOTE_OWN,          /* of itself, each lane has the accesses up to `epoch` behind `key` */
     NOTE_OWN_RELEASED, /* the same, when a release fence of `level` was made */
 } NoteKind;
 typedef struct Note {
@@ -143,9 +143,9 @@ typedef struct Warp {
 
 typedef struct Object Object;
 typedef struct Cta {
-    uint32_t marks; /* given to objects so far */
-    uint32_t dead;  /* threads that ended */
-    uint32_t *finals; /* of each thread that ended: up to which epoch it touched memory; made when the first ends */
+    uint32_t marks;      /* given to objects so far */
+    uint32_t dead;       /* threads that ended */
+    uint32_t *finals;    /* of each thread that ended: up to which epoch it touched memory; made when the first ends */
     uint32_t operations; /* those issued from it: a list */
     Object *objects;
     struct ShadowPage *pages; /* of its memory */
@@ -156,8 +156,8 @@ struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
     uint32_t cta;
-    uint32_t flips, waited; /* phases complete; the last for which somebody waited, + 1 */
-    uint32_t mark;          /* UINT32_MAX: it has none */
+    uint32_t flips, waited;       /* phases complete; the last for which somebody waited, + 1 */
+    uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
 };
@@ -178,7 +178,7 @@ typedef struct Part {
 } Part;
 typedef struct Operation {
     uint32_t cta, warp, lanes, site, after;
-    uint32_t next; /* of its CTA */
+    uint32_t next;               /* of its CTA */
     bool closed, marked, listed; /* listed: by its CTA */
     uint32_t part_count, part_capacity;
     Part *parts;
@@ -222,9 +222,9 @@ typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
-    uint8_t shift;   /* a cell is 1 << shift bytes */
+    uint8_t shift; /* a cell is 1 << shift bytes */
     Cell *cells;
-    uint32_t *nc;    /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
+    uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
     Location **locations; /* by word, lists; NULL: none */
 } ShadowPage;
 
@@ -234,7 +234,7 @@ typedef struct Store {
     size_t size;
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
-    uint32_t next;   /* never used yet */
+    uint32_t next; /* never used yet */
     uint32_t *free;
     uint32_t free_count, free_capacity;
 } Store;
@@ -261,10 +261,10 @@ typedef struct OwnRelease { /* a release there, for the thread's later strong wr
 struct Location {
     Location *next; /* of the word */
     uint64_t address;
-    uint32_t element; /* bytes */
-    uint32_t chain, number; /* of the newest strong write */
-    uint32_t record, lane;  /* which that is */
-    Releases *releases;     /* what it brings */
+    uint32_t element;            /* bytes */
+    uint32_t chain, number;      /* of the newest strong write */
+    uint32_t record, lane;       /* which that is */
+    Releases *releases;          /* what it brings */
     uint32_t before_instruction; /* the instruction that is about to be done, and what there was before it */
     Releases *before;
     Witness *witnesses; /* hashed */
@@ -302,9 +302,9 @@ struct Threads {
     uint32_t page_count, page_capacity;
     ShadowPage *latest[4];
     uint32_t location_count;
-    uint64_t versions;                 /* given to clocks so far */
+    uint64_t versions;                   /* given to clocks so far */
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
-    Clock *sequential; /* fence.sc of the widest level; by cluster, by CTA */
+    Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
     Clock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins anew */
     ThreadsRace *races;
@@ -314,28 +314,28 @@ struct Threads {
     uint32_t order_site;
     uint64_t accesses;
     uint32_t instructions;
-    bool several; /* lanes do the instruction that is looked at */
+    bool several;    /* lanes do the instruction that is looked at */
     uint32_t writes; /* history */
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };
 
-#define ENTER(threads, ...)                            \
-    do {                                               \
-        if ((threads)->problem)                        \
-            return __VA_ARGS__;                        \
-        if (setjmp((threads)->jump)) {                 \
-            (threads)->problem = threads_no_memory;    \
-            return __VA_ARGS__;                        \
-        }                                              \
+#define ENTER(threads, ...)                         \
+    do {                                            \
+        if ((threads)->problem)                     \
+            return __VA_ARGS__;                     \
+        if (setjmp((threads)->jump)) {              \
+            (threads)->problem = threads_no_memory; \
+            return __VA_ARGS__;                     \
+        }                                           \
     } while (0)
 extern const char threads_no_memory[];
 
 /* An array that doubles; new room is zero. */
 void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *capacity, size_t size);
-#define THREADS_PUSH(threads, items, count, capacity)                                                        \
-    ((count) == (capacity)                                                                                   \
-         ? (void)((items) = threads_grown((threads), (items), (count), &(capacity), sizeof *(items)))        \
-         : (void)0,                                                                                          \
+#define THREADS_PUSH(threads, items, count, capacity)                                                 \
+    ((count) == (capacity)                                                                            \
+         ? (void)((items) = threads_grown((threads), (items), (count), &(capacity), sizeof *(items))) \
+         : (void)0,                                                                                   \
      &(items)[(count)++])
 
 static inline uint32_t level_of(unsigned scope) {
@@ -404,10 +404,10 @@ void threads_record_mark(Threads *threads, uint32_t record);
 /* Who accesses: what is known to it. */
 typedef struct Knower {
     const Clock *clock;
-    uint32_t cta, warp;  /* warp: of the CTA */
-    uint32_t own_epoch;  /* of its lane's own, up to this one */
-    const Warp *notes;   /* NULL: the clock has what they say */
-    uint32_t operation;  /* 0: the threads themselves */
+    uint32_t cta, warp; /* warp: of the CTA */
+    uint32_t own_epoch; /* of its lane's own, up to this one */
+    const Warp *notes;  /* NULL: the clock has what they say */
+    uint32_t operation; /* 0: the threads themselves */
 } Knower;
 /* A CTA is over: what it has in flight; its memory. */
 void threads_operations_over(Threads *threads, uint32_t cta);

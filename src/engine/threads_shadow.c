@@ -202,8 +202,8 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
         nodes_grow(threads);
         bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     }
-    return *bucket =
-               node_new(threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
+    return *bucket = node_new(
+               threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
 }
 
 /* ---- What nobody refers to ---- */

@@ -45,8 +45,8 @@ static void reads(uint32_t warp, uint32_t lane) {
 }
 static void flag(uint32_t warp, ThreadsKind kind, ThreadsOrder order, ThreadsScope scope) {
     access_at(warp, 1,
-              (ThreadsAccess){.kind = (uint8_t)kind, .order = (uint8_t)order, .scope = (uint8_t)scope, .gives = true,
-                              .site = 9},
+              (ThreadsAccess){
+                  .kind = (uint8_t)kind, .order = (uint8_t)order, .scope = (uint8_t)scope, .gives = true, .site = 9},
               FLAG);
 }
 static void fence(uint32_t warp, ThreadsOrder order, ThreadsScope scope) {
