@@ -56,6 +56,7 @@ freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsub
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 ptx_reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/ptx/*.c))
 litmus_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/litmus/*.c))
+litmus_machine_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/litmus/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
@@ -173,16 +174,23 @@ $(thread_benches): $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
+$(BUILD)/tests/reference/ptx/values: $(filter-out %_test.o %/held_interpret.o %/held_run.o %/held_kernels.o,$(ptx_reference_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o,$(ptx_reference_objects))
+ptx_interpreter := $(filter-out %_test.o %/values.o %/claims.o %/launches.o %/generate.o %/held_interpret.o %/held_run.o %/held_kernels.o,$(ptx_reference_objects))
+ptx_held := $(patsubst %,$(BUILD)/tests/reference/ptx/%.o,held_test held_interpret held_run held_kernels generate)
+$(BUILD)/tests/reference/ptx/held_test: $(ptx_held) $(ptx_interpreter) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lcmocka -lm
+
 $(BUILD)/tests/reference/ptx/interpreter_test $(BUILD)/tests/reference/ptx/recorded_test: %: %.o $(ptx_interpreter) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lcmocka
 
 # It shares no code with what it is held against.
 $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 	$(link) -o $@ $^
+
+$(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$(litmus_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lm
 
 $(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
@@ -197,7 +205,7 @@ $(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) 
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -252,7 +260,7 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@$(BUILD)/tests/reference/compare --count 100000
 
 litmus: ## hold the evaluator of PTX's memory model, and the machine, against the litmus tests of Dat3M in LITMUS=DIR, a checkout of it
-	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/litmus/litmus_test $(BUILD)/tests/litmus/machine
 	@BUILD=$(BUILD) scripts/litmus $(LITMUS)
 
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
@@ -394,6 +402,6 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

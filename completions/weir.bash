@@ -14,9 +14,9 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint merge parse launch rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --ignore --keep --kernel --no-config --only-launch --rule --select --severity --target --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --ignore --keep --kernel --no-config --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
@@ -35,6 +35,8 @@ _weir() {
     case "$command $before" in
     "check --arg") return ;;
     "check --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --block") return ;;
+    "check --cluster") return ;;
     "check --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --devices") return ;;
     "check --grid") return ;;
@@ -46,8 +48,10 @@ _weir() {
     "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --severity") return ;;
     "check --shard") return ;;
+    "check --shared") return ;;
     "check --triton") return ;;
     "check --budget") return ;;
+    "check --gear") _weir_words "data slice" && return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
     "check --jobs" | "check -j") return ;;
     "check --mma-order") _weir_words "issue waits" && return ;;
@@ -70,6 +74,7 @@ _weir() {
     "exec --target") _weir_words "sm_80 sm_90 sm_100 gfx942 gfx950" && return ;;
     "exec --triton") return ;;
     "exec --budget") return ;;
+    "exec --gear") _weir_words "data slice" && return ;;
     "exec --gsan") _weir_words "exact sampled off" && return ;;
     "exec --jobs" | "exec -j") return ;;
     "exec --mma-order") _weir_words "issue waits" && return ;;
@@ -82,6 +87,8 @@ _weir() {
     "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --arg") return ;;
     "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --block") return ;;
+    "run --cluster") return ;;
     "run --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --devices") return ;;
     "run --grid") return ;;
@@ -93,7 +100,9 @@ _weir() {
     "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --severity") return ;;
+    "run --shared") return ;;
     "run --budget") return ;;
+    "run --gear") _weir_words "data slice" && return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
     "run --mma-order") _weir_words "issue waits" && return ;;
@@ -106,6 +115,7 @@ _weir() {
     "run --timeout") return ;;
     "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "run --memory") return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;

@@ -1,6 +1,7 @@
 /* The public API over the floors below. Handles are the structures themselves, or small boxes around them. */
 #include "api/internal.h"
 
+#include "emulate/ptx/program.h"
 #include "finding/finding.h"
 #include "ir/optable.h"
 #include "ir/print.h"
@@ -485,11 +486,25 @@ static void print_ptx(const weir_module *module, weir_form form, Text *out) {
     }
 }
 
+/* A kernel, with what it may call, as the machine runs it. */
+static bool print_program(const PtxModule *module, uint32_t function, Text *out, const char **problem) {
+    size_t budget = ptx_flow_budget(module);
+    Arena arena;
+    arena_init(&arena, budget);
+    const PtxProgram *program = ptx_program(&arena, module, function, budget, problem);
+    if (program)
+        ptx_program_print(program, out);
+    arena_free(&arena);
+    return program != NULL;
+}
+
 /* The flow of a function, or with its values; false, with what is wrong, if it takes too much memory. */
 static bool print_function(const PtxModule *module, uint32_t function, weir_form form, Text *out,
                            const char **problem) {
     PtxFlow flow;
     PtxValues values;
+    if (form == WEIR_PROGRAM)
+        return !module->functions[function].entry || print_program(module, function, out, problem);
     bool good = ptx_flow(&flow, module, function, ptx_flow_budget(module), problem);
     if (good && form == WEIR_FLOW) {
         ptx_flow_print(&flow, out);
@@ -521,7 +536,7 @@ static bool print_functions(const weir_module *of, weir_form form, Text *out) {
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    bool functions = form == WEIR_FLOW || form == WEIR_VALUES;
+    bool functions = form == WEIR_FLOW || form == WEIR_VALUES || form == WEIR_PROGRAM;
     if (module->ptx ? form > WEIR_EFFECTS && !functions : form == WEIR_VALUES)
         return -1;
     if (module->ptx && functions)

@@ -274,11 +274,11 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
     if (options->list && options->inputs.count > 1)
         output_printf(output, "%s\n", path);
     if (weir_file_is_ptx(file) && options->form > WEIR_EFFECTS && options->form != WEIR_FLOW &&
-        options->form != WEIR_VALUES) {
+        options->form != WEIR_PROGRAM && options->form != WEIR_VALUES) {
         complain(
             "%s: PTX is printed as it was written, a statement a line (--generic), as what its instructions do "
-            "(--effects), as blocks and values (--print flow), or as forms of values (--print values); nothing else "
-            "of it yet",
+            "(--effects), as blocks and values (--print flow), as forms of values (--print values), or as the machine "
+            "runs it (--print program); nothing else of it yet",
             path);
         weir_close(file);
         return false;

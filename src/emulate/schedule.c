@@ -3,10 +3,6 @@
 
 #include "ir/op.h"
 
-void trail_push(Trail *trail, uint32_t step) {
-    *ARENA_PUSH(trail->arena, trail->steps, trail->count, trail->capacity) = step;
-}
-
 static void record(const Schedule *schedule, uint32_t step) {
     if (schedule->record)
         trail_push(schedule->record, step);

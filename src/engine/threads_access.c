@@ -710,6 +710,10 @@ static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t l
 
 static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
     attempt->threads->accesses += (uint32_t)__builtin_popcount(lanes);
+    bool kept = attempt->threads->shape.history && (access->order == THREADS_WEAK || access->object) &&
+                access->kind != THREADS_READ;
+    for (uint32_t rest = lanes; kept && rest; rest &= rest - 1)
+        threads_history_other(attempt->threads, addresses[lowest(rest)], access->bytes);
     if (access->order != THREADS_WEAK && !access->object) {
         strong_lanes(attempt, access, lanes, addresses);
     } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
@@ -793,6 +797,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         threads_views(threads, warp, lanes, true, tick, NULL);
     if (strong)
         threads_views_merge(threads, threads_warp(threads, warp));
+    threads->chosen = UINT32_MAX;
 }
 
 void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access, uint64_t address, uint64_t bytes) {
@@ -808,5 +813,7 @@ void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access
     Attempt attempt = attempt_of(threads, &knower, &whole, part->epoch);
     attempt.by = 1U << lane;
     threads->accesses++;
+    if (threads->shape.history && access->kind != THREADS_READ)
+        threads_history_other(threads, address, bytes);
     touch(&attempt, address, address + bytes);
 }

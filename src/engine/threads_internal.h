@@ -273,12 +273,17 @@ struct Location {
     uint32_t older_count, older_capacity;
     OwnRelease *own;
     uint32_t own_count, own_capacity;
-    void *history;
 };
 
 /* ---- The engine ---- */
 
 enum { INCLUDED_MEMO = 256 };
+/* shape.history: a write that nothing synchronizes by. */
+typedef struct OtherWrite {
+    uint64_t address, bytes;
+    uint32_t number;
+} OtherWrite;
+
 typedef struct RaceKey {
     uint32_t first, second, index;
     uint32_t rest;
@@ -314,8 +319,11 @@ struct Threads {
     uint32_t order_site;
     uint64_t accesses;
     uint32_t instructions;
-    bool several;    /* lanes do the instruction that is looked at */
-    uint32_t writes; /* history */
+    bool several;              /* lanes do the instruction that is looked at */
+    struct History *histories; /* shape.history: of locations that are written strongly */
+    OtherWrite *others;
+    uint32_t other_count, other_capacity;
+    uint32_t writes; /* ... how many there were of both */
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };
 
@@ -441,6 +449,15 @@ bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, u
 void threads_location_mark(Threads *threads, const Location *location);
 void threads_location_drop(Threads *threads, Location *location);
 
-void threads_history_write(Threads *threads, const Record *record, uint32_t lane, uint64_t address);
+/* Whether somebody whom the knower knows has observed a write of the chain, this one or one behind it. */
+bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32_t by, const Location *location,
+                            uint32_t chain, uint32_t number);
+
+/* shape.history: a write that is weak, or of an operation; a strong one, which the location has already. */
+void threads_history_other(Threads *threads, uint64_t address, uint64_t bytes);
+void threads_history_strong(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, const Location *at);
+/* What a read observes whose write was chosen. False: none was. */
+bool threads_history_observe(Threads *threads, const Record *reads, uint32_t lane, uint64_t address,
+                             Observed *observed);
 
 #endif

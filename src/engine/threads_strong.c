@@ -126,7 +126,7 @@ static void saw(Threads *threads, Location *location, Witness *witness, uint32_t
     if (witness->saw_chain == chain && witness->saw_number >= number)
         return; /* it has known it for longer */
     if (witness->saw_chain && (witness->saw_chain != chain || witness->saw_epoch != epoch)) {
-        if (location->older_count == location->older_capacity)
+        if (location->older_count == location->older_capacity && !threads->shape.history)
             prune_older(location);
         *THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity) = *witness;
         location->older[location->older_count - 1].record = 0;
@@ -157,7 +157,11 @@ bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, u
             writer = &location->older[i];
     if (!writer || writer->record != record)
         return false;
-    uint32_t chain = writer->wrote_chain, number = writer->wrote_number;
+    return threads_chain_observed(threads, knower, by, location, writer->wrote_chain, writer->wrote_number);
+}
+
+bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32_t by, const Location *location,
+                            uint32_t chain, uint32_t number) {
     const Witness *own = witness_find(location, knower->cta * threads->cta_warps + knower->warp, by);
     if (own && own->saw_chain == chain && own->saw_number >= number && knows_witness(threads, knower, by, own))
         return true;
@@ -193,6 +197,8 @@ static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32
 Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint64_t address) {
     Observed observed = {0};
     const Record *reads = record_at(threads, record);
+    if (threads->shape.history && threads_history_observe(threads, reads, lane, address, &observed))
+        return observed;
     const Location *location = threads_location(threads, address, reads->element, false);
     if (!location || !location->record ||
         !is_newest(threads, address, reads->element, location->record, location->lane))
@@ -282,6 +288,8 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
             witness->wrote_chain = location->chain;
             witness->wrote_number = location->number;
         }
+        if (threads->shape.history)
+            threads_history_strong(threads, index, lane, address, location);
     }
     if (witness && observed->any)
         saw(threads, location, witness, observed->chain, observed->number, record->epoch);

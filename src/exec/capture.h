@@ -27,6 +27,9 @@ void memory_add(uint64_t begin, uint64_t bytes, bool host);
 void memory_remove(uint64_t begin);
 /* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
 const Allocation *memory_find(uint64_t address);
+/* Whether it may be one: memory was allocated less than 4 GiB away from it. The heap that kernels allocate from lies
+ * there, of which the driver says nothing. */
+bool memory_near(uint64_t address);
 /* Copies bytes as they are before the launch. False: the driver does not let it. */
 bool memory_read(const Allocation *allocation, void *to, uint64_t bytes);
 

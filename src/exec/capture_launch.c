@@ -114,7 +114,7 @@ static bool holds_addresses(const unsigned char *bytes, uint64_t count) {
     for (size_t at = 0; at + 8 <= count; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        if (word >> 32 && word >> 48 == 0 && memory_find(word))
+        if (word >> 32 && word >> 48 == 0 && (memory_near(word) || memory_find(word)))
             return true;
     }
     return false;

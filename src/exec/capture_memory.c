@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR (UINT64_C(1) << 32)
+
 static Allocation *items;
 static size_t count, capacity;
 
@@ -65,6 +67,11 @@ const Allocation *memory_find(uint64_t address) {
     if (at && address - items[at - 1].begin < items[at - 1].bytes)
         return &items[at - 1];
     return ask_driver(address);
+}
+
+bool memory_near(uint64_t address) {
+    size_t at = above(address);
+    return (at && address - items[at - 1].begin < NEAR) || (at < count && items[at].begin - address < NEAR);
 }
 
 bool memory_read(const Allocation *allocation, void *to, uint64_t bytes) {

@@ -32,6 +32,8 @@ static bool settle(const PtxModule *module, const PtxStatement *statement, PtxEf
 }
 
 unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, PtxEffect *effects) {
+    if (statement->kind != PTX_INSTRUCTION) /* the brace that a function returns at */
+        return 0;
     unsigned all = effects_of_form(&module->forms[statement->what], effects), count = 0;
     for (unsigned i = 0; i < all; i++) {
         PtxEffect effect = effects[i];

@@ -28,10 +28,16 @@ static bool has_modifier(const PtxRow *row, Str form, Str name) {
     return ptx_form_has(form, name) || ptx_form_modifier(row, form, name).size > 0;
 }
 
+/* Whether the results are computed lane by lane: then there is nothing to it where nobody wants them. */
+static bool computes_lanes(const PtxRow *row) {
+    PtxEvaluator evaluator = ptx_evaluator(row);
+    return evaluator != PTX_EVALUATE_NONE && (evaluator < PTX_EVALUATE_MMA || evaluator > PTX_EVALUATE_TENSOR_MMA);
+}
+
 static void describe_operand(const PtxRow *row, Str form, const PtxOperandRow *said, OperandFacts *facts) {
     *facts = (OperandFacts){.typed = said->type.size > 0 && !said->address,
                             .written = said->written,
-                            .sink = said->written && (said->pair || !*row->evaluate),
+                            .sink = said->written && (said->pair || !computes_lanes(row)),
                             .optional = said->optional && !said->with.size,
                             .address = said->address,
                             .label = str_is(said->type, "label"),

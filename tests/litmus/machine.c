@@ -16,7 +16,7 @@
 
 static unsigned passed, failed, skipped;
 static uint64_t most = 200000;
-static bool times;
+static bool times, every;
 
 /* What came of a kernel. */
 typedef struct Outcome {
@@ -24,6 +24,10 @@ typedef struct Outcome {
     bool race, stuck;
     PtxExplored explored;
     char example[200];
+    unsigned words;        /* of an outcome; 0: nobody asks, and the first race is enough */
+    char outcomes[64][64]; /* " 5,6 " */
+    unsigned outcome_count;
+    bool translated, decided; /* a litmus test: an outcome decides its condition */
 } Outcome;
 
 /* ---- Running ---- */
@@ -32,7 +36,6 @@ typedef struct Look {
     PtxWatch *watch;
     const PtxMachine *machine;
     Outcome *outcome;
-    bool all; /* go on behind the first race */
 } Look;
 
 static void on_start(void *context) {
@@ -55,6 +58,40 @@ static uint32_t on_writes(void *context) {
     return ptx_watch_writes(((Look *)context)->watch);
 }
 
+/* The words that the run has left where a parameter points, the first or the second. */
+static void words_at(PtxMachine *machine, unsigned parameter, int32_t *words, unsigned count) {
+    uint64_t address;
+    uint32_t at = 0;
+    memcpy(&address, machine->launch->parameters + 8 * parameter, sizeof address);
+    while (at < machine->block_count && machine->blocks[at].base != address)
+        at++;
+    for (unsigned i = 0; i < count; i++) {
+        bool known;
+        words[i] = at < machine->block_count && 4 * i < machine->blocks[at].size
+                       ? (int32_t)ptx_load(machine, (PtxSpot){&machine->blocks[at], 4 * i}, 4, &known)
+                       : 0;
+    }
+}
+
+static void note_outcome(const Look *look) {
+    PtxMachine *machine = (PtxMachine *)look->machine;
+    Outcome *outcome = look->outcome;
+    char text[64] = " ";
+    int32_t out[256], mem[256];
+    words_at(machine, 0, out, 256);
+    words_at(machine, 1, mem, 256);
+    if (outcome->translated)
+        outcome->decided |= litmus_decides(out, mem);
+    for (unsigned i = 0; i < outcome->words; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", i ? "," : "", out[i]);
+    strncat(text, " ", sizeof text - strlen(text) - 1);
+    unsigned i = 0;
+    while (i < outcome->outcome_count && strcmp(outcome->outcomes[i], text))
+        i++;
+    if (i == outcome->outcome_count && i < 64)
+        strcpy(outcome->outcomes[outcome->outcome_count++], text);
+}
+
 static bool on_end(void *context, PtxEnd end, const Trail *trail) {
     Look *look = context;
     Outcome *outcome = look->outcome;
@@ -73,7 +110,9 @@ static bool on_end(void *context, PtxEnd end, const Trail *trail) {
                  code_line(look->machine->program, races[0].first.code),
                  races[0].second.code ? code_line(look->machine->program, races[0].second.code) : 0, races[0].reason);
     }
-    return outcome->problem || outcome->race;
+    if (end == PTX_END_COMPLETE)
+        note_outcome(look);
+    return outcome->problem || (outcome->race && !outcome->words);
 }
 
 static void explore(PtxMachine *machine, Outcome *outcome) {
@@ -81,7 +120,7 @@ static void explore(PtxMachine *machine, Outcome *outcome) {
     arena_init(&arena, (size_t)1 << 30);
     Look look = {.machine = machine, .outcome = outcome};
     look.watch = ptx_watch(&arena, machine, &(PtxWatchOptions){.history = true}, &outcome->problem);
-    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end};
+    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end, every};
     if (look.watch)
         ptx_explore(machine, &explorer, most, &outcome->explored);
     if (!outcome->problem && !outcome->race && look.watch && !outcome->explored.complete)
@@ -129,24 +168,51 @@ static double now(void) {
 
 /* ---- Verdicts ---- */
 
-static void judge(const char *name, bool race, const Outcome *outcome, double seconds) {
-    bool fine = !outcome->problem && outcome->race == race;
+/* Nothing but what the model allows; of a clean kernel all of it. */
+static const char *compare_outcomes(const Outcome *outcome, const char *allowed) {
+    static char text[200];
+    char padded[512];
+    snprintf(padded, sizeof padded, " %s ", allowed);
+    for (unsigned i = 0; i < outcome->outcome_count; i++)
+        if (!strstr(padded, outcome->outcomes[i])) {
+            snprintf(text, sizeof text, "outcome%sis not allowed", outcome->outcomes[i]);
+            return text;
+        }
+    unsigned expected = 0;
+    for (const char *at = allowed; *at; at += strspn(at, " "), expected++)
+        at += strcspn(at, " ");
+    if (outcome->race || expected == outcome->outcome_count)
+        return NULL;
+    snprintf(text, sizeof text, "%u outcomes, not %u", outcome->outcome_count, expected);
+    return text;
+}
+
+/* `race`: there is one; `in_order`: one that has to be found. */
+static void judge(const char *name, bool race, bool in_order, const Outcome *outcome, double seconds) {
+    bool fine = !outcome->problem && (outcome->race ? race : !in_order);
     if (!fine)
         printf("failed: %s: %s%s%s%s\n", name, race ? "a race is expected" : "no race is expected",
                outcome->problem ? ": " : "", outcome->problem ? outcome->problem : "",
                outcome->race ? outcome->example : "");
-    if (times)
-        printf("%s\t%s\t%llu runs, %llu left\t%.3f s\n", name, outcome->race ? outcome->example : "clean",
+    if (times) {
+        printf("%s\t%s\t%llu runs, %llu left\t%.3f s\t", name, outcome->race ? outcome->example : "clean",
                (unsigned long long)outcome->explored.runs, (unsigned long long)outcome->explored.pruned, seconds);
+        for (unsigned i = 0; i < outcome->outcome_count; i++)
+            printf("%s", outcome->outcomes[i]);
+        printf("\n");
+    }
     *(fine ? &passed : &failed) += 1;
 }
 
 static void case_line(const char *folder, char *text) {
     char path[4096];
-    const char *name = strsep(&text, "\t"), *verdict = strsep(&text, "\t"), *problem = NULL;
-    Outcome outcome = {0};
-    if (name[0] == '#' || !verdict)
+    const char *name = strsep(&text, "\t"), *verdict = strsep(&text, "\t"), *allowed = strsep(&text, "\t");
+    const char *problem = NULL;
+    Outcome outcome = {.words = 1};
+    if (name[0] == '#' || !allowed)
         return;
+    for (const char *at = allowed; *at && *at != ' '; at++)
+        outcome.words += *at == ',';
     snprintf(path, sizeof path, "%s/%s.ptx", folder, name);
     Source *ptx = source_read(path, &problem);
     snprintf(path, sizeof path, "%s/%s.launch.json", folder, name);
@@ -156,30 +222,35 @@ static void case_line(const char *folder, char *text) {
         run_sources(ptx, launch, &outcome);
     else
         outcome.problem = problem;
-    judge(name, !strcmp(verdict, "race"), &outcome, now() - begin);
+    if (!outcome.problem)
+        outcome.problem = compare_outcomes(&outcome, allowed);
+    judge(name, !strcmp(verdict, "race"), !strcmp(verdict, "race"), &outcome, now() - begin);
     source_free(ptx);
     source_free(launch);
 }
 
-static void run_translated(const char *name, const Translated *translated) {
-    Outcome outcome = {0};
+/* `everything`: races in executions with a cycle have to be found, too; the tests in tables have none that are only
+ * there. */
+static void run_translated(const char *name, const Translated *translated, bool everything) {
+    Outcome outcome = {.translated = true};
     Source *ptx = source_copy(name, translated->text, strlen(translated->text));
     Source *launch = source_copy(name, translated->launch, strlen(translated->launch));
     double begin = now();
     run_sources(ptx, launch, &outcome);
-    judge(name, translated->race, &outcome, now() - begin);
+    bool reached = litmus_holds(true) == translated->holds; /* by the evaluator */
+    if (!outcome.problem && !outcome.race && outcome.decided && !reached)
+        outcome.problem = "an outcome is not allowed";
+    if (everything && !outcome.problem && !outcome.race && !outcome.decided && reached) {
+        printf("%s: an outcome comes from executions with a cycle alone, which are not explored\n", name);
+    }
+    judge(name, translated->race, everything ? translated->race : translated->in_order, &outcome, now() - begin);
     source_free(ptx);
     source_free(launch);
 }
 
-static void litmus_line(const char *root, char *text) {
+static void litmus_file(const char *name, const char *path) {
     static Translated translated;
-    char path[4096], *comma = strrchr(text, ',');
     const char *problem = NULL;
-    if (!comma)
-        return;
-    *comma = '\0';
-    snprintf(path, sizeof path, "%s/%s", root, text);
     Source *source = source_read(path, &problem);
     if (source)
         litmus_translate(source->data, &translated);
@@ -190,11 +261,31 @@ static void litmus_line(const char *root, char *text) {
     } else if (translated.problem) {
         skipped++;
         if (times)
-            printf("%s\tleft out\t%s\n", text, translated.problem);
+            printf("%s\tleft out\t%s\n", name, translated.problem);
     } else {
-        run_translated(text, &translated);
+        run_translated(name, &translated, true);
     }
     source_free(source);
+}
+
+/* FILE,1 */
+static void litmus_line(const char *root, char *text) {
+    char path[4096], *comma = strrchr(text, ',');
+    if (!comma)
+        return;
+    *comma = '\0';
+    snprintf(path, sizeof path, "%s/%s", root, text);
+    litmus_file(text, path);
+}
+
+/* NAME, and what the evaluator says of it */
+static void model_line(const char *folder, char *text) {
+    char path[4096];
+    const char *name = strsep(&text, "\t");
+    if (name[0] == '#' || !text)
+        return;
+    snprintf(path, sizeof path, "%s/%s.litmus", folder, name);
+    litmus_file(name, path);
 }
 
 static void table(const char *root, const char *path) {
@@ -209,20 +300,47 @@ static void table(const char *root, const char *path) {
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     *(slash ? slash : folder) = '\0';
+    bool model = strstr(path, "expected.tsv");
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
-        (root ? litmus_line : case_line)(root ? root : folder, line);
+        (root ? litmus_line : model ? model_line : case_line)(root ? root : folder, line);
     source_free(source);
+}
+
+static void run_random(uint64_t first, uint64_t count) {
+    static Translated translated;
+    char text[4096], name[64];
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        unsigned before = failed;
+        litmus_random(seed, text, sizeof text);
+        litmus_translate(text, &translated);
+        snprintf(name, sizeof name, "random test %llu", (unsigned long long)seed);
+        if (translated.unread) {
+            printf("failed: %s: %s\n", name, translated.unread);
+            failed++;
+        } else if (!translated.problem) {
+            run_translated(name, &translated, false);
+        }
+        if (failed > before)
+            printf("%s", text);
+    }
 }
 
 int main(int count, char **arguments) {
     const char *root = NULL;
+    uint64_t seed = 1;
     for (int i = 1; i < count; i++) {
         if (!strcmp(arguments[i], "--root") && i + 1 < count)
             root = arguments[++i];
         else if (!strcmp(arguments[i], "--most") && i + 1 < count)
             most = strtoull(arguments[++i], NULL, 10);
+        else if (!strcmp(arguments[i], "--random") && i + 1 < count)
+            run_random(seed, strtoull(arguments[++i], NULL, 10));
+        else if (!strcmp(arguments[i], "--seed") && i + 1 < count)
+            seed = strtoull(arguments[++i], NULL, 10);
         else if (!strcmp(arguments[i], "--times"))
             times = true;
+        else if (!strcmp(arguments[i], "--every"))
+            every = true;
         else
             table(root, arguments[i]);
     }

@@ -118,7 +118,7 @@ def ptx(test):
 
 
 def launch(test):
-    args = {"out": {"tensor": {"shape": [4], "dtype": "i32", "zero": True}}, "mem": {"tensor": {"shape": [MEM_WORDS], "dtype": "i32", "data": MEM}},
+    args = {"out": {"tensor": {"shape": [4], "dtype": "i32", "data": [-1] * 4}}, "mem": {"tensor": {"shape": [MEM_WORDS], "dtype": "i32", "data": MEM}},
             "delay0": 0, "delay1": 0}
     if test["map"]:
         args["map"] = {"descriptor": {"shape": [4], "block": [4], "dtype": "i32", "buffer": "other", "offset": 0}}

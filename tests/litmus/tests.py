@@ -163,7 +163,7 @@ REDUCE_NEXT = ["cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%mem
 test("bulk-reduce-two", "clean", "11", TWO + REDUCE + REDUCE_NEXT + BULK_COMMIT + BULK_WAIT + GOT, why="each addition is a relaxed atomic")
 test("bulk-reduce-and-store", "race", "9 14 | 5", write(5) + FENCE_SHARED + REDUCE + BULK_COMMIT + write(9, "%mem+256", ".global") + BULK_WAIT + GOT, why="a weak store meets the additions")
 test("bulk-store-exit", "clean", "5", write(5) + FENCE_SHARED + STORE + BULK_COMMIT + BULK_WAIT_READ + ["mov.u32 %v0, 5;"] + out(0),
-     why="nobody reads the copy's target before the kernel ends, and its source has been read")
+     why="nothing reads the copy's target before the kernel ends, and its source has been read")
 
 # ---- mbarriers between threads ----
 
@@ -180,7 +180,7 @@ test("mbarrier-reuse", "clean", "5,6", write(5) + ARRIVE + wait(1) + write(6) + 
      wait(0) + ["ld.shared.b32 %v0, [buf];", "mbarrier.arrive.shared::cta.b64 _, [bar+8];"] + wait(0, 1) + ["ld.shared.b32 %v1, [buf];"] + out(0, 1), bars=(1, 1))
 test("mbarrier-reuse-early", "race", "5,6 | 6,6", write(5) + ARRIVE + write(6) + ["mbarrier.arrive.shared::cta.b64 _, [bar+8];"],
      wait(0) + ["ld.shared.b32 %v0, [buf];"] + wait(1) + ["ld.shared.b32 %v1, [buf];"] + out(0, 1), bars=(1, 1),
-     why="nobody waits until the buffer has been read")
+     why="nothing waits until the buffer has been read")
 test("mbarrier-expect-only", "race", "5 | 0", write(5) + ["mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 4;", "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 4;"],
      ["mbarrier.arrive.shared::cta.b64 _, [bar];"] + wait(0) + read(0), bars=(1,), why="counting bytes releases nothing")
 
@@ -204,7 +204,7 @@ test("cluster-flag-weak", "race", "5 | 0", PEER + REMOTE + ["st.relaxed.cluster.
 ST_ASYNC = ["st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%t2], 5, [%t3];"]
 EXPECT4 = ["mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 4;"]
 test("cluster-st-async", "clean", "5", PEER + PEER_BAR + ST_ASYNC, EXPECT4 + wait(0) + read(0), bars=(1,), cluster=True)
-test("cluster-st-async-no-wait", "race", "5 | 0", PEER + PEER_BAR + ST_ASYNC, EXPECT4 + read(0) + wait(0), bars=(1,), cluster=True)
+test("cluster-st-async-no-wait", "race", "5 | 0", PEER + PEER_BAR + ST_ASYNC, EXPECT4 + read(0) + wait(0), bars=(1,), cluster=True, why="the store is in flight")
 test("cluster-st-async-other-data", "race", "6 | 0", PEER + PEER_BAR + ["st.shared::cluster.b32 [%t2+64], 6;"] + ST_ASYNC, EXPECT4 + wait(0) + read(0, "buf+64"), bars=(1,), cluster=True,
      why="its completion publishes its own bytes alone")
 test("cluster-red-async", "clean", "5", PEER + PEER_BAR + ["red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%t2], 5, [%t3];"],
@@ -216,7 +216,7 @@ test("cluster-bulk-copy-no-fence", "race", "5 | 0", PEER + PEER_BAR + write(5) +
 MULTI = ["mov.b16 %h0, 3;", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [buf], [%mem], 16, [bar], %h0;"]
 READY = ["barrier.cluster.arrive.relaxed.aligned;", "barrier.cluster.wait.acquire.aligned;"]
 test("cluster-multicast", "clean", "1,1", EXPECT + READY + MULTI + wait(0) + read(0), EXPECT + READY + wait(0) + read(1), bars=(1,), cluster=True)
-test("cluster-multicast-no-wait", "race", "1,1 | 1,0", EXPECT + READY + MULTI + wait(0) + read(0), EXPECT + READY + read(1) + wait(0), bars=(1,), cluster=True)
+test("cluster-multicast-no-wait", "race", "1,1 | 1,0", EXPECT + READY + MULTI + wait(0) + read(0), EXPECT + READY + read(1) + wait(0), bars=(1,), cluster=True, why="the other CTA does not wait for what comes to it")
 
 # ---- Tensor maps that the kernel changes ----
 
@@ -227,11 +227,11 @@ LOAD = ["mov.u32 %t4, 0;", "cp.async.bulk.tensor.1d.shared::cluster.global.tile.
 LOADED = EXPECT + LOAD + wait(0) + read(0)
 test("tensormap-fenced", "clean", "1", REPLACE + RELEASE + ACQUIRE + LOADED, bars=(1,), map=True)
 test("tensormap-no-fence", "race", "1 | 2", REPLACE + LOADED, bars=(1,), map=True, why="the map was written by the generic proxy")
-test("tensormap-release-only", "race", "1 | 2", REPLACE + RELEASE + LOADED, bars=(1,), map=True)
+test("tensormap-release-only", "race", "1 | 2", REPLACE + RELEASE + LOADED, bars=(1,), map=True, why="nothing acquires the map")
 test("tensormap-async-fence", "race", "1 | 2", REPLACE + FENCE + LOADED, bars=(1,), map=True, why="fence.proxy.async is not for tensor maps")
 test("tensormap-published", "clean", "1", REPLACE + RELEASE + PUBLISH, spin(FLAG) + ACQUIRE + LOADED, bars=(1,), map=True, pair=True)
-test("tensormap-published-no-acquire", "race", "1 | 2", REPLACE + RELEASE + PUBLISH, spin(FLAG) + LOADED, bars=(1,), map=True, pair=True)
-test("tensormap-published-no-release", "race", "1 | 2", REPLACE + ["st.relaxed.gpu.global.b32 [%mem+512], 1;"], spin(FLAG, ".relaxed.gpu") + ACQUIRE + LOADED, bars=(1,), map=True, pair=True)
+test("tensormap-published-no-acquire", "race", "1 | 2", REPLACE + RELEASE + PUBLISH, spin(FLAG) + LOADED, bars=(1,), map=True, pair=True, why="nothing acquires the map")
+test("tensormap-published-no-release", "race", "1 | 2", REPLACE + ["st.relaxed.gpu.global.b32 [%mem+512], 1;"], spin(FLAG, ".relaxed.gpu") + ACQUIRE + LOADED, bars=(1,), map=True, pair=True, why="nothing releases the map")
 
 # ---- wgmma: all threads of a warpgroup ----
 

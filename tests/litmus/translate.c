@@ -54,6 +54,20 @@ static bool place_threads(Writer *writer) {
     return true;
 }
 
+/* A barrier may be for more threads than a test has: there are warps for it then, which end at once. */
+static void make_room(Writer *writer) {
+    for (int t = 0; t < writer->test->thread_count; t++) {
+        const Thread *thread = &writer->test->threads[t];
+        for (int i = 0; i < thread->count; i++) {
+            const Instruction *code = &thread->code[i];
+            bool counts = code->code == CODE_BARRIER && code->quorum && !code->b.is_register;
+            if (counts && code->b.value > writer->warp_count && code->b.value <= 32) {
+                writer->warp_count = (int)code->b.value;
+            }
+        }
+    }
+}
+
 /* ---- Barriers ---- */
 
 /* A register that nobody changes is a number. */
@@ -287,6 +301,7 @@ static void translate(const Test *test, Translated *to) {
     if (!place_threads(&writer)) {
         return;
     }
+    make_room(&writer);
     write_head(&writer);
     for (int t = 0; t < test->thread_count; t++) {
         if (!write_thread(&writer, t)) {
@@ -297,8 +312,9 @@ static void translate(const Test *test, Translated *to) {
     write_launch(&writer);
 }
 
+static Test test;
+
 void litmus_translate(const char *text, Translated *to) {
-    static Test test;
     Verdict verdict;
     to->problem = to->unread = NULL;
     to->text[0] = to->launch[0] = '\0';
@@ -309,5 +325,25 @@ void litmus_translate(const char *text, Translated *to) {
     if (to->problem == NULL) {
         litmus_evaluate(&test, &verdict);
         to->race = verdict.race;
+        to->in_order = verdict.in_order;
+        to->holds = verdict.holds;
     }
+}
+
+bool litmus_decides(const int32_t *out, const int32_t *mem) {
+    Final final;
+    for (int t = 0; t < MAX_THREADS; t++) {
+        for (int i = 0; i < MAX_REGISTERS; i++) {
+            bool here = t < test.thread_count && used(&test.threads[t], i);
+            final.registers[t][i] = here ? out[t * MAX_REGISTERS + i] : test.threads[t].initial[i];
+        }
+    }
+    for (int i = 0; i < MAX_PLACES; i++) {
+        final.memory[i] = mem[i * PLACE_BYTES / 4];
+    }
+    return litmus_condition(&test, &final) != (test.quantifier == QUANTIFIER_FORALL);
+}
+
+bool litmus_holds(bool decided) {
+    return test.quantifier == QUANTIFIER_EXISTS ? decided : !decided;
 }

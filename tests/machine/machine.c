@@ -6,6 +6,7 @@
  * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the thread-instructions
  * and seconds of each. The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
+#include "emulate/ptx/tensormap.h"
 #include "emulate/ptx/slice.h"
 #include "ptx/reader.h"
 
@@ -190,12 +191,9 @@ static uint64_t pointer_of(const PtxProgram *program, const PtxLaunch *launch, j
     const PtxFunction *function = &program->module->functions[program->entry];
     uint64_t at = program->seats[function->parameters + index].at + (*end == '.' ? strtoul(end + 1, NULL, 10) : 0);
     uint64_t address = 0;
-    if (json_object_get(json_array_get(arguments, index), "descriptor")) {
-        for (uint32_t i = 0; i < launch->buffer_count; i++)
-            if (!strcmp(launch->buffers[i].name, "") || strtoul(launch->buffers[i].name, NULL, 10) == index)
-                address = launch->buffers[i].address;
-        return address;
-    }
+    TensorMap map;
+    if (json_object_get(json_array_get(arguments, index), "descriptor"))
+        return tensormap_decode(launch->parameters + at, &map) ? map.address : 0;
     memcpy(&address, launch->parameters + at, 8);
     return address;
 }

@@ -123,11 +123,14 @@ class Gpu:
         fill = {"zero": 0, "nan": 1}[descriptor.get("fill", "zero")]
         map_ = (ctypes.c_uint64 * 32)()
         aligned = (ctypes.addressof(map_) + 63) & ~63
-        self.call("cuTensorMapEncodeTiled", ctypes.c_void_p(aligned), types.index(descriptor["dtype"]), ctypes.c_uint32(rank),
-                  ctypes.c_uint64(address), (ctypes.c_uint64 * rank)(*reversed(shape)),
-                  (ctypes.c_uint64 * max(rank - 1, 1))(*[s * size for s in reversed(strides[:-1])]),
-                  (ctypes.c_uint32 * rank)(*reversed(block)),
-                  (ctypes.c_uint32 * rank)(*reversed(descriptor.get("element_strides", [1] * rank))), interleave, swizzle, 0, fill)
+        start = (ctypes.c_void_p(aligned), types.index(descriptor["dtype"]), ctypes.c_uint32(rank), ctypes.c_uint64(address),
+                 (ctypes.c_uint64 * rank)(*reversed(shape)), (ctypes.c_uint64 * max(rank - 1, 1))(*[s * size for s in reversed(strides[:-1])]))
+        end = ((ctypes.c_uint32 * rank)(*reversed(descriptor.get("element_strides", [1] * rank))), interleave, swizzle, 0, fill)
+        if "lower" in descriptor:  # im2col: the box is pixels and channels
+            corners = [(ctypes.c_int * (rank - 2))(*reversed(descriptor[key])) for key in ("lower", "upper")]
+            self.call("cuTensorMapEncodeIm2col", *start, *corners, ctypes.c_uint32(block[1]), ctypes.c_uint32(block[0]), *end)
+        else:
+            self.call("cuTensorMapEncodeTiled", *start, (ctypes.c_uint32 * rank)(*reversed(block)), *end)
         return ctypes.string_at(aligned, 128)
 
 

@@ -170,6 +170,15 @@ static void test_packed_and_video(void **state) {
     compare_hashes("whole", 1024, 831);
 }
 
+static void test_what_is_flushed(void **state) {
+    (void)state;
+    compare_hashes("tiny", 1024, 74);
+}
+static void test_out_of_bounds(void **state) {
+    (void)state;
+    compare_hashes("oob", 1024, 132);
+}
+
 /* ---- Approximations -------------------------------------------------------------------------------------------- */
 
 /* By how much results may be off the GPU's: the ISA's error, once for each of the two; both rounded. */
@@ -264,6 +273,8 @@ int main(void) {
         cmocka_unit_test(test_f16),
         cmocka_unit_test(test_bf16),
         cmocka_unit_test(test_packed_and_video),
+        cmocka_unit_test(test_what_is_flushed),
+        cmocka_unit_test(test_out_of_bounds),
         cmocka_unit_test(test_approximations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

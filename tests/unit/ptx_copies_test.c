@@ -235,8 +235,8 @@ static void test_bulk(void **state) {
 static uint32_t box(uint32_t i) { /* of 8 x 8 at column 4, row 2 */
     return 1000 + (2 + i / 8) * 32 + 4 + i % 8;
 }
-static uint32_t corner(uint32_t i) { /* at column -3, row 12 */
-    return i / 8 >= 4 || i % 8 < 3 ? 0 : 1000 + (12 + i / 8) * 32 + i % 8 - 3;
+static uint32_t corner(uint32_t i) { /* at column -4, row 12 */
+    return i / 8 >= 4 || i % 8 < 4 ? 0 : 1000 + (12 + i / 8) * 32 + i % 8 - 4;
 }
 static uint32_t swizzled(uint32_t i) { /* of 8 rows of 32 bytes: chunks of 16 change places where bit 7 is 1 */
     return box(i ^ (i >> 3 & 4));
@@ -250,7 +250,7 @@ static uint32_t shifted(uint32_t i) { /* what a store at column 4, row 2 of a 4 
 #define FILL     "ld.global.u32 %r10, [%rd3];\nst.shared.u32 [%r3], %r10;\nfence.proxy.async;\nbar.sync 0;\n"
 static const Case tensors[] = {
     {"a box", 64, 1, MAP(""), INIT EXPECT("256") LOAD("4, 2") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, box},
-    {"edges", 64, 1, MAP(""), INIT EXPECT("256") LOAD("-3, 12") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, corner},
+    {"edges", 64, 1, MAP(""), INIT EXPECT("256") LOAD("-4, 12") WAIT GIVE, PTX_END_COMPLETE, -1, NULL, corner},
     {"swizzled", 64, 1, MAP(", \"swizzle\": 32"), INIT EXPECT("256") LOAD("4, 2") WAIT GIVE, PTX_END_COMPLETE, -1, NULL,
      swizzled},
     {"a store", 64, 1,
@@ -260,6 +260,8 @@ static const Case tensors[] = {
     {"too few coordinates", 32, 1, MAP(""),
      INIT "@%p0 cp.async.bulk.tensor.1d.shared::cluster.global.tile" TX " [%r1], [%rd4, {4}], [%r2];", PTX_END_FAULT,
      RULE_TMA_COORDINATES, "1 coordinates", NULL},
+    {"not at 16 bytes", 32, 1, MAP(""), INIT LOAD("-3, 2"), PTX_END_FAULT, RULE_TMA_COORDINATES, "multiple of 16",
+     NULL},
     {"a negative store", 32, 1, MAP(""),
      FILL "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd4, {4, -2}], [%r1];\n" DONE,
      PTX_END_FAULT, RULE_TMA_NEGATIVE_STORE, "coordinate 1 is -2", NULL},
@@ -305,6 +307,66 @@ static void test_changed_map(void **state) {
         assert_int_equal(ran.out[i], i / 8 >= 2 ? 0 : 1000 + (2 + i / 8) * 16 + 4 + i % 8);
 }
 
+/* What only sm_100 has: zeros at once, rows that are gathered and scattered, requests for other clusters. */
+#define BLACKWELL ".version 8.7\n.target sm_100a\n.address_size 64\n"
+#define PARAMETERS                                                                                      \
+    ".visible .entry k(.param .u64 .ptr .global .align 16 out, .param .u64 .ptr .global .align 16 in, " \
+    ".param .align 64 .b8 map[128])\n"
+
+static Ran run_blackwell(const char *body, unsigned grid, unsigned threads, const char *descriptor) {
+    char text[8192], launch[8192];
+    unsigned at;
+    snprintf(text, sizeof text, "%s%s%s%s\nret;\n}\n", BLACKWELL, PARAMETERS, BODY, body);
+    at =
+        (unsigned)snprintf(launch, sizeof launch,
+                           "{\"kernel\": \"k\", \"grid\": [%u, 1, 1], \"block\": [%u, 1, 1], \"args\": [{\"tensor\": "
+                           "{\"shape\": [512], \"dtype\": \"i32\", \"zero\": true, \"buffer\": \"out\"}}, {\"tensor\": "
+                           "{\"shape\": [512], \"dtype\": \"i32\", \"buffer\": \"in\", \"data\": [",
+                           grid, threads);
+    for (unsigned i = 0; i < 512; i++)
+        at += (unsigned)snprintf(launch + at, sizeof launch - at, "%s%u", i ? "," : "", 1000 + i);
+    snprintf(launch + at, sizeof launch - at, "]}}, %s]}", descriptor);
+    PtxSchedule schedule = {.kind = SCHEDULE_LAZY};
+    return run_ptx(text, launch, &schedule);
+}
+
+#define ROWS "{\"descriptor\": {\"buffer\": \"in\", \"dtype\": \"i32\", \"shape\": [16, 32], \"block\": [1, 8]}}"
+
+static void test_blackwell(void **state) {
+    (void)state;
+    Ran ran = run_blackwell(
+        "mov.u32 %r10, 9;\nst.shared.u32 [%r3], %r10;\nbar.sync 0;\nmov.u64 %rd10, 64;\n@%p0 st.bulk.weak."
+        "shared::cta [%r1], %rd10, 0;\nbar.sync 0;\n" GIVE,
+        1, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(ran.out[i], i < 16 ? 0 : 9);
+    ran = run_blackwell(INIT EXPECT("128") "@%p0 cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4" TX
+                                           " [%r1], [%rd4, {8, 3, 11, 15, 99}], [%r2];\n" WAIT GIVE,
+                        1, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    static const unsigned rows[] = {3, 11, 15};
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(ran.out[i], i < 24 ? 1000 + rows[i / 8] * 32 + 8 + i % 8 : 0);
+    /* two CTAs of four are run: each takes another one's place */
+    ran = run_blackwell(
+        INIT
+        "mov.u32 %r20, %ctaid.x;\nL: mul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n"
+        "@%p0 atom.global.add.u32 %r21, [%rd10], 1;\n" EXPECT(
+            "16") "@%p0 clusterlaunchcontrol.try_cancel.async."
+                  "shared::cta" TX ".b128 [%r1], [%r2];\nmov.u32 %r22, 0;\n" WAIT
+                  ".reg .b128 answer;\nld.shared.b128 answer, [%r1];\n"
+                  "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p6, answer;\n@!%p6 bra E;\n"
+                  "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r20, answer;\n"
+                  "mul.wide.u32 %rd10, %r20, 4;\nadd.u64 %rd10, %rd0, %rd10;\n@%p0 atom.global.add.u32 %r21, [%rd10], "
+                  "1;\nE:",
+        200, 32, ROWS);
+    assert_string_equal(ran.what, "");
+    assert_int_equal(ran.end, PTX_END_COMPLETE);
+    for (unsigned i = 0; i < 200; i++)
+        assert_int_equal(ran.out[i], 1);
+}
+
 static void test_encoding(void **state) {
     (void)state;
     TensorMap map = {.kind = TENSORMAP_IM2COL,
@@ -344,6 +406,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thread_copies), cmocka_unit_test(test_not_over),    cmocka_unit_test(test_bulk),
         cmocka_unit_test(test_tensors),       cmocka_unit_test(test_changed_map), cmocka_unit_test(test_encoding),
+        cmocka_unit_test(test_blackwell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,30 @@ static void calls_itself(void **state) {
         1, 12, 0, PTX_END_COMPLETE, is_factorial);
 }
 
+static void is_guarded(PtxRunning *r) {
+    bool known = true;
+    for (uint32_t i = 0; i < 40; i++) {
+        if (i % 4 == 3)
+            ptx_running_word(r, i, &known), assert_false(known); /* it ended in the function */
+        else
+            ptx_running_is(r, i, i % 4 == 2 ? 50 : i % 4 == 1 ? 60 : i);
+    }
+    ptx_running_is(r, 40, 0x77777777);
+}
+
+/* Calls, returns and ends that only some lanes make; the last warp has eight. */
+static void guarded_calls(void **state) {
+    (void)state;
+    run_text("sm_90",
+             ".func (.reg .b32 to) f(.reg .b32 from) { .reg .pred %p, %q; .reg .b32 %r; and.b32 %r, from, 3;\n"
+             "mov.u32 to, 50; setp.eq.u32 %p, %r, 3; setp.eq.u32 %q, %r, 2; @%p exit; @%q ret; mov.u32 to, 60; ret; "
+             "}\n" KERNEL(OWN
+                          "and.b32 %r2, %r1, 3; setp.ne.u32 %p1, %r2, 0; mov.u32 %r3, %r1; @%p1 call (%r3), f, (%r1);\n"
+                          "activemask.b32 %r4; " GIVE(
+                              "%r3") "setp.ge.u32 %p2, %r1, 32; @%p2 exit; st.global.u32 [%rd2+160], %r4; ret;"),
+             1, 40, 0, PTX_END_COMPLETE, is_guarded);
+}
+
 static void is_indirect(PtxRunning *r) {
     for (uint32_t i = 0; i < 32; i++)
         ptx_running_is(r, i, i % 2 ? i + 1000 : i + 2000);
@@ -339,6 +363,25 @@ static void lanes_wait_for_each_other(void **state) {
              1, 64, 0, PTX_END_COMPLETE, is_locked);
 }
 
+static void has_patience(PtxRunning *r) {
+    ptx_running_is(r, 0, 7);
+}
+
+/* One lane counts while it waits for what the others do behind the place where they would meet it. */
+static void lanes_do_not_wait_for_ever(void **state) {
+    (void)state;
+    run_text(
+        "sm_90",
+        ".global .u32 flag;\n" KERNEL(
+            POINTERS
+            "mov.u32 %r4, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra BOTH;\n"
+            "WAIT: add.u32 %r4, %r4, 1; ld.acquire.gpu.global.u32 %r3, [flag]; setp.eq.u32 %p2, %r3, 0;\n"
+            "@%p2 bra WAIT; st.global.u32 [%rd2], %r3;\n"
+            "BOTH: setp.ne.u32 %p3, %r1, 31; @%p3 bra END; mov.u32 %r5, 7; st.release.gpu.global.u32 [flag], %r5;\n"
+            "END: ret;"),
+        1, 32, 0, PTX_END_COMPLETE, has_patience);
+}
+
 static void is_synced(PtxRunning *r) {
     for (uint32_t i = 0; i < 32; i++)
         ptx_running_is(r, i, i % 2 ? 1 : 2);
@@ -352,6 +395,16 @@ static void lanes_sync_apart(void **state) {
                         "bar.warp.sync -1; mov.u32 %r3, 1; bra BOTH;\n"
                         "EVEN: bar.warp.sync -1; mov.u32 %r3, 2;\n"
                         "BOTH: " GIVE("%r3") "ret;"),
+             1, 32, 0, PTX_END_COMPLETE, is_synced);
+}
+
+/* Each lane with its neighbor, all by one instruction. */
+static void lanes_sync_in_pairs(void **state) {
+    (void)state;
+    run_text("sm_90",
+             KERNEL(OWN "and.b32 %r2, %r1, 30; mov.u32 %r3, 3; shl.b32 %r3, %r3, %r2; setp.lt.u32 %p1, %r1, 16;\n"
+                        "@%p1 bra LOW; bar.warp.sync %r3; bra BOTH; LOW: bar.warp.sync %r3;\n"
+                        "BOTH: activemask.b32 %r4; and.b32 %r5, %r1, 1; sub.u32 %r6, 2, %r5; " GIVE("%r6") "ret;"),
              1, 32, 0, PTX_END_COMPLETE, is_synced);
 }
 
@@ -390,6 +443,35 @@ static void bounds(void **state) {
                      "mov.u64 %rd1, c; cvta.const.u64 %rd2, %rd1; mov.u32 %r1, 1; st.u32 [%rd2], %r1; ret;"),
                  0, RULE_ACCESS_INVALID, 1);
     expect_fault(KERNEL("trap;"), 0, RULE_KERNEL_TRAP, UINT32_MAX);
+}
+
+static void recursion_has_an_end(void **state) {
+    (void)state;
+    expect_fault(".func f() { call f; ret; }\n" KERNEL("call f; ret;"), 0, RULE_LOCAL_OUT_OF_BOUNDS, UINT32_MAX);
+}
+
+/* A loop whose end nobody knows ends in every world; which way a branch goes depends on it. */
+static void worlds(void **state) {
+    (void)state;
+    PtxRunning r;
+    uint32_t ways = 0;
+    ptx_running_read(&r, "sm_90",
+                     KERNEL(POINTERS "mov.u32 %r2, 0; L: add.u32 %r2, %r2, 1; mov.u32 %r3, %clock;\n"
+                                     "setp.lt.u32 %p1, %r3, 100; @%p1 bra L; mov.u32 %r4, %clock; mov.u32 %r5, 1;\n"
+                                     "setp.lt.u32 %p2, %r4, 100; @%p2 mov.u32 %r5, 2; st.global.u32 [%rd2], %r2;\n"
+                                     "st.global.u32 [%rd2+4], %r5; ret;"));
+    for (unsigned world = 0; world < 4; world++) {
+        bool known;
+        const char *problem;
+        if (!r.machine)
+            r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+        r.machine->world = world;
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        uint32_t turns = ptx_running_word(&r, 0, &known) > 1, way = ptx_running_word(&r, 1, &known) > 1;
+        ways |= 1 << (2 * turns + way);
+    }
+    assert_int_equal(ways, 15);
+    ptx_running_end(&r);
 }
 
 static void nothing_is_out_of_bounds(void **state) {
@@ -446,6 +528,7 @@ int main(void) {
         cmocka_unit_test(goes_by_tables),
         cmocka_unit_test(calls_functions),
         cmocka_unit_test(calls_itself),
+        cmocka_unit_test(guarded_calls),
         cmocka_unit_test(calls_by_address),
         cmocka_unit_test(generic_addresses),
         cmocka_unit_test(atomics_are_apart),
@@ -455,9 +538,13 @@ int main(void) {
         cmocka_unit_test(livelock_is_proven),
         cmocka_unit_test(loops_in_functions),
         cmocka_unit_test(lanes_wait_for_each_other),
+        cmocka_unit_test(lanes_do_not_wait_for_ever),
         cmocka_unit_test(lanes_sync_apart),
+        cmocka_unit_test(lanes_sync_in_pairs),
         cmocka_unit_test(lanes_do_not_come),
         cmocka_unit_test(bounds),
+        cmocka_unit_test(recursion_has_an_end),
+        cmocka_unit_test(worlds),
         cmocka_unit_test(nothing_is_out_of_bounds),
         cmocka_unit_test(unknown_values),
         cmocka_unit_test(what_is_not_modeled_stops),

@@ -37,7 +37,7 @@ typedef struct PtxRunning {
 static inline void ptx_running_read(PtxRunning *r, const char *target, const char *text) {
     memset(r, 0, sizeof *r);
     Text all = {0};
-    text_addf(&all, ".version 8.7\n.target %s\n.address_size 64\n%s", target, text);
+    text_addf(&all, ".version 9.0\n.target %s\n.address_size 64\n%s", target, text);
     r->source = source_copy("test.ptx", all.data, all.size);
     text_free(&all);
     if (!ptx_read(&r->module, r->source, true, &r->diagnostics))

@@ -2,6 +2,7 @@
  */
 #include "ptx_running.h"
 
+#undef KERNEL
 #define KERNEL(body)                                                                                           \
     ".visible .entry k(.param .u64 in, .param .u64 out)"                                                       \
     "{ .reg .pred %p<8>; .reg .b32 %r<80>; .reg .b64 %rd<20>; .shared .align 1024 .b8 tile[16384];"            \
@@ -79,19 +80,32 @@ static void shapes(void **state) {
     }
 }
 
-/* A load that lands late: nobody knows its registers before the wait. */
+static void see_load(void *observer, const PtxEvent *event) {
+    unsigned *order = observer;
+    if (event->kind == PTX_EVENT_AWAIT && event->group == GROUP_TENSOR_LOAD)
+        order[1] = ++order[0];
+    if (event->kind == PTX_EVENT_ACCESS && event->access.kind == EFFECT_READ &&
+        event->spots[0].block->space == PTX_SPACE_TENSOR)
+        order[2] = ++order[0];
+}
+
+/* A load that lands late: what it loads is in its registers at once, which wait for it in hardware; tensor memory is
+ * read when it lands, which is before the wait is over. */
 static void loads_land(void **state) {
     (void)state;
     PtxRunning r;
+    unsigned order[3] = {0};
     start(&r, 32, SCHEDULE_LAZY,
           KERNEL(ALLOCATE("32") STORE
                  "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r30}, [%r10]; st.global.u32 [%rd3], %r30;\n"
                  "tcgen05.wait::ld.sync.aligned; st.global.u32 [%rd3+128], %r30;\n" FREE("32") "ret;"));
+    r.machine->observe = see_load;
+    r.machine->observer = order;
     ptx_running_expect(&r, PTX_END_COMPLETE);
-    bool known = true;
-    ptx_running_word(&r, 5, &known);
-    assert_false(known);
+    ptx_running_is(&r, 5, 5 * 512);
     ptx_running_is(&r, 32 + 5, 5 * 512);
+    assert_int_equal(order[2], 1);
+    assert_int_equal(order[1], 2);
     ptx_running_end(&r);
 }
 
@@ -278,6 +292,74 @@ static void copies(void **state) {
     ptx_running_end(&r);
 }
 
+/* ---- Two CTAs ---- */
+
+/* As FILL, but what a word is depends on the CTA's rank (%r50), too. Both CTAs have all of it before one begins. */
+#define PAIR                                                                                                      \
+    "mov.u32 %r50, %cluster_ctarank; @%p2 mbarrier.init.shared::cta.b64 [%r61], 1; mov.u32 %r4, %r1;\n"           \
+    "@%p1 tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%r60], 32; bar.sync 0;\n"                      \
+    "ld.shared.u32 %r9, [where]; and.b32 %r11, %r3, 3; shl.b32 %r11, %r11, 21; add.u32 %r10, %r9, %r11;\n"        \
+    "FILL: add.u32 %r51, %r4, %r50; and.b32 %r5, %r51, 3; add.u32 %r6, %r51, 1; shr.u32 %r7, %r51, 4;\n"          \
+    "xor.b32 %r6, %r6, %r7; and.b32 %r6, %r6, 3; cvt.rn.f16.u32 %h1, %r5; cvt.rn.f16.u32 %h2, %r6;\n"             \
+    "mov.b32 %r8, {%h1, %h2}; shl.b32 %r7, %r4, 2; add.u32 %r7, %r7, %r2; st.shared.u32 [%r7], %r8;\n"            \
+    "add.u32 %r4, %r4, 128; setp.lt.u32 %p3, %r4, 4096; @%p3 bra FILL; fence.proxy.async.shared::cta;\n"          \
+    "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; setp.eq.u32 %p7, %r50, 0; and.pred %p7, %p7, " \
+    "%p2;\n"
+#define PAIR_MMA(shape)                                                                                            \
+    "mov.u32 %r15, " shape "; setp.ne.u32 %p4, %r1, %r1; mov.u16 %h3, 3;\n"                                        \
+    "@%p7 tcgen05.mma.cta_group::2.kind::f16 [%r9], %rd8, %rd9, %r15, %p4;\n"                                      \
+    "@%p7 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r61], %h3;\n" \
+    "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p6, [%r61], 0; @!%p6 bra AGAIN;\n"
+/* Word 512 * rank + 4 * thread on. */
+#define PAIR_GIVE                                                                                              \
+    "tcgen05.ld.sync.aligned.32x32b.x4.b32 {%r30,%r31,%r32,%r33}, [%r10+4]; tcgen05.wait::ld.sync.aligned;\n"  \
+    "shl.b32 %r52, %r50, 7; add.u32 %r52, %r52, %r1; mul.wide.u32 %rd6, %r52, 16; add.s64 %rd6, %rd6, %rd2;\n" \
+    "st.global.v4.u32 [%rd6], {%r30,%r31,%r32,%r33};\n"                                                        \
+    "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"                                          \
+    "@%p1 tcgen05.dealloc.cta_group::2.sync.aligned.b32 %r9, 32; ret;"
+
+static double element_of(uint32_t rank, uint32_t byte) {
+    return element(byte + 4 * rank);
+}
+
+/* Each has half of the rows of A and D, and half of the columns of B. With 64 rows in each the two halves of the
+ * columns stand in different lanes. */
+static void pairs(void **state) {
+    (void)state;
+    for (unsigned whole = 0; whole < 2; whole++) {
+        PtxRunning r;
+        const char *problem;
+        ptx_running_read(
+            &r, "sm_100a",
+            whole
+                ? KERNEL(".reg .b16 %h<4>;\n" PAIR DESCRIPTORS("0x0000400801000000") PAIR_MMA("0x10040010") PAIR_GIVE)
+                : KERNEL(".reg .b16 %h<4>;\n" PAIR DESCRIPTORS("0x0000400801000000") PAIR_MMA("0x08040010") PAIR_GIVE));
+        r.launch.block[0] = 128;
+        r.launch.grid[0] = r.launch.cluster[0] = 2;
+        r.schedule.kind = whole ? SCHEDULE_LAZY : SCHEDULE_EAGER;
+        r.machine = ptx_machine(r.program, &r.launch, GEAR_DATA, &problem);
+        assert_non_null(r.machine);
+        r.machine->budget = 10000000;
+        ptx_running_expect(&r, PTX_END_COMPLETE);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            for (uint32_t lane = 0; lane < 128; lane++)
+                for (uint32_t e = 0; e < 4; e++) {
+                    uint32_t row = whole ? lane : lane % 64, column = 4 + e + (whole ? 0 : lane / 64 * 8);
+                    double sum = 0;
+                    for (uint32_t k = 0; k < 16; k++) {
+                        uint32_t in_row = k % 8 * 2 + k / 8 * 4096;
+                        sum += element_of(rank, row * 16 + in_row) *
+                               element_of(column / 8, 8192 + column % 8 * 16 + in_row);
+                    }
+                    bool known = true;
+                    uint32_t word = ptx_running_word(&r, rank * 512 + lane * 4 + e, &known);
+                    assert_true(known);
+                    assert_true((double)as_float(word) == sum);
+                }
+        ptx_running_end(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes),
@@ -288,6 +370,7 @@ int main(void) {
         cmocka_unit_test(nobody_commits),
         cmocka_unit_test(commits_of_others),
         cmocka_unit_test(copies),
+        cmocka_unit_test(pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

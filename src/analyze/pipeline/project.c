@@ -8,7 +8,7 @@
 static bool asks_all(const Result *result) {
     const Question *question = &result->question;
     return question->lint && !question->lint_only && question->membar && question->global && !question->only_launch &&
-           !result->trail;
+           !result->trail && !(result->ptx && (result->launch || result->threads_trail)); /* that launch alone */
 }
 
 /* The lines of its own source that a kernel has ops on. */
@@ -23,6 +23,21 @@ static void look_at_lines(Result *result, size_t kernel) {
             project_looked_at_line(result->question.project, module->source->name, location_text(location),
                                    location->line);
         last = location ? location : last;
+    }
+}
+
+/* The same of PTX, from .loc. */
+static void look_at_ptx(Result *result, size_t kernel) {
+    enum { MOST_PLACES = 8 };
+    const PtxFunction *function = &result->ptx->functions[result->entries[kernel]];
+    PtxPlace places[MOST_PLACES];
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        if (result->ptx->statements[i].kind != PTX_LOC)
+            continue;
+        uint32_t count = i + 1 < function->end ? ptx_places(result->ptx, i + 1, places, MOST_PLACES) : 0;
+        for (uint32_t k = 0; k < count; k++)
+            project_looked_at_line(result->question.project, result->module->source->name, places[k].file,
+                                   places[k].line);
     }
 }
 
@@ -44,5 +59,8 @@ void step_project(Result *result, size_t kernel) {
     if (!asks_all(result) || verdict->incomplete_count || verdict->kind == VERDICT_INCOMPLETE)
         return;
     project_looked_at(project, verdict);
-    look_at_lines(result, kernel);
+    if (result->ptx)
+        look_at_ptx(result, kernel);
+    else
+        look_at_lines(result, kernel);
 }

@@ -314,7 +314,7 @@ static bool check_ptx_launch(Result *result) {
         ThreadsOptions options = result_threads(result, i);
         if (*result->problem)
             return false;
-        const char *problem = threads_problem(result->ptx, result->entries[i], &options, &result->arena);
+        const char *problem = threads_launch_problem(result->ptx, result->entries[i], &options, &result->arena);
         if (problem)
             return result_fail(result, "@%.*s: %s", STR_ARG(result_name(result, i)), problem);
     }

@@ -158,6 +158,46 @@ static uint32_t definition_of(const PtxModule *module, uint32_t declared) {
     return declared;
 }
 
+static void walk_function(Walk *walk, uint32_t function) {
+    walk->reach.calls = true;
+    if (walk->seen[function])
+        return;
+    walk->seen[function] = true;
+    walk->open[walk->open_count++] = function;
+}
+
+/* Functions among operands, whose addresses are taken there; whether there is one. */
+static bool walk_addresses(Walk *walk, const PtxOperand *operands, uint32_t count) {
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (operands[i].kind != PTX_CALLEE)
+            continue;
+        uint32_t function = definition_of(walk->lint->module, operands[i].a);
+        any = true;
+        if (walk->lint->module->functions[function].body)
+            walk_function(walk, function);
+    }
+    return any;
+}
+
+/* A call of an address: it is that of one of the functions whose addresses the module takes. False: it takes none. */
+static bool walk_indirect(Walk *walk) {
+    const PtxModule *module = walk->lint->module;
+    bool any = false;
+    for (uint32_t i = 0; i < module->variables_count; i++)
+        any |=
+            walk_addresses(walk, &module->operands[module->variables[i].initial], module->variables[i].initial_count);
+    for (uint32_t i = 0; i < module->statements_count; i++) {
+        const PtxStatement *at = &module->statements[i];
+        uint32_t count;
+        if (at->kind != PTX_INSTRUCTION || module->forms[at->what].evaluator == PTX_EVALUATE_CALL)
+            continue;
+        const PtxOperand *operands = ptx_operands(module, at, &count);
+        any |= walk_addresses(walk, operands, count);
+    }
+    return any;
+}
+
 static void walk_call(Walk *walk, uint32_t statement) {
     const PtxModule *module = walk->lint->module;
     uint32_t count, callee = PTX_NONE;
@@ -166,7 +206,8 @@ static void walk_call(Walk *walk, uint32_t statement) {
         if (operands[i].kind == PTX_CALLEE)
             callee = operands[i].a;
     if (callee == PTX_NONE) {
-        note_unknown(walk, statement, "which function it calls is not known");
+        if (!walk_indirect(walk))
+            note_unknown(walk, statement, "which function it calls is not known");
         return;
     }
     callee = definition_of(module, callee);
@@ -176,11 +217,8 @@ static void walk_call(Walk *walk, uint32_t statement) {
         note_unknown(
             walk, statement,
             verdict_text(walk->lint->verdict, "what %.*s does is not known: it has no body here", STR_ARG(name)));
-    if (!function->body || walk->seen[callee])
-        return;
-    walk->reach.calls = true;
-    walk->seen[callee] = true;
-    walk->open[walk->open_count++] = callee;
+    if (function->body)
+        walk_function(walk, callee);
 }
 
 static void walk_effect(Reach *reach, const Effect *effect) {

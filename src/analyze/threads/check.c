@@ -3,6 +3,7 @@
 
 #include "analyze/threads/classes.h"
 #include "base/deadline.h"
+#include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
 
 enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
@@ -47,6 +48,8 @@ static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
 typedef struct Audience {
     ThreadsCheck *check;
     PtxWatch *watch;
+    uint32_t told; /* explorations: races that have been */
+    bool wrong;    /* ... and a run ended as it must not */
 } Audience;
 
 static void observe(void *observer, const PtxEvent *event) {
@@ -67,14 +70,20 @@ static void begin_run(void *to) {
 static void end_run(const Audience *audience) {
     if (audience->watch)
         ptx_watch_end(audience->watch);
+    const char *problem = audience->watch ? ptx_watch_problem(audience->watch) : NULL;
+    if (problem)
+        verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
     audience->check->runs++;
 }
 
-static bool has_races(const PtxWatch *watch) {
+/* Races that matter: CTAs that write the same say nothing of others, which may not. */
+static bool has_races(PtxWatch *watch) {
     uint32_t count = 0;
-    if (watch)
-        (void)ptx_watch_races(watch, &count);
-    return count > 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!races[i].same_value)
+            return true;
+    return false;
 }
 
 /* A CTA has run that speaks for others; what it shows beside races is told at once. */
@@ -110,10 +119,43 @@ static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
     return true;
 }
 
+/* ---- Explorations -------------------------------------------------------------------------------- */
+
+static uint32_t see_sources(void *to, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
+    return ptx_watch_sources(((const Audience *)to)->watch, event, lane, writes, most);
+}
+
+static void choose_source(void *to, uint32_t write) {
+    ptx_watch_choose(((const Audience *)to)->watch, write);
+}
+
+static uint32_t count_writes(void *to) {
+    return ptx_watch_writes(((const Audience *)to)->watch);
+}
+
+static bool end_explored(void *to, PtxEnd end, const Trail *trail);
+
+static PtxExplorer explorer_of(Audience *audience) {
+    return (PtxExplorer){.context = audience,
+                         .start = begin_run,
+                         .observe = observe,
+                         .sources = see_sources,
+                         .choose = choose_source,
+                         .writes = count_writes,
+                         .end = end_explored};
+}
+
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch) {
     PtxMachine *machine = check->machine;
-    Audience audience = {check, watch};
+    Audience audience = {.check = check, .watch = watch};
     PtxEnd end;
+    if (run->schedule.explored && watch) {
+        PtxExplorer explorer = explorer_of(&audience);
+        machine->world = run->world;
+        end = ptx_explore_replay(machine, &explorer, run->schedule.replay);
+        end_run(&audience);
+        return end;
+    }
     machine->world = run->world;
     machine->observe = observe;
     machine->observer = &audience;
@@ -172,31 +214,46 @@ static bool decides(const PtxMachine *machine, const PtxCode *source) {
     return false;
 }
 
+/* Where it was read; of shared memory, of a CTA that may be over. */
+static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
+    const PtxMachine *machine = check->machine;
+    const PtxCta *cta = machine->ctas[unset->cta];
+    *over = (PtxBlock){.space = unset->space, .name = unset->name};
+    if (unset->space != PTX_SPACE_GLOBAL)
+        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (machine->blocks[i].name == unset->name)
+            return (PtxSpot){&machine->blocks[i], unset->offset};
+    return (PtxSpot){over, unset->offset};
+}
+
 static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
     Verdict *verdict = check->verdict;
     for (uint32_t i = 0; i < check->machine->unset_count; i++) {
         const PtxUnset *unset = &check->machine->unset[i];
         uint32_t line = code_line(check->program, unset->code);
-        bool told = unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool global = unset->space == PTX_SPACE_GLOBAL;
+        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
         for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
             told = verdict->findings[k].places[0].ir_line == line;
         if (told)
             continue;
-        PtxCta *cta = check->machine->ctas[unset->cta];
-        PtxBlock unknown = {.space = PTX_SPACE_SHARED};
-        PtxSpot spot = {cta ? &cta->shared : &unknown, unset->offset};
+        PtxBlock over;
+        PtxSpot spot = unset_spot(check, unset, &over);
         const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
         Finding *finding = verdict_finding(verdict);
-        finding->rule = RULE_SHARED_UNINITIALIZED;
-        finding->space = "shared";
+        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
+        finding->space = global ? "global" : "shared";
         finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
-        finding->why = "No thread of the CTA has written it since the CTA started.";
-        finding->fix = "Write it first, and put __syncthreads() between the write and the read.";
+        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
+                              : "No thread of the CTA has written it since the CTA started.";
+        finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
+                              : "Write it first, and put __syncthreads() between the write and the read.";
         finding->launch = check->launch->text;
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!decides(check->machine, unset->code)) {
+        if (!global && !decides(check->machine, unset->code)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
@@ -243,29 +300,37 @@ static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, const PtxWatch *watch, uint32_t told) {
+static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (; told < count; told++)
-        (void)threads_race(check, &races[told], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
+        if (races[i].rule == RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++)
+        if (races[i].rule != RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
     return count;
 }
 
 /* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, const PtxWatch *watch) {
+static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(
-            check->verdict, "", code_line(check->program, races[i].second.code),
-            "for some choices of data that is not known, this access races with the one at line %u: give "
-            "the data with the launch",
-            code_line(check->program, races[i].first.code));
+    for (uint32_t i = 0; i < count; i++) {
+        Doubt *doubt = &check->doubts[DOUBTED_DATA];
+        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
+            continue;
+        doubt->line = code_line(check->program, races[i].second.code);
+        doubt->text = verdict_text(check->verdict,
+                                   "for some choices of data that is not known, this access races with the one at line "
+                                   "%u: give the data with the launch",
+                                   code_line(check->program, races[i].first.code));
+    }
 }
 
-static PtxWatch *watch_new(ThreadsCheck *check) {
+static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
     const char *problem = "";
-    PtxWatchOptions options = {.volatile_races = check->options->volatile_races};
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
@@ -281,7 +346,7 @@ static void run_worlds(ThreadsCheck *check) {
     bool single = check->machine->guess_count == 1;
     for (unsigned world = 1; world < WORLDS; world++) {
         ThreadsRun run = {.world = world};
-        PtxWatch *watch = watch_new(check);
+        PtxWatch *watch = watch_new(check, false);
         PtxEnd end = runs_make(check, &run, watch);
         single &= check->machine->guess_count <= 1;
         if (single)
@@ -302,13 +367,16 @@ static void run_worlds(ThreadsCheck *check) {
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
 
-/* Others than the eager one. */
-static uint32_t list_orders(const ThreadsCheck *check, ThreadsOrders orders, bool open, PtxSchedule *list) {
+/* Others than the eager one. `open`: something that was read depends on the order; `phases`: of an mbarrier may pass
+ * unseen by a thread that is slow. */
+static uint32_t list_orders(const ThreadsCheck *check, bool open, bool phases, PtxSchedule *list) {
+    ThreadsOrders orders = check->options->orders;
     uint32_t count = 0, random = check->options->random ? check->options->random : USUAL_RANDOM;
     bool all = orders == ORDERS_ALL || (orders == ORDERS_DIRECTED && open);
-    if (all)
+    bool other = all || (orders == ORDERS_DIRECTED && phases);
+    if (other)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_EAGER, .mirrored = true};
-    if (all || orders == ORDERS_LAZY)
+    if (other || orders == ORDERS_LAZY)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_LAZY};
     if (all || orders == ORDERS_ROUND_ROBIN)
         list[count++] = (PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN};
@@ -320,7 +388,7 @@ static uint32_t list_orders(const ThreadsCheck *check, ThreadsOrders orders, boo
 static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, const PtxCode *why) {
     uint32_t most = 8 + (check->options->random ? check->options->random : USUAL_RANDOM);
     PtxSchedule *list = ARENA_ARRAY(&check->arena, PtxSchedule, most);
-    uint32_t count = list_orders(check, check->options->orders, why != NULL, list), made = 0;
+    uint32_t count = list_orders(check, why != NULL, history_any(check->history), list), made = 0;
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
@@ -331,6 +399,41 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
     if (why && made)
         verdict_note(check->verdict, "what is read at line %u depends on the order of threads: %u schedules were tried",
                      code_line(check->program, why), made + 1);
+}
+
+/* A run of an exploration; its trail is a schedule like any other. */
+static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
+    Audience *audience = to;
+    ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
+    end_run(audience);
+    audience->told = tell_races(audience->check, &run, audience->watch, audience->told);
+    if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
+        return false;
+    audience->wrong = !judge(audience->check, &run, end);
+    return audience->wrong;
+}
+
+/* Every order of a small kernel, and what its reads may give in it. False: there are too many. */
+static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
+    enum { MOST_THREADS = 512, MOST_INSTRUCTIONS = 4096, MOST_RUNS = 2000 };
+    const PtxMachine *machine = check->machine;
+    PtxExplored explored;
+    if ((uint64_t)machine->cta_count * machine->threads_per_cta > MOST_THREADS || machine->used > MOST_INSTRUCTIONS ||
+        machine->guess_count || machine->gear != GEAR_DATA)
+        return false;
+    Audience audience = {.check = check, .watch = watch_new(check, true)};
+    PtxExplorer explorer = explorer_of(&audience);
+    if (!audience.watch)
+        return false;
+    ptx_explore(check->machine, &explorer, MOST_RUNS, &explored);
+    if (audience.wrong)
+        return true;
+    if (!explored.complete || ptx_watch_problem(audience.watch))
+        return false;
+    verdict_note(check->verdict,
+                 "what is read at line %u depends on the order of threads: all orders that differ were run, %llu",
+                 code_line(check->program, why), (unsigned long long)explored.runs);
+    return true;
 }
 
 /* ---- A launch ------------------------------------------------------------------------------------ */
@@ -363,7 +466,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
-        *watch = watch_new(check);
+        *watch = watch_new(check, false);
         end = runs_make(check, run, *watch);
     }
     return end;
@@ -379,6 +482,18 @@ static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
                     .events = check->events};
 }
 
+/* Whether two threads write the same bytes: what they write decides how grave that is. */
+static bool has_writes(PtxWatch *watch) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (races[i].rule == RULE_RACE_WAW)
+            return true;
+    return false;
+}
+
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch);
+
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     ThreadsOrders orders = check->options->orders;
     ThreadsRun first = {0};
@@ -389,23 +504,30 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     PtxEnd end = run_first(check, launch, &first, &watch);
     if (!check->machine)
         return;
+    if (check->options->gear == GEAR_SLICE && has_writes(watch)) {
+        check_with_data(check, launch);
+        return;
+    }
     uint32_t told = tell_races(check, &first, watch, 0);
     tell_unset(check, &first);
     tell_overwrite(check, &first);
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    check->completed += end == PTX_END_COMPLETE;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
     if (guessed)
         run_worlds(check);
+    if (why && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
+        return;
     run_orders(check, watch, told, why);
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check));
+        run_all(check, launch, watch_new(check, false));
     add_launch(check, launch);
     runs_close(check);
 }
@@ -432,7 +554,7 @@ static void replay(ThreadsCheck *check) {
     launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
-        PtxWatch *watch = watch_new(check);
+        PtxWatch *watch = watch_new(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
         tell_unset(check, &run);
@@ -466,6 +588,24 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     return count;
 }
 
+/* That some launches do not fit the kernel matters only if no other one does. */
+static void tell_doubts(ThreadsCheck *check) {
+    for (int i = 0; i < DOUBTED_KINDS; i++) {
+        const Doubt *doubt = &check->doubts[i];
+        const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
+        if (!doubt->count)
+            continue;
+        if (i == DOUBTED_FIT && check->completed)
+            verdict_note(check->verdict, "%u of the launches that Weir chose do not fit the kernel: at line %u, %s",
+                         doubt->count, doubt->line, doubt->text);
+        else if (i == DOUBTED_FIT)
+            verdict_incomplete(check->verdict, "", doubt->line,
+                               "no launch that Weir chose fits the kernel: %s: give one with --launch", doubt->text);
+        else
+            verdict_incomplete(check->verdict, "", doubt->line, "%s%s", doubt->text, more);
+    }
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -485,6 +625,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
+    tell_doubts(check);
     threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
@@ -517,6 +658,45 @@ static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     arena_free(&check->arena);
 }
 
+/* The launch of another check, with all of its values. */
+static void check_same(ThreadsCheck *check) {
+    const PtxLaunch *like = check->launch;
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const char *problem = "";
+    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return;
+    }
+    launch->chosen = like->chosen;
+    launch->chosen_grid = like->chosen_grid;
+    launch->chosen_block = like->chosen_block;
+    launch->chosen_shared = like->chosen_shared;
+    launch->text = like->text;
+    for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
+        launch->buffers[i].chosen = like->buffers[i].chosen;
+    if (runs_open(check, launch))
+        run_all(check, launch, watch_new(check, false));
+    runs_close(check);
+}
+
+/* The slice does not have the values that are stored. */
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
+    ThreadsOptions options = *check->options;
+    options.gear = GEAR_DATA;
+    ThreadsCheck again = {.module = check->module,
+                          .entry = check->entry,
+                          .options = &options,
+                          .verdict = check->verdict,
+                          .launch = launch,
+                          .completed = check->completed};
+    memcpy(again.doubts, check->doubts, sizeof again.doubts);
+    with_arena(&again, check_same);
+    memcpy(check->doubts, again.doubts, sizeof again.doubts);
+    check->completed = again.completed;
+    check->runs += again.runs;
+    check->events += again.events;
+}
+
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
     with_arena(&check, check_kernel);
@@ -524,7 +704,7 @@ void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *opti
 
 /* ---- Whether a launch fits ----------------------------------------------------------------------- */
 
-const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
+const char *threads_launch_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
     const Launch *launch = options->trail ? &options->trail->launch : options->launch;
     Arena scratch;
     PtxLaunch bound;

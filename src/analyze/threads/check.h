@@ -37,7 +37,7 @@ typedef struct ThreadsOptions {
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict);
 /* Whether the launch that is given, or what all chosen ones have, fits the kernel; else a sentence in the verdict's
  * arena. */
-const char *threads_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena);
+const char *threads_launch_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena);
 
 /* What one run is shown as. */
 typedef struct ThreadsShow {

@@ -18,9 +18,15 @@ static bool accesses(const PtxEffect *effect) {
     return effect->effect.verb <= EFFECT_UPDATE && (effect->memory || effect->effect.space != SPACE_NONE);
 }
 
+/* A return at the end of a function need not be written. */
+static unsigned effects_at(const ThreadsCheck *check, const PtxCode *code, PtxEffect *effects) {
+    const PtxStatement *statement = &check->module->statements[code->statement];
+    return statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
+}
+
 CodeRole code_role(const ThreadsCheck *check, const PtxCode *code) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    unsigned count = effects_at(check, code, effects);
     CodeRole role = ROLE_OTHER;
     for (unsigned i = 0; i < count; i++)
         if (synchronizes(&effects[i]))
@@ -34,7 +40,7 @@ CodeRole code_role(const ThreadsCheck *check, const PtxCode *code) {
 
 bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb, PtxEffect *found) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    unsigned count = effects_at(check, code, effects);
     for (unsigned i = 0; i < count; i++)
         if (effects[i].effect.verb == verb) {
             *found = effects[i];

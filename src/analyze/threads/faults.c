@@ -21,7 +21,9 @@ static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
         return check->launch->chosen;
     if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
         return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
-    if (!is_out_of_bounds(fault->rule))
+    bool misaligned = fault->rule == RULE_ACCESS_ALIGNMENT && /* by a stride, perhaps, that callers never give */
+                      (!fault->block || fault->block->space == PTX_SPACE_GLOBAL);
+    if (!is_out_of_bounds(fault->rule) && !misaligned)
         return false;
     bool chosen = check->launch->chosen;
     for (uint32_t i = 0; fault->block && i < check->launch->buffer_count; i++)
@@ -29,15 +31,19 @@ static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     return chosen;
 }
 
-static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
+static void say_made_up(ThreadsCheck *check, const PtxFault *fault) {
     uint32_t line = code_line(check->program, fault->code);
-    if (fault->rule == RULE_KERNEL_TRAP)
-        verdict_note(check->verdict, "line %u traps at a launch that Weir chose (%s), which does not count", line,
-                     check->launch->text);
-    else
+    const char *what = fault->what ? fault->what : rule_of(fault->rule)->summary;
+    Doubt *doubt = &check->doubts[DOUBTED_FIT];
+    if (!check->launch->chosen) {
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
-                           fault->what ? fault->what : check->launch->text);
+                           "an access is out of range of memory that the launch does not give: %s", what);
+        return;
+    }
+    if (!doubt->count++) {
+        doubt->line = line;
+        doubt->text = verdict_text(check->verdict, "%s (%s)", what, check->launch->text);
+    }
 }
 
 static const char *fix_of(RuleId rule) {
@@ -66,6 +72,8 @@ static const char *fix_of(RuleId rule) {
         return "Invalidate the mbarrier after its last use only, with a barrier in between.";
     case RULE_NAMED_COUNT:
         return "Let all threads that use the barrier give the same number of threads.";
+    case RULE_THREADS_MASK:
+        return "Give a mask of exactly the lanes that come there (__ballot_sync of the same condition).";
     case RULE_THREADS_DIVERGENT_WARP:
         return "Let all threads of the warp execute the instruction together: move it out of the condition.";
     default:
@@ -87,6 +95,8 @@ static const char *space_of(const PtxFault *fault) {
 /* "thread 5 of CTA 2: 16 bytes behind the end of x" */
 static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) {
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
+    if (fault->rule == RULE_CLUSTER_EXIT)
+        return verdict_text(check->verdict, "%s accesses the shared memory of a CTA that has exited", thread);
     if (fault->what)
         return verdict_text(check->verdict, "%s: %s", thread, fault->what);
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
@@ -133,10 +143,10 @@ void threads_unmodeled(ThreadsCheck *check) {
     const PtxCode *code = machine->unknown;
     Str form = code ? code->form->text : STR("");
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
-                       code ? code_line(check->program, code) : 0, "%s",
-                       machine->unknown_why
-                           ? machine->unknown_why
-                           : "the machine does not run this instruction: nothing after it was checked");
+                       code ? code_line(check->program, code) : 0, "%s%s",
+                       machine->unknown_why ? machine->unknown_why
+                                            : "the machine does not run this instruction: nothing after it was checked",
+                       machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
 /* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */

@@ -25,6 +25,10 @@ void history_clear(History *history) {
     history->overwrite = (Overwrite){0};
 }
 
+bool history_any(const History *history) {
+    return history->count > 0;
+}
+
 Overwrite history_overwrite(const History *history) {
     return history->overwrite;
 }
@@ -69,8 +73,10 @@ static void add_wait(MbarrierHistory *item, const PtxWarp *warp, uint32_t phase)
  * of all of them settles most writes. */
 static void look_at_write(History *history, const PtxEvent *event) {
     for (uint32_t i = 0; i < event->spot_count && !history->overwrite.code; i++) {
+        if (!event->flight && !(event->lanes >> i & 1)) /* nothing is said of its spot */
+            continue;
         const PtxBlock *block = event->spots[i].block;
-        if (!block || block->space != PTX_SPACE_SHARED || (!event->flight && !(event->lanes >> i & 1)))
+        if (!block || block->space != PTX_SPACE_SHARED)
             continue;
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
         uint64_t begin = block->base + event->spots[i].offset;

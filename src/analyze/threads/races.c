@@ -31,7 +31,7 @@ static bool is_shared(const PtxRace *race) {
 
 /* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
  * asynchronous operation writes again after threads have read it. */
-static RuleId rule_of_race(const PtxRace *race) {
+RuleId threads_race_rule(const PtxRace *race) {
     bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
@@ -158,7 +158,7 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 /* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
-    return check->launch->chosen && !is_shared(race);
+    return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
 /* How grave it is at a launch whose block nobody knows. */
@@ -169,15 +169,39 @@ static void grade(const ThreadsCheck *check, Finding *finding) {
     }
 }
 
-/* The same two instructions again, at another launch or in another run. */
-static bool is_told(const ThreadsCheck *check, RuleId rule, uint32_t line, uint32_t other) {
+/* The second place of a finding: behind those that the first one was inlined at. */
+static const FindingPlace *other_place(const Finding *finding) {
+    size_t second = 1;
+    while (second < finding->place_count && !finding->places[second].ir_line)
+        second++;
+    return second < finding->place_count ? &finding->places[second] : NULL;
+}
+
+/* Whether a place is that of an instruction: the same, or one of the same source line, as a loop that was unrolled has
+ * many. */
+static bool is_at(const FindingPlace *place, const FindingPlace *other) {
+    if (place->ir_line == other->ir_line)
+        return true;
+    return *place->file && place->line == other->line && place->column == other->column &&
+           strcmp(place->file, other->file) == 0;
+}
+
+/* The same two instructions again, in whatever order, at another launch or in another run. */
+static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    enum { MOST_INLINED = 8 };
+    FindingPlace here[1 + MOST_INLINED] = {{.file = ""}}, there[1 + MOST_INLINED] = {{.file = ""}};
+    const char *family = rule_of(rule)->id;
+    code_place(check, race->second.code, &here[0], &here[1]);
+    code_place(check, race->first.code, &there[0], &there[1]);
     for (size_t i = 0; i < check->verdict->finding_count; i++) {
         Finding *finding = &check->verdict->findings[i];
-        size_t second = 1;
-        while (second < finding->place_count && !finding->places[second].ir_line)
-            second++; /* where the first one was inlined */
-        if (finding->rule == rule && second < finding->place_count && finding->places[0].ir_line == line &&
-            finding->places[second].ir_line == other) {
+        const FindingPlace *other = other_place(finding);
+        size_t size = strcspn(family, ".") + 1;
+        if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
+            rule_of(finding->rule)->severity > rule_of(rule)->severity)
+            continue;
+        if ((is_at(&finding->places[0], here) && is_at(other, there)) ||
+            (is_at(&finding->places[0], there) && is_at(other, here))) {
             finding->times++;
             return true;
         }
@@ -200,15 +224,20 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
 }
 
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
-    RuleId rule = rule_of_race(race);
-    uint32_t line = code_line(check->program, race->second.code), other = code_line(check->program, race->first.code);
-    if (is_told(check, rule, line, other))
+    RuleId rule = threads_race_rule(race);
+    const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
+    if (race->first.code == over || race->second.code == over || is_told(check, race, rule))
         return NULL;
     if (is_doubtful(check, race)) {
-        verdict_incomplete(check->verdict, "", line,
-                           "at a launch that Weir chose, %s (%s): whether callers make such launches is not known; "
-                           "give one with --launch",
-                           message_of(check, race, rule), check->launch->text);
+        Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
+        if (!doubt->count++) {
+            doubt->line = code_line(check->program, race->second.code);
+            doubt->text =
+                verdict_text(check->verdict,
+                             "at a launch that Weir chose, %s (%s): whether callers make such launches is not "
+                             "known; give one with --launch",
+                             message_of(check, race, rule), check->launch->text);
+        }
         return NULL;
     }
     const PtxCode *codes[] = {race->second.code, race->first.code};
@@ -217,7 +246,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = why_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE
+                       ? "Both write the same value, so the result does not depend on which of them comes last."
+                       : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
     finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored

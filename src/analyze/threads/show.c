@@ -98,7 +98,10 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
         text_addf(to, "finds that a phase of %s is not complete", place_words(show, event->place));
         break;
     case PTX_EVENT_WAIT:
-        text_addf(to, "has waited for phase %u of %s", event->phase, place_words(show, event->place));
+        if (event->phase == UINT32_MAX)
+            text_addf(to, "does not wait for %s, which is fresh", place_words(show, event->place));
+        else
+            text_addf(to, "has waited for phase %u of %s", event->phase, place_words(show, event->place));
         break;
     case PTX_EVENT_ISSUE:
         text_addf(to, "starts operation %u", event->flight ? event->flight->sequence : 0);

@@ -6,8 +6,9 @@
 
 /* ---- Writing ------------------------------------------------------------------------------------- */
 
-static const char *const schedule_names[] = {"eager", "lazy", "round-robin", "random", "held"}; /* ORDER ScheduleKind */
-static const char *const gear_names[] = {"data", "slice"};                                      /* ORDER PtxGear */
+static const char *const schedule_names[] = {"eager",  "lazy", "round-robin",
+                                             "random", "held", "explored"}; /* ORDER ScheduleKind */
+static const char *const gear_names[] = {"data", "slice"};                  /* ORDER PtxGear */
 
 void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     const PtxSchedule *schedule = &trail->schedule;
@@ -24,6 +25,12 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     else if (schedule->kind == SCHEDULE_HELD)
         text_addf(to, " %u %u %u", schedule->held, schedule->held_count, schedule->held_pc);
     text_char(to, '\n');
+    if (schedule->explored) {
+        text_addf(to, "steps");
+        for (uint32_t i = 0; i < schedule->replay->count; i++)
+            text_addf(to, " %" PRIu32, schedule->replay->steps[i]);
+        text_char(to, '\n');
+    }
     if (schedule->only) {
         text_addf(to, "only");
         for (uint32_t i = 0; i < schedule->only_count; i++)
@@ -79,8 +86,13 @@ static bool read_schedule(const Reading *reading, Str rest) {
             known = true;
         }
     if (!known)
-        return fail(reading, rest.data,
-                    "a schedule is eager, mirrored, lazy, round-robin, random SEED, or held THREAD COUNT CODE");
+        return fail(
+            reading, rest.data,
+            "a schedule is eager, mirrored, lazy, round-robin, random SEED, held THREAD COUNT CODE, or explored");
+    if (schedule->kind == SCHEDULE_REPLAY) {
+        schedule->explored = true;
+        schedule->replay = schedule->replay ? schedule->replay : ARENA_NEW(reading->arena, Trail);
+    }
     if (schedule->kind == SCHEDULE_RANDOM)
         return read_numbers(reading, more, &schedule->seed, 1);
     if (schedule->kind != SCHEDULE_HELD)
@@ -90,6 +102,25 @@ static bool read_schedule(const Reading *reading, Str rest) {
     schedule->held = (uint32_t)numbers[0];
     schedule->held_count = (uint32_t)numbers[1];
     schedule->held_pc = (uint32_t)numbers[2];
+    return true;
+}
+
+/* The choices of an exploration. */
+static bool read_steps(const Reading *reading, Str rest) {
+    Trail *steps = ARENA_NEW(reading->arena, Trail);
+    steps->arena = reading->arena;
+    while (rest.size) {
+        size_t size = 0;
+        uint64_t number;
+        while (size < rest.size && rest.data[size] != ' ')
+            size++;
+        if (!read_numbers(reading, (Str){rest.data, size}, &number, 1))
+            return false;
+        trail_push(steps, number > UINT32_MAX ? UINT32_MAX : (uint32_t)number);
+        size += size < rest.size;
+        rest = (Str){rest.data + size, rest.size - size};
+    }
+    reading->trail->schedule.replay = steps;
     return true;
 }
 
@@ -148,14 +179,17 @@ static bool read_line(Reading *reading, Str line) {
         return read_schedule(reading, rest);
     if (str_is(key, "only"))
         return read_only(reading, rest);
+    if (str_is(key, "steps"))
+        return read_steps(reading, rest);
     if (str_is(key, "gear")) {
         trail->gear = str_is(rest, "slice") ? GEAR_SLICE : GEAR_DATA;
         return str_is(rest, gear_names[trail->gear]) || fail(reading, rest.data, "the gear is 'data' or 'slice'");
     }
     bool world = str_is(key, "world");
     if (!world && !str_is(key, "volatile"))
-        return fail(reading, line.data,
-                    "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule or only");
+        return fail(
+            reading, line.data,
+            "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule, steps or only");
     if (!read_numbers(reading, rest, &number, 1))
         return false;
     if (world)

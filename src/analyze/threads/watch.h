@@ -41,7 +41,7 @@ typedef struct PtxRace {
 
 typedef struct PtxWatchOptions {
     bool volatile_races; /* volatile accesses count as weak ones */
-    bool history;        /* for threads_sources of engine/threads.h */
+    bool history;        /* for ptx_watch_sources */
     size_t memory;       /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;
 
@@ -61,6 +61,12 @@ const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count);
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);
 /* A sentence if some run took more memory than there is, and was not looked at to its end; NULL. */
 const char *ptx_watch_problem(const PtxWatch *watch);
+/* options.history, for whoever explores (emulate/ptx/explore.h): writes that a strong read of the lane may give, by
+ * their numbers in the run, the newest first, at most `most`; which of them the read that is told next gives; how many
+ * writes have been told. */
+uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
+void ptx_watch_choose(PtxWatch *watch, uint32_t write);
+uint32_t ptx_watch_writes(const PtxWatch *watch);
 /* The engine that is behind it, for whoever asks what a read could have read (engine/threads.h). */
 struct Threads *ptx_watch_engine(PtxWatch *watch);
 

@@ -85,16 +85,32 @@ static Str plain_name(Str name) {
     return name;
 }
 
+static void add_bytes(Text *to, uint64_t from, uint32_t bytes) {
+    if (bytes == 1)
+        text_addf(to, "byte %" PRIu64 " of ", from);
+    else
+        text_addf(to, "bytes %" PRIu64 "-%" PRIu64 " of ", from, from + bytes - 1);
+}
+
 static void add_shared(const ThreadsCheck *check, uint64_t at, uint32_t bytes, Text *to) {
     uint32_t variable = shared_at(check, at);
     const PtxSeat *seat = variable == PTX_NONE ? NULL : &check->program->seats[variable];
     bool dynamic = !seat && at >= check->program->dynamic_at;
     uint64_t from = at - (seat ? seat->at : dynamic ? check->program->dynamic_at : 0);
-    text_addf(to, "bytes %" PRIu64 "-%" PRIu64 " of ", from, from + bytes - 1);
+    add_bytes(to, from, bytes);
     if (seat)
         text_add_plain(to, plain_name(ptx_name(check->module, check->module->variables[variable].name)));
     else
         text_addf(to, dynamic ? "dynamic shared memory" : "shared memory");
+}
+
+/* Tensor memory: lanes of 512 columns of 4 bytes each. */
+static void add_tensor(uint64_t offset, uint32_t bytes, Text *to) {
+    uint32_t word = (uint32_t)(offset / 4), last = (uint32_t)((offset + bytes - 1) / 4);
+    text_addf(to, "column %u", word % 512);
+    if (last != word)
+        text_addf(to, " to %u", last % 512);
+    text_addf(to, " of lane %u of tensor memory", word / 512);
 }
 
 const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) {
@@ -104,8 +120,10 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
         text_addf(&text, "memory");
     } else if (block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER) {
         add_shared(check, block->base + spot.offset, bytes, &text);
+    } else if (block->space == PTX_SPACE_TENSOR) {
+        add_tensor(spot.offset, bytes, &text);
     } else {
-        text_addf(&text, "bytes %" PRIu64 "-%" PRIu64 " of ", spot.offset, spot.offset + bytes - 1);
+        add_bytes(&text, spot.offset, bytes);
         if (!block->name)
             text_addf(&text, "%s memory", ptx_space_name(block->space));
         else

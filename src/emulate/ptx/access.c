@@ -118,33 +118,49 @@ static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits)
     return to_bits < 64 ? value & ((UINT64_C(1) << to_bits) - 1) : value;
 }
 
-/* Bytes of 8 and less of each lane at its spot, at some distance. Lanes that are not known. */
-static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
-                         const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
-    uint32_t unknown = 0;
+/* A word of each lane at its spot, at some distance. Lanes that are not known. */
+static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *machine, const PtxCode *code,
+                                                                 PtxGroup *group, uint32_t lanes, const PtxSpot *spots,
+                                                                 unsigned offset, const unsigned bytes, Lanes *values) {
+    uint32_t unknown = 0, never = 0;
+    uint64_t all = 0;
+    memset(&all, BYTE_KNOWN, bytes);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         const PtxBlock *block = spots[lane].block;
-        uint64_t at = spots[lane].offset + offset, value = 0;
+        uint64_t at = spots[lane].offset + offset, value = 0, states = 0;
         if (block->bytes)
             memcpy(&value, block->bytes + at, bytes);
         values->at[lane] = value;
-        if (!block->states) {
-            unknown |= block->fill == BYTE_KNOWN ? 0 : UINT32_C(1) << lane;
-            if (block->fill == BYTE_NEVER)
-                ptx_note_unset(machine, code, group->warp, lane, (PtxSpot){spots[lane].block, at});
-            continue;
-        }
-        uint64_t states = 0, all = 0;
-        memcpy(&states, block->states + at, bytes);
-        memset(&all, BYTE_KNOWN, bytes);
+        if (block->states)
+            memcpy(&states, block->states + at, bytes);
+        else
+            memset(&states, block->fill, bytes);
         if (states == all)
             continue;
         unknown |= UINT32_C(1) << lane;
-        if (memchr(&states, BYTE_NEVER, bytes))
-            ptx_note_unset(machine, code, group->warp, lane, (PtxSpot){spots[lane].block, at});
+        never |= memchr(&states, BYTE_NEVER, bytes) ? UINT32_C(1) << lane : 0;
+    }
+    for (; never; never &= never - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(never);
+        PtxSpot spot = {spots[lane].block, spots[lane].offset + offset};
+        ptx_note_unset(machine, code, group->warp, lane, spot);
     }
     return unknown;
+}
+
+static uint32_t read_row(PtxMachine *machine, const PtxCode *code, PtxGroup *group, uint32_t lanes,
+                         const PtxSpot *spots, unsigned offset, unsigned bytes, Lanes *values) {
+    switch (bytes) {
+    case 1:
+        return read_words(machine, code, group, lanes, spots, offset, 1, values);
+    case 2:
+        return read_words(machine, code, group, lanes, spots, offset, 2, values);
+    case 4:
+        return read_words(machine, code, group, lanes, spots, offset, 4, values);
+    default:
+        return read_words(machine, code, group, lanes, spots, offset, 8, values);
+    }
 }
 
 static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Access *access,
@@ -211,16 +227,11 @@ static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCod
             unsigned bytes = access->element < 8 ? access->element : 8;
             const PtxArgument *to = access_member(machine->program, access->data, i);
             Lanes values;
-            uint32_t unknown = 0;
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                uint64_t value = 0;
-                param_read(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                           lane, bytes, (uint8_t *)&value, states);
-                for (unsigned k = 0; k < bytes; k++)
-                    unknown |= (uint32_t)(states[k] != BYTE_KNOWN) << lane;
-                values.at[lane] = extended(access, value, to->bits);
+            uint32_t unknown =
+                param_load(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, &values);
+            for (uint32_t rest = access->is_signed ? lanes : 0; rest; rest &= rest - 1) {
+                unsigned lane = (unsigned)__builtin_ctz(rest);
+                values.at[lane] = extended(access, values.at[lane], to->bits);
             }
             ptx_put(machine, group, to, half, &values, lanes, unknown);
         }
@@ -258,13 +269,8 @@ static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCo
             uint32_t unknown = 0;
             const Lanes *values =
                 ptx_fetch(machine, group, access_member(machine->program, access->data, i), half, &scratch, &unknown);
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                memset(states, unknown >> lane & 1 ? BYTE_UNKNOWN : BYTE_KNOWN, sizeof states);
-                param_write(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                            lane, bytes, (const uint8_t *)&values->at[lane], states);
-            }
+            param_store(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, values,
+                        unknown);
         }
     return PTX_STEP_NEXT;
 }
@@ -289,22 +295,6 @@ static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *ac
             memcpy(&stored->bytes[lane][i * each], &values->at[lane], each);
         }
     }
-}
-
-static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
-    uint32_t changes = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxBlock *block = spots[lane].block;
-        bool same = block->bytes && !memcmp(block->bytes + spots[lane].offset, stored->bytes[lane], access->align);
-        if (same && block->states)
-            for (unsigned i = 0; i < access->align; i++)
-                same &= block->states[spots[lane].offset + i] == BYTE_KNOWN;
-        else
-            same &= block->fill == BYTE_KNOWN;
-        changes |= (uint32_t)!same << lane;
-    }
-    return changes;
 }
 
 static void store_lane(PtxMachine *machine, const Access *access, unsigned lane, PtxSpot spot, const Stored *stored) {
@@ -348,18 +338,14 @@ static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots
         memory_changed(machine, span->block);
 }
 
-static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
-    uint32_t changes = 0;
-    for (unsigned i = 0; i < rows->count; i++) {
-        Lanes old;
-        uint64_t mask = rows->each < 8 ? (UINT64_C(1) << rows->each * 8) - 1 : UINT64_MAX;
-        span_load(span, lanes, spots, i * rows->each, rows->each, &old);
-        for (uint32_t rest = lanes & ~changes; rest; rest &= rest - 1) {
+static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *rows) {
+    uint8_t bytes[PTX_LANES][64];
+    for (unsigned i = 0; i < rows->count; i++)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
-            changes |= (uint32_t)(((old.at[lane] ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
+            memcpy(&bytes[lane][i * rows->each], &rows->values[i]->at[lane], rows->each);
         }
-    }
-    return changes;
+    return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -385,13 +371,13 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     Rows rows;
     if (gather_rows(machine, group, access, lanes, &span, &rows)) {
         if (told)
-            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &span, &rows));
+            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &rows));
         store_rows(machine, lanes, spots, &span, &rows);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
     if (told)
-        access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
+        access_tell(machine, group, code, access, lanes, spots, memory_changes(lanes, spots, access->align, stored.bytes[0], sizeof stored.bytes[0]));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         store_lane(machine, access, lane, spots[lane], &stored);
@@ -400,6 +386,15 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* ---- Which are accesses ---- */
+
+/* A parameter of the kernel, and bytes that it has. */
+static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    const PtxSeat *seat = &program->seats[base->slot];
+    int64_t begin = (int64_t)seat->at + base->offset + access->address->offset;
+    return base->slot - kernel->parameters < kernel->parameter_count && seat->space == PTX_SPACE_PARAM && begin >= 0 &&
+           begin + access->align <= program->parameter_bytes;
+}
 
 static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;
@@ -414,13 +409,8 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
             access->access.used &= ~(UINT32_C(1) << i);
     const PtxArgument *base = named_param(program, access);
     code->run = run_load;
-    if (base) {
-        const PtxVariable *variable = &program->module->variables[base->slot];
-        bool kernels = variable->formal == PTX_PARAMETER && program->seats[base->slot].space == PTX_SPACE_PARAM &&
-                       base->slot - program->module->functions[program->entry].parameters <
-                           program->module->functions[program->entry].parameter_count;
-        code->run = kernels ? run_load_kernel_param : run_load_param;
-    }
+    if (base)
+        code->run = is_kernel_param(program, access, base) ? run_load_kernel_param : run_load_param;
     code->visible = !access->own && !access->access.read_only;
     return true;
 }

@@ -342,14 +342,16 @@ void ptx_alike_step(PtxAlike *alike, PtxMachine *machine, PtxGroup *group, const
 
 /* ---- Global memory ---- */
 
+/* A CTA that speaks for itself alone touches memory, too, which others may touch. */
 void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
-    if (event->kind != PTX_EVENT_ACCESS || alike->alone)
+    if (event->kind != PTX_EVENT_ACCESS)
         return;
     for (uint32_t i = 0; i < event->spot_count; i++) {
         bool there = event->flight ? true : event->lanes >> i & 1;
         const PtxSpot *spot = &event->spots[i];
         if (!there || !spot->block || spot->block->space != PTX_SPACE_GLOBAL) {
-            if (there && spot->block && !change_is_same(&alike->address) && spot->block->space != PTX_SPACE_GLOBAL)
+            if (there && spot->block && !alike->alone && !change_is_same(&alike->address) &&
+                spot->block->space != PTX_SPACE_GLOBAL)
                 go_alone(alike, event->code, "an address that is not in global memory changes from CTA to CTA");
             continue;
         }
@@ -358,9 +360,11 @@ void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
                                .end = spot->block->base + spot->offset + bytes,
                                .writes = event->access.kind != EFFECT_READ,
                                .code = event->code};
-        memcpy(touch.by, alike->address.by, sizeof touch.by);
-        change_bind(alike, &alike->address, (int64_t)(spot->block->base - touch.begin),
-                    (int64_t)(spot->block->base + spot->block->size - touch.end));
+        if (!alike->alone) {
+            memcpy(touch.by, alike->address.by, sizeof touch.by);
+            change_bind(alike, &alike->address, (int64_t)(spot->block->base - touch.begin),
+                        (int64_t)(spot->block->base + spot->block->size - touch.end));
+        }
         PtxAlikeTouch *last = alike->touch_count ? &alike->touches[alike->touch_count - 1] : NULL;
         if (last && last->code == touch.code && last->end == touch.begin &&
             !memcmp(last->by, touch.by, sizeof touch.by))

@@ -11,6 +11,8 @@ static double nearest(double x) {
 
 /* 2^x: a whole part, and the series of e^(f ln 2) for |f| <= 1/2, whose rest is below 2^-31. */
 static double exponential(double x) {
+    if (x != x)
+        return x;
     double within = x > 1000 ? 1000 : x < -1000 ? -1000 : x; /* beyond what any result has */
     double whole = nearest(within), f = within - whole;
     double sum = 0x1.62c0223a5c824p-20;
@@ -22,7 +24,7 @@ static double exponential(double x) {
     sum = sum * f + 0x1.ebfbdff82c58fp-3;
     sum = sum * f + 0x1.62e42fefa39efp-1;
     sum = sum * f + 1;
-    return x != x ? x : sum * as_double((uint64_t)((int64_t)whole + 1023) << 52);
+    return sum * as_double((uint64_t)((int64_t)whole + 1023) << 52);
 }
 
 /* log2 of a number over 0: its exponent, and 2 atanh((m - 1) / (m + 1)) for m between 1/sqrt 2 and sqrt 2. */

@@ -150,7 +150,7 @@ typedef struct FenceDetail {
 static PtxStep fence_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const FenceDetail *detail = code->detail;
     PtxEvent event = detail->event;
-    PtxSpot spots[PTX_LANES];
+    PtxSpot spots[PTX_LANES] = {0};
     event.code = code;
     event.warp = group->warp;
     if (detail->address) {
@@ -191,7 +191,8 @@ bool fence_prepare(const PtxPrepare *about, PtxCode *code) {
                                           [SPACE_SHARED] = PTX_SPACE_SHARED,
                                           [SPACE_TENSOR] = PTX_SPACE_TENSOR,
                                           [SPACE_GLOBAL] = PTX_SPACE_GLOBAL};
-        detail.event.space = spaces[space];
+        bool cluster = effect->any_cta || (what->order == ORDER_WEAK && what->scope == SCOPE_CLUSTER);
+        detail.event.space = space == SPACE_SHARED && cluster ? PTX_SPACE_CLUSTER : spaces[space];
         detail.address = named_argument(about, code, effect->on);
     } else {
         return false;

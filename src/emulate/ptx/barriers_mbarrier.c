@@ -401,7 +401,7 @@ static PtxStep track_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
                             .place = event.place,
                             .land = land_arrival,
                             .detail = tracked,
-                            .after = warp_sync(group->warp)->last_copy};
+                            .behind = warp_sync(group->warp)->last_copy};
         if (!ptx_fly(machine, &flight))
             return PTX_STEP_FAULT;
         left &= ~same;

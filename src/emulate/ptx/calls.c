@@ -1,7 +1,8 @@
 /* Calls and returns: frames, what is handed over, and calls of functions by their addresses. */
 #include "emulate/ptx/internal.h"
 
-enum { MOST_DRIVER_ARGUMENTS = 8 };
+/* FRAME_BYTES: of the stack, for each call, beside its variables; what a thread can have at most. */
+enum { MOST_DRIVER_ARGUMENTS = 8, FRAME_BYTES = 16, MOST_STACK = 512 << 10 };
 
 typedef struct Call {
     const PtxArgument *callee;
@@ -15,7 +16,7 @@ uint32_t frame_top(const PtxFrame *frame) {
     for (unsigned i = 0; frame->stack && i < PTX_LANES; i++)
         if (frame->stack[i] > top)
             top = frame->stack[i];
-    return (top + 15) / 16 * 16;
+    return (top + 15) / 16 * 16 + FRAME_BYTES;
 }
 
 /* ---- Handing over ---- */
@@ -77,12 +78,26 @@ static uint32_t formal_bytes(const PtxProgram *program, uint32_t variable) {
     return seat->bits == 1 ? 1 : (uint32_t)seat->bytes;
 }
 
+/* Room for values that are large, which is kept. */
+static void large_values(PtxMachine *machine, uint32_t count, uint8_t **bytes, uint8_t **states) {
+    Pools *pools = pools_of(machine);
+    if (count > pools->value_bytes) {
+        pools->values = arena_alloc(&machine->arena, 2 * (size_t)count);
+        pools->value_bytes = count;
+    }
+    *bytes = pools->values;
+    *states = pools->values + count;
+}
+
 /* From arguments of one frame to those of another. */
 static void hand_over(PtxMachine *machine, PtxGroup *group, PtxFrame *from, const PtxArgument *source, PtxFrame *to,
                       const PtxArgument *target, uint32_t count, uint32_t lanes) {
-    uint8_t small[2][64];
-    uint8_t *bytes = count <= 64 ? small[0] : arena_alloc(&machine->arena, count);
-    uint8_t *states = count <= 64 ? small[1] : arena_alloc(&machine->arena, count);
+    uint8_t small[2][64], *bytes = small[0], *states = small[1];
+    if (source->kind == ARGUMENT_SYMBOL && target->kind == ARGUMENT_SYMBOL && !source->offset &&
+        param_copy(machine, from, source->slot, to, target->slot, count, lanes))
+        return;
+    if (count > sizeof small[0])
+        large_values(machine, count, &bytes, &states);
     PtxFrame *own = group->frame;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -97,11 +112,15 @@ static void hand_over(PtxMachine *machine, PtxGroup *group, PtxFrame *from, cons
 /* ---- Calls ---- */
 
 /* The lanes are all of the group. */
-static PtxStep enter(PtxMachine *machine, PtxGroup *group, const Call *call, uint32_t function) {
+static PtxStep enter(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t function) {
+    const Call *call = code->detail;
     const PtxProgram *program = machine->program;
     const PtxFunction *callee = &program->module->functions[function];
     const PtxRoutine *routine = &program->routines[function];
     PtxFrame *caller = group->frame;
+    if (frame_top(caller) + routine->local_bytes > MOST_STACK)
+        return ptx_fault(machine, group, RULE_LOCAL_OUT_OF_BOUNDS, code, group->lanes,
+                         "calls are nested so deeply that the stack is full");
     control_open(machine, group, group->pc + 1);
     PtxFrame *frame =
         new_frame(machine, routine, caller, group->pc + 1, group->lanes, group->warp->cta, group->warp->index);
@@ -131,7 +150,7 @@ static PtxGroup *callers(PtxMachine *machine, PtxGroup *group, uint32_t lanes) {
 
 static PtxStep run_call(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Call *call = code->detail;
-    return enter(machine, callers(machine, group, lanes), call, call->callee->slot);
+    return enter(machine, callers(machine, group, lanes), code, call->callee->slot);
 }
 
 static PtxStep call_driver(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const Call *call,
@@ -195,7 +214,7 @@ static PtxStep run_indirect(PtxMachine *machine, PtxGroup *group, const PtxCode 
         control_split(machine, group, group->lanes & ~same);
     }
     if (!driver)
-        return enter(machine, callers(machine, group, same), call, (uint32_t)function);
+        return enter(machine, callers(machine, group, same), code, (uint32_t)function);
     return call_driver(machine, group, code, call, driver, same);
 }
 

@@ -190,7 +190,34 @@ static bool is_video(PtxEvaluator evaluator) {
     return evaluator >= PTX_EVALUATE_VADD && evaluator <= PTX_EVALUATE_VAVRG4;
 }
 
+/* Rows that an evaluator reads; 0: its family looks itself. The text may have any number. */
+static const uint8_t operands[PTX_EVALUATORS] = {
+    [PTX_EVALUATE_ABS] = 1,   [PTX_EVALUATE_NEG] = 1,   [PTX_EVALUATE_POPC] = 1,  [PTX_EVALUATE_CLZ] = 1,
+    [PTX_EVALUATE_BFIND] = 1, [PTX_EVALUATE_BREV] = 1,  [PTX_EVALUATE_NOT] = 1,   [PTX_EVALUATE_CNOT] = 1,
+    [PTX_EVALUATE_RCP] = 1,   [PTX_EVALUATE_SQRT] = 1,  [PTX_EVALUATE_RSQRT] = 1, [PTX_EVALUATE_SIN] = 1,
+    [PTX_EVALUATE_COS] = 1,   [PTX_EVALUATE_LG2] = 1,   [PTX_EVALUATE_EX2] = 1,   [PTX_EVALUATE_TANH] = 1,
+    [PTX_EVALUATE_ADD] = 2,   [PTX_EVALUATE_SUB] = 2,   [PTX_EVALUATE_MUL] = 2,   [PTX_EVALUATE_MUL24] = 2,
+    [PTX_EVALUATE_DIV] = 2,   [PTX_EVALUATE_REM] = 2,   [PTX_EVALUATE_MIN] = 2,   [PTX_EVALUATE_MAX] = 2,
+    [PTX_EVALUATE_SHL] = 2,   [PTX_EVALUATE_SHR] = 2,   [PTX_EVALUATE_AND] = 2,   [PTX_EVALUATE_OR] = 2,
+    [PTX_EVALUATE_XOR] = 2,   [PTX_EVALUATE_SZEXT] = 2, [PTX_EVALUATE_BMSK] = 2,  [PTX_EVALUATE_COPYSIGN] = 2,
+    [PTX_EVALUATE_MAD] = 3,   [PTX_EVALUATE_MAD24] = 3, [PTX_EVALUATE_SAD] = 3,   [PTX_EVALUATE_FNS] = 3,
+    [PTX_EVALUATE_BFE] = 3,   [PTX_EVALUATE_SHF] = 3,   [PTX_EVALUATE_PRMT] = 3,  [PTX_EVALUATE_LOP3] = 3,
+    [PTX_EVALUATE_DP4A] = 3,  [PTX_EVALUATE_DP2A] = 3,  [PTX_EVALUATE_FMA] = 3,   [PTX_EVALUATE_BFI] = 4};
+
+static bool fits(const Compute *how) {
+    unsigned wanted = operands[how->evaluator];
+    bool third = how->count == 3 && (how->evaluator == PTX_EVALUATE_MIN || how->evaluator == PTX_EVALUATE_MAX);
+    if (!wanted)
+        return true;
+    if (how->type.class != CLASS_REAL &&
+        (how->type.class == CLASS_PREDICATE || (how->type.bits != 16 && how->type.bits != 32 && how->type.bits != 64)))
+        return false;
+    return how->count == wanted || (third && how->type.class == CLASS_REAL);
+}
+
 static ComputeRow *plain_row(Compute *how, Str form) {
+    if (!fits(how))
+        return NULL;
     if (is_video(how->evaluator))
         return video_row(how, form);
     if (how->evaluator == PTX_EVALUATE_CVT || how->evaluator == PTX_EVALUATE_CVT_PACK)

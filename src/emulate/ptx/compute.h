@@ -67,11 +67,14 @@ struct Compute {
 };
 
 /* What families of functions there are: the row for a form, or NULL. They may set `unknown`, `each` and `mode`. */
-ComputeRow *integer_row(Compute *how);                  /* integers.c */
-ComputeRow *bits_row(Compute *how, Str form);           /* compute_bits.c */
-ComputeRow *real_row(Compute *how);                     /* reals.c */
-ComputeRow *approximate_row(Compute *how);              /* approximate.c */
-ComputeRow *convert_row(Compute *how);                  /* convert.c */
+ComputeRow *integer_row(Compute *how);        /* integers.c */
+ComputeRow *bits_row(Compute *how, Str form); /* compute_bits.c */
+ComputeRow *real_row(Compute *how);           /* reals.c */
+ComputeRow *halves_row(const Compute *how);   /* the same: two of two f32, to nearest */
+ComputeRow *half_row(const Compute *how);     /* reals_half.c: f16 and bf16, to nearest, without modifiers */
+ComputeRow *host_fma_row(const Compute *how); /* reals_fma.c: f32 and f64, to nearest; NULL: the host has none */
+ComputeRow *approximate_row(Compute *how);    /* approximate.c */
+ComputeRow *convert_row(Compute *how);        /* convert.c */
 ComputeRow *packed_row(Compute *how, ComputeRow *each); /* packed.c */
 ComputeRow *video_row(Compute *how, Str form);          /* video.c */
 ComputeMask *compare_mask(const Compute *how);          /* compute_compare.c */
@@ -95,10 +98,10 @@ static inline const Lanes *compute_fetch(PtxMachine *machine, PtxGroup *group, c
     return ptx_fetch(machine, group, argument, 0, scratch, unknown);
 }
 
-/* Loops over lanes do not depend on one another, whatever the pointers: where `out` is an operand, it is the same lane.
- */
+/* Turns of loops over lanes do not depend on one another, whatever the pointers: where `out` is an operand, it is the
+ * same lane. (clang looks at the pointers at run time.) */
 #ifdef __clang__
-#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < PTX_LANES; i++)
+#define EACH_LANE for (unsigned i = 0; i < PTX_LANES; i++)
 #else
 #define EACH_LANE _Pragma("GCC ivdep") for (unsigned i = 0; i < PTX_LANES; i++)
 #endif

@@ -104,13 +104,18 @@ static PtxStep choose(PtxMachine *machine, PtxGroup *group, const Compute *how, 
     uint32_t unknown[2], same = 0;
     const Lanes *a = compute_fetch(machine, group, &how->from[0], &scratch[0], &unknown[0]);
     const Lanes *b = compute_fetch(machine, group, &how->from[1], &scratch[1], &unknown[1]);
-    EACH_LANE result.at[i] = mask.lanes >> i & 1 ? a->at[i] : b->at[i];
     if (mask.unknown)
         for (unsigned i = 0; i < PTX_LANES; i++)
             same |= (uint32_t)(a->at[i] == b->at[i]) << i;
     same &= ~(unknown[0] | unknown[1]);
-    ptx_put(machine, group, &how->to, 0, &result, lanes,
-            (mask.unknown & ~same) | (mask.lanes & unknown[0]) | (~mask.lanes & unknown[1]));
+    uint32_t in_doubt = (mask.unknown & ~same) | (mask.lanes & unknown[0]) | (~mask.lanes & unknown[1]);
+    bool in_place = lanes == UINT32_MAX && how->to.kind == ARGUMENT_ROW;
+    Lanes *to = in_place ? &group->frame->rows[how->to.slot] : &result;
+    EACH_LANE to->at[i] = mask.lanes >> i & 1 ? a->at[i] : b->at[i];
+    if (in_place)
+        group->frame->row_unknown[how->to.slot] = in_doubt;
+    else
+        ptx_put(machine, group, &how->to, 0, &result, lanes, in_doubt);
     return PTX_STEP_NEXT;
 }
 

@@ -50,6 +50,22 @@ static uint32_t compare_f64(const Lanes *const in[], const Compute *how) {
     return mask;
 }
 
+static float single_flushed(const Compute *how, float value) {
+    return how->ftz && value < 0x1p-126f && value > -0x1p-126f ? 0 : value;
+}
+
+static uint32_t compare_f32(const Lanes *const in[], const Compute *how) {
+    bool less = how->accepts & IS_LESS, equal = how->accepts & IS_EQUAL, greater = how->accepts & IS_GREATER;
+    bool unordered = how->accepts & IS_UNORDERED;
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < PTX_LANES; i++) {
+        float a = single_flushed(how, as_single(in[0]->at[i])), b = single_flushed(how, as_single(in[1]->at[i]));
+        bool holds = (less & (a < b)) | (equal & (a == b)) | (greater & (a > b)) | (unordered & !(a <= b || a > b));
+        mask |= (uint32_t)holds << i;
+    }
+    return mask;
+}
+
 static uint32_t compare_narrow(const Lanes *const in[], const Compute *how) {
     double least = how->type.format == FORMAT_F16 ? 0x1p-14 : 0x1p-126;
     FormatId format = (FormatId)how->type.format;
@@ -64,7 +80,9 @@ static uint32_t compare_narrow(const Lanes *const in[], const Compute *how) {
 
 ComputeMask *compare_mask(const Compute *how) {
     if (how->type.class == CLASS_REAL)
-        return how->type.format == FORMAT_F64 ? compare_f64 : compare_narrow;
+        return how->type.format == FORMAT_F64   ? compare_f64
+               : how->type.format == FORMAT_F32 ? compare_f32
+                                                : compare_narrow;
     if (how->accepts & IS_UNORDERED)
         return NULL;
     if (how->type.class != CLASS_SIGNED)

@@ -352,6 +352,8 @@ static uint32_t lanes_elsewhere(const PtxMachine *machine, const PtxGroup *group
     return lanes;
 }
 
+#define NOT_IN_MASK "its mask does not have the lane that runs it"
+
 /* When lanes join the group, it is run again: the caller waits, and the group is ready. */
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask) {
     PtxWarp *warp = group->warp;
@@ -408,6 +410,8 @@ static PtxStep run_warp_sync(PtxMachine *machine, PtxGroup *group, const PtxCode
         other->status = PTX_IS_READY;
         return PTX_STEP_WAITS;
     }
+    if (lanes & ~mask)
+        return ptx_fault(machine, group, RULE_THREADS_MASK, code, lanes & ~mask, NOT_IN_MASK);
     if (mask & group->warp->launched & ~group->warp->exited & ~running(group, code)) {
         if (sync_elsewhere(machine, group, code, mask))
             return PTX_STEP_NEXT;

@@ -122,6 +122,23 @@ static void real_to_whole(Lanes *out, const Lanes *const in[], const Compute *ho
     }
 }
 
+/* The most frequent one: f32 to 32 bits, toward 0. */
+static void single_to_int(Lanes *out, const Lanes *const in[], const Compute *how) {
+    const uint64_t *x = in[0]->at;
+    (void)how;
+    EACH_LANE {
+        double value = (double)as_single(x[i]);
+        value = value >= 0x1p31 ? 0x1.fffffffcp30 : value <= -0x1p31 ? -0x1p31 : value != value ? 0 : value;
+        out->at[i] = (uint32_t)(int32_t)value;
+    }
+}
+
+static ComputeRow *to_whole_row(const Compute *how) {
+    PtxType to = how->types[0];
+    bool frequent = to.class == CLASS_SIGNED && to.bits == 32 && how->types[1].format == FORMAT_F32;
+    return frequent && how->round == ROUND_ZERO && how->to.bits == 32 ? single_to_int : real_to_whole;
+}
+
 /* ---- From real to real ----------------------------------------------------------------------------------------- */
 
 /* Powers of two without a sign, of which 2^-127 is the least; what is no number is 0xff. */
@@ -157,7 +174,8 @@ static uint64_t narrowed(const Compute *how, double value) {
     if (format != FORMAT_F32)
         return format_narrow(format, value, round, how->finite);
     uint32_t bits = single_narrow(value, round);
-    return how->ftz && !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : bits;
+    bool tiny = how->ftz && format_is_tiny(FORMAT_F32, value, round);
+    return tiny ? (uint32_t)(bits_of_double(value) >> 63) << 31 : bits;
 }
 
 static void real_to_real(Lanes *out, const Lanes *const in[], const Compute *how) {
@@ -188,11 +206,19 @@ static void nan_to_real(Lanes *out, const Lanes *const in[], const Compute *how)
     }
 }
 
+/* What is no number is one bit pattern. */
+static void half_to_single(Lanes *out, const Lanes *const in[], const Compute *how) {
+    (void)how;
+    EACH_LANE out->at[i] = single_result((float)half_widen(in[0]->at[i] & 0xffff));
+}
+
 /* bf16 is the upper half of f32. */
 static void brain_to_single(Lanes *out, const Lanes *const in[], const Compute *how) {
     EACH_LANE {
         uint32_t bits = (uint32_t)in[0]->at[i] << 16;
-        out->at[i] = how->ftz && !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : bits;
+        if (how->ftz)
+            bits = !(bits << 1 >> 24) ? bits & UINT32_C(0x80000000) : single_result(as_single(bits));
+        out->at[i] = bits;
     }
 }
 
@@ -221,25 +247,35 @@ static void real_to_packed(Lanes *out, const Lanes *const in[], const Compute *h
     }
 }
 
+static ComputeRow *packed_row_of(const Compute *how) {
+    PtxType to = how->types[0], from = how->types[1];
+    bool together = from.count == to.count && how->count == 1, apart = from.count == 1 && how->count == to.count;
+    if (!how->rounded || (!together && !apart))
+        return NULL;
+    bool frequent = apart && to.count == 2 && from.format == FORMAT_F32 && how->round == ROUND_NEAREST;
+    ComputeRow *row = frequent ? halves_row(how) : NULL;
+    return row ? row : real_to_packed;
+}
+
 ComputeRow *convert_row(Compute *how) {
     PtxType to = how->types[0], from = how->types[1];
     if (how->evaluator == PTX_EVALUATE_CVT_PACK)
         return how->count >= 2 ? pack_row : NULL;
     if (!from.class || to.bits > 64 || from.bits > 64)
         return NULL;
-    if (to.count > 1) {
-        bool together = from.count == to.count && how->count == 1, apart = from.count == 1 && how->count == to.count;
-        return how->rounded && (together || apart) ? real_to_packed : NULL;
-    }
+    if (to.count > 1)
+        return packed_row_of(how);
     if (how->count != 1)
         return NULL;
     if (to.class != CLASS_REAL)
-        return from.class == CLASS_REAL ? real_to_whole : how->saturates ? whole_to_whole_clamped : whole_to_whole;
+        return from.class == CLASS_REAL ? to_whole_row(how) : how->saturates ? whole_to_whole_clamped : whole_to_whole;
     if (from.class != CLASS_REAL)
         return whole_to_real;
     if (to.format == FORMAT_F64 || from.format == FORMAT_F64)
         return nan_to_real;
     if (to.format == FORMAT_TF32 && how->round == ROUND_AWAY)
         return single_to_tf32;
+    if (to.format == FORMAT_F32 && from.format == FORMAT_F16 && !how->ftz && !how->saturates)
+        return half_to_single;
     return to.format == FORMAT_F32 && from.format == FORMAT_BF16 ? brain_to_single : real_to_real;
 }

@@ -1,9 +1,31 @@
 /* Copies: who takes which instruction, and what those who run them share. */
 #include "emulate/ptx/copies.h"
 
+/* ---- Policies of caches: nothing depends on what one is ------------------------------------------ */
+
+static PtxStep policy_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+    Lanes values = {{0}};
+    ptx_put(machine, group, code_argument(machine->program, code, 0), 0, &values, lanes, lanes);
+    return PTX_STEP_NEXT;
+}
+
+static bool policy_prepare(const PtxPrepare *about, PtxCode *code) {
+    static const char *const words[] = {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged",
+                                        "L2"};
+    if (about->effect_count || about->evaluator != PTX_EVALUATE_PURE)
+        return false;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (code_has(code, str_of(words[i]))) {
+            code->run = policy_run;
+            return true;
+        }
+    return false;
+}
+
 bool copy_prepare(const PtxPrepare *about, PtxCode *code) {
-    return thread_copy_prepare(about, code) || request_prepare(about, code) || tile_prepare(about, code) ||
-           remote_prepare(about, code) || bulk_prepare(about, code) || map_prepare(about, code);
+    return policy_prepare(about, code) || thread_copy_prepare(about, code) || request_prepare(about, code) ||
+           tile_prepare(about, code) || remote_prepare(about, code) || bulk_prepare(about, code) ||
+           map_prepare(about, code);
 }
 
 /* ---- Operands ----------------------------------------------------------------------------------- */
@@ -83,8 +105,17 @@ void copy_load(PtxMachine *machine, const PtxCode *code, PtxSpot spot, size_t co
         return;
     }
     ptx_load_bytes(machine, spot, count, bytes, states);
-    for (size_t i = 0; i < count; i++)
-        states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
+}
+
+void copy_note_unset(PtxMachine *machine, const PtxFlight *flight, uint32_t lane, PtxSpot spot, size_t count,
+                     uint8_t *states) {
+    const uint8_t *first = memchr(states, BYTE_NEVER, count);
+    if (!first)
+        return;
+    size_t at = (size_t)(first - states);
+    ptx_note_unset(machine, flight->code, flight->warp, lane, (PtxSpot){spot.block, spot.offset + at});
+    for (; at < count; at++)
+        states[at] = states[at] == BYTE_NEVER ? BYTE_UNKNOWN : states[at];
 }
 
 /* ---- Landing ------------------------------------------------------------------------------------ */

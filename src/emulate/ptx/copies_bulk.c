@@ -49,6 +49,7 @@ static void move(PtxMachine *machine, PtxFlight *flight, const BulkCopy *copy) {
     memset(scratch->states, BYTE_UNKNOWN, copy->bytes);
     memset(scratch->bytes, 0, copy->bytes);
     copy_load(machine, flight->code, from, read, scratch->bytes + copy->left, scratch->states + copy->left);
+    copy_note_unset(machine, flight, flight->lane, from, read, scratch->states + copy->left);
     pieces_add(machine, &scratch->reads, from, read);
     add_written(machine, &scratch->writes, copy);
     tell_pieces(machine, flight, &detail->read, &scratch->reads);

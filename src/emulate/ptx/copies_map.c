@@ -13,7 +13,7 @@ typedef struct ReplaceDetail {
 static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane) {
     const ReplaceDetail *detail = code->detail;
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
-    PtxSpot spots[PTX_LANES];
+    PtxSpot spots[PTX_LANES] = {0};
     PtxStep step = PTX_STEP_NEXT;
     uint64_t ordinal = 0, value;
     if ((detail->ordinal && !lane_value(machine, group, code, detail->ordinal, lane, &ordinal, &step)) ||
@@ -90,7 +90,7 @@ static PtxStep publish_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
     const PublishDetail *detail = code->detail;
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    PtxSpot from[PTX_LANES], to[PTX_LANES];
+    PtxSpot from[PTX_LANES] = {0}, to[PTX_LANES] = {0};
     PtxStep step = PTX_STEP_NEXT;
     if (!runs_together(machine, group, code, lanes, &step))
         return step;
@@ -112,6 +112,8 @@ static PtxStep publish_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
     event.spots = to;
     ptx_tell(machine, &event);
     copy_load(machine, code, from[lane], TENSORMAP_BYTES, bytes, states);
+    for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
+        states[i] = states[i] == BYTE_NEVER ? BYTE_UNKNOWN : states[i];
     ptx_store_bytes(machine, to[lane], TENSORMAP_BYTES, bytes, states);
     ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_FENCE,
                                   .code = code,

@@ -36,6 +36,10 @@ static void land_remote(PtxMachine *machine, PtxFlight *flight) {
 
 static void take_values(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lane, RemoteStore *store) {
     const RemoteDetail *detail = code->detail;
+    memset(store->bytes, 0, sizeof store->bytes);
+    memset(store->states, BYTE_UNKNOWN, sizeof store->states);
+    if (machine->gear == GEAR_SLICE && code->data)
+        return;
     for (uint32_t i = 0; i < detail->members; i++) {
         const PtxArgument *member = detail->value->kind == ARGUMENT_MEMBERS
                                         ? argument_member(machine->program, detail->value, i)
@@ -98,7 +102,7 @@ static PtxStep fill_lane(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (!find_spot(machine, group, code, detail->to, detail->space, lane, size, 8, RULE_ACCESS_ALIGNMENT, &to))
         return failed(machine);
     CopyScratch *scratch = copy_scratch(machine, size);
-    PtxSpot spots[PTX_LANES];
+    PtxSpot spots[PTX_LANES] = {0};
     spots[lane] = to;
     ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = code,
@@ -135,7 +139,8 @@ bool remote_prepare(const PtxPrepare *about, PtxCode *code) {
                     *complete = effect_with(about, EFFECT_COMPLETE), *to = write ? write : update;
     if (!to || effect_with(about, EFFECT_READ))
         return false;
-    if (about->effect_count == 1 && write && write->effect.done == DONE_NOW && write->count.size)
+    if (about->effect_count == 1 && write && write->effect.done == DONE_NOW && write->effect.space == SPACE_SHARED &&
+        write->count.size)
         return fill_prepare(about, code, write);
     if (!to->value.size || (to->effect.done != DONE_TX && to->effect.done != DONE_END))
         return false;

@@ -19,34 +19,44 @@ typedef struct ThreadCopy {
 } ThreadCopy;
 
 static void tell_lanes(PtxMachine *machine, const PtxFlight *flight, const PtxAccess *access, uint32_t lanes,
-                       const PtxSpot spots[PTX_LANES], const uint32_t *sizes) {
-    if (lanes)
-        ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                      .code = flight->code,
-                                      .warp = flight->warp,
-                                      .lanes = lanes,
-                                      .flight = flight,
-                                      .access = *access,
-                                      .spots = spots,
-                                      .spot_count = PTX_LANES,
-                                      .sizes = sizes,
-                                      .changes = lanes});
+                       const PtxSpot spots[PTX_LANES]) {
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = flight->code,
+                                  .warp = flight->warp,
+                                  .lanes = lanes,
+                                  .flight = flight,
+                                  .access = *access,
+                                  .spots = spots,
+                                  .spot_count = PTX_LANES,
+                                  .changes = lanes});
+}
+
+/* Those that read as many bytes at once. */
+static void tell_reads(PtxMachine *machine, const PtxFlight *flight, const ThreadCopy *copy) {
+    PtxAccess access = ((const ThreadCopyDetail *)flight->code->detail)->read;
+    for (uint32_t left = copy->reads; left;) {
+        uint32_t same = 0;
+        access.bytes = copy->sizes[__builtin_ctz(left)];
+        access.element = access.bytes & (access.bytes - 1) ? 1 : access.bytes;
+        for (uint32_t rest = left; rest; rest &= rest - 1)
+            same |= copy->sizes[__builtin_ctz(rest)] == access.bytes ? rest & -rest : 0;
+        tell_lanes(machine, flight, &access, same, copy->from);
+        left &= ~same;
+    }
 }
 
 static void land_thread_copy(PtxMachine *machine, PtxFlight *flight) {
     const ThreadCopyDetail *detail = flight->code->detail;
     ThreadCopy *copy = flight->detail;
-    bool whole = true;
-    for (uint32_t left = copy->reads; left; left &= left - 1)
-        whole &= copy->sizes[__builtin_ctz(left)] == detail->bytes;
-    tell_lanes(machine, flight, &detail->read, copy->reads, copy->from, whole ? NULL : copy->sizes);
-    tell_lanes(machine, flight, &detail->write, flight->lanes, copy->to, NULL);
+    tell_reads(machine, flight, copy);
+    tell_lanes(machine, flight, &detail->write, flight->lanes, copy->to);
     for (uint32_t left = flight->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint8_t bytes[MOST_THREAD_BYTES] = {0}, states[MOST_THREAD_BYTES];
         memset(states, BYTE_KNOWN, sizeof states);
         if (copy->reads >> lane & 1)
             copy_load(machine, flight->code, copy->from[lane], copy->sizes[lane], bytes, states);
+        copy_note_unset(machine, flight, lane, copy->from[lane], detail->bytes, states);
         ptx_store_bytes(machine, copy->to[lane], detail->bytes, bytes, states);
     }
     pool_give(machine, copy, sizeof *copy);
@@ -115,6 +125,7 @@ static PtxStep thread_copy_run(PtxMachine *machine, PtxGroup *group, const PtxCo
     const ThreadCopyDetail *detail = code->detail;
     WarpSync *sync = warp_sync(group->warp);
     ThreadCopy found;
+    memset(&found, 0, sizeof found);
     Lanes scratch;
     uint32_t unknown = 0;
     PtxStep step = PTX_STEP_NEXT;
@@ -139,7 +150,7 @@ static PtxStep thread_copy_run(PtxMachine *machine, PtxGroup *group, const PtxCo
                             .group = GROUP_CP_ASYNC,
                             .land = land_thread_copy,
                             .detail = copy,
-                            .after = sync->last_copy};
+                            .behind = sync->last_copy};
         sync->last_copy = machine->next_sequence + 1;
         if (!ptx_fly(machine, &flight))
             return PTX_STEP_FAULT;

@@ -74,8 +74,15 @@ static void tell_map(PtxMachine *machine, const PtxFlight *flight, const TileCop
     tell_pieces(machine, flight, &detail->map_read, &pieces);
 }
 
-static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
+static void tell_sides(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy, const CopyScratch *scratch) {
     const TileDetail *detail = flight->code->detail;
+    PtxAccess read = detail->read, write = detail->write;
+    read.element = write.element = tile_element_bytes(&copy->tile);
+    tell_pieces(machine, flight, &read, &scratch->reads);
+    tell_pieces(machine, flight, &write, &scratch->writes);
+}
+
+static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
     const Tile *tile = &copy->tile;
     CopyScratch *scratch = copy_scratch(machine, tile_bytes(tile));
     uint32_t rows = tile_rows(tile), element = tile_element_bytes(tile), width = tile_row_elements(tile) * element;
@@ -89,6 +96,7 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
             pieces_add(machine, &scratch->reads, spot, found.count * element);
             copy_load(machine, flight->code, spot, (size_t)found.count * element, scratch->bytes + at,
                       scratch->states + at);
+            copy_note_unset(machine, flight, flight->lane, spot, (size_t)found.count * element, scratch->states + at);
             tile_convert(tile, scratch->bytes + at, (size_t)found.count * element);
         }
         if (machine->fault.code)
@@ -96,8 +104,7 @@ static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCo
     }
     add_shared(machine, &scratch->writes, copy);
     tell_map(machine, flight, copy);
-    tell_pieces(machine, flight, &detail->read, &scratch->reads);
-    tell_pieces(machine, flight, &detail->write, &scratch->writes);
+    tell_sides(machine, flight, copy, scratch);
     move_shared(machine, flight, copy, scratch, false);
     copy_completes(machine, flight, flight->place, (int64_t)tile_bytes(tile));
 }
@@ -124,11 +131,11 @@ static void store_tile(PtxMachine *machine, const PtxFlight *flight, const TileC
     if (machine->fault.code)
         return;
     tell_map(machine, flight, copy);
-    tell_pieces(machine, flight, &detail->read, &scratch->reads);
-    tell_pieces(machine, flight, &detail->write, &scratch->writes);
+    tell_sides(machine, flight, copy, scratch);
     for (uint32_t row = 0; row < rows; row++)
         if (find_row(machine, flight, tile, row, &spot, &found)) {
             size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
+            copy_note_unset(machine, flight, flight->lane, piece_of(copy, row, 0), count, scratch->states + at);
             if (detail->action)
                 reduce_memory(machine, detail->action, map_reduce_type(&tile->map), spot, count, scratch->bytes + at,
                               scratch->states + at);
@@ -209,7 +216,7 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     fetch_list(machine, group, code, detail->offsets, lane, offsets, 3);
     for (unsigned i = 0; i < 3; i++)
         tile->offset[i] = (uint16_t)offsets[i];
-    const char *problem = tile_problem(tile);
+    const char *problem = tile_problem(tile, !detail->loads, detail->action != REDUCE_NONE);
     if (problem)
         return ptx_stop(machine, code, problem);
     if ((detail->mode == TILE_IM2COL) != (tile->map.kind == TENSORMAP_IM2COL))
@@ -219,6 +226,11 @@ static PtxStep find_tile(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
                         machine_sentence(machine, "it has %u coordinates, and its tensor map has %u dimensions", given,
                                          tile->map.rank));
+    if ((int64_t)tile->at[0] * tile_element_bytes(tile) % 16) /* an H200 traps */
+        return not_this(machine, group, code, lane, RULE_TMA_COORDINATES,
+                        machine_sentence(machine,
+                                         "it begins at element %d of a row, which is not a multiple of 16 bytes",
+                                         tile->at[0]));
     if (detail->action && map_reduce_type(&tile->map) == REDUCE_TYPES)
         return not_this(machine, group, code, lane, RULE_TMA_REDUCE, "the elements of its tensor map are not reduced");
     for (unsigned i = 0; !detail->loads && i < tile->map.rank; i++)

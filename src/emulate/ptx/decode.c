@@ -1,19 +1,26 @@
 /* The operands of an instruction as arguments of the machine. */
 #include "emulate/ptx/internal.h"
 
-typedef struct Decoding {
-    PtxProgram *program;
-    const PtxForm *form;
-    const uint32_t *places;
-    uint32_t first_statement;
-    unsigned count; /* operands on top */
-} Decoding;
-
 /* What the row says of a constant that stands there. */
 typedef struct Wanted {
     unsigned bits; /* 0: nothing */
     char letter;
 } Wanted;
+
+/* Those of the first operands of a form. */
+enum { WANTED_KEPT = 6 };
+struct WantedTypes {
+    bool known[WANTED_KEPT];
+    Wanted at[WANTED_KEPT];
+};
+
+typedef struct Decoding {
+    PtxProgram *program;
+    const PtxForm *form;
+    const uint32_t *places;
+    uint32_t first_statement;
+    WantedTypes *types; /* of each form */
+} Decoding;
 
 /* ---- Types of constants ---- */
 
@@ -45,6 +52,20 @@ static Wanted wanted_at(const Decoding *d, unsigned place) {
             return operand.type.size ? wanted_type(d->form, operand.type) : (Wanted){0};
     }
     return (Wanted){0};
+}
+
+static Wanted wanted_of(const Decoding *d, unsigned place) {
+    if (place >= WANTED_KEPT)
+        return wanted_at(d, place);
+    if (!d->types->known[place]) {
+        d->types->known[place] = true;
+        d->types->at[place] = wanted_at(d, place);
+    }
+    return d->types->at[place];
+}
+
+WantedTypes *decode_types(const PtxModule *module, Arena *scratch) {
+    return ARENA_ARRAY(scratch, WantedTypes, module->forms_count);
 }
 
 /* ---- Constants ---- */
@@ -222,18 +243,22 @@ static PtxArgument decode_operand(Decoding *d, const PtxOperand *operand, Wanted
     return made;
 }
 
-void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement) {
+void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement,
+                      WantedTypes *types) {
     const PtxModule *module = program->module;
     const PtxStatement *statement = &module->statements[code->statement];
     uint32_t taken, count = 0;
     const PtxOperand *operands = ptx_operands(module, statement, &taken);
     for (uint32_t i = 0; i < taken; i += ptx_extent(&operands[i]))
         count++;
-    Decoding d = {
-        .program = program, .form = code->form, .places = places, .first_statement = first_statement, .count = count};
+    Decoding d = {.program = program,
+                  .form = code->form,
+                  .places = places,
+                  .first_statement = first_statement,
+                  .types = &types[statement->what]};
     uint32_t first = new_arguments(program, count);
     for (uint32_t i = 0, at = 0; i < count; i++, at += ptx_extent(&operands[at])) {
-        PtxArgument made = decode_operand(&d, &operands[at], wanted_at(&d, i));
+        PtxArgument made = decode_operand(&d, &operands[at], wanted_of(&d, i));
         program->arguments[first + i] = made;
     }
     code->first = first;

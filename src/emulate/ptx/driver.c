@@ -173,11 +173,13 @@ static PtxStep call_assertfail(PtxMachine *machine, PtxGroup *group, const PtxCo
                                uint64_t results[PTX_LANES]) {
     (void)results;
     uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-    Text text = {0};
-    text_addf(&text, "assertion `");
-    if (unknown[0] >> lane & 1 || !string_at(machine, code, group->warp, lane, arguments[0][lane], &text))
-        text_addf(&text, "?");
-    text_addf(&text, "` failed");
+    Text message = {0}, text = {0};
+    bool known = !(unknown[0] >> lane & 1) && string_at(machine, code, group->warp, lane, arguments[0][lane], &message);
+    if (known && message.size)
+        text_addf(&text, "assertion `%.*s` failed", STR_ARG(((Str){message.data, message.size})));
+    else
+        text_addf(&text, "an assertion failed");
+    text_free(&message);
     machine->fault = (PtxFault){0};
     return ptx_fault(machine, group, RULE_KERNEL_TRAP, code, lanes, text_keep(&text, &machine->arena));
 }

@@ -1,11 +1,14 @@
-/* Depth-first search over the orders of a small kernel, and over what its reads give. */
+/* Depth-first search over the orders of a small kernel, and over what its reads give.
+ *
+ * Of the steps that could be made somewhere, one is tried first; others only if a run shows that two steps could come
+ * the other way round (dynamic partial-order reduction), and not again what a run before had (sleep sets). */
 #include "emulate/ptx/explore.h"
 
 #include "base/deadline.h"
 #include "emulate/ptx/explore_internal.h"
 #include "emulate/ptx/internal.h"
 
-enum { OPTIONS_MOST = 64, POINTS_MOST = 1 << 14, THREADS_MOST = 4096, STEPS_MOST = 1 << 16 };
+enum { OPTIONS_MOST = 64, POINTS_MOST = 1 << 14, THREADS_MOST = 4096, STEPS_MOST = 1 << 13 };
 #define EXPLORE_BUDGET ((size_t)1 << 30)
 
 /* A step that need not be made again as long as nothing that it touches is. */
@@ -19,7 +22,8 @@ typedef struct Point {
     bool is_read;
     uint32_t at, count;
     uint32_t options[OPTIONS_MOST];
-    Touch *touches; /* of steps: of those that were made */
+    uint64_t wanted, done; /* of steps: options that have to be tried, that have been */
+    Touch *touches;        /* of those that were made */
     Sleeper *asleep;
     uint32_t asleep_count, touches_room, asleep_room;
 } Point;
@@ -37,6 +41,7 @@ typedef struct Search {
     Sleeper *asleep;
     uint32_t asleep_count;
     Values values;
+    Steps steps;
     Touch touch; /* of the step that is made */
     uint32_t depth;
     Trail trail;
@@ -94,8 +99,10 @@ static uint32_t choose_write(Search *search, const uint32_t *writes, uint32_t co
         return 0;
     if (search->depth == search->point_count) {
         Point *point = point_new(search);
-        if (!point)
+        if (!point) {
+            search->explored->left = "a run was too long";
             return 0;
+        }
         point->is_read = true;
         point->count = count;
         memcpy(point->options, writes, count * sizeof *writes);
@@ -111,14 +118,14 @@ static bool is_one_element(const PtxEvent *event) {
            !(event->lanes & (event->lanes - 1)) && event->access.bytes <= 8;
 }
 
-/* The read that is told now: which write it gives. */
-static void choose_read(Search *search, const PtxEvent *event) {
+/* The read that is told now: which write it gives. False: nobody says. */
+static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen) {
     const PtxExplorer *explorer = search->explorer;
     uint32_t writes[OPTIONS_MOST], lane = (uint32_t)__builtin_ctz(event->lanes);
     uint32_t thread = ptx_thread_number(search->machine, event->warp, lane);
     uint32_t count = explorer->sources(explorer->context, event, lane, writes, OPTIONS_MOST);
     if (!count)
-        return;
+        return false;
     PtxSpot spot = event->spots[lane];
     LastRead *last = values_last_read(&search->values, thread, event->code, spot);
     uint32_t newest = writes[0], left = newer(last, writes, count);
@@ -131,19 +138,25 @@ static void choose_read(Search *search, const PtxEvent *event) {
     explorer->choose(explorer->context, write);
     if (write != newest && !values_give(&search->values, spot, event->access.bytes, write))
         search->explored->left = "what an earlier write left is not known";
+    *chosen = write;
+    return true;
 }
 
 static void observe(void *observer, const PtxEvent *event) {
     Search *search = observer;
     const PtxExplorer *explorer = search->explorer;
-    touch_event(&search->touch, event);
     bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
-    if (event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event))
-        choose_read(search, event);
+    uint32_t chosen = 0;
+    bool is_chosen = event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event) &&
+                     choose_read(search, event, &chosen);
+    if (event->kind == PTX_EVENT_ISSUE && event->flight)
+        steps_issue(&search->steps, event->flight->sequence);
     uint32_t first = explorer->writes ? explorer->writes(explorer->context) : 0;
     explorer->observe(explorer->context, event);
+    uint32_t last = explorer->writes ? explorer->writes(explorer->context) : 0;
     if (writes && explorer->writes)
-        values_write(&search->values, event, first, explorer->writes(explorer->context));
+        values_write(&search->values, event, first, last);
+    touch_event(&search->touch, event, is_chosen, first, is_chosen ? chosen : last);
 }
 
 /* ---- Steps --------------------------------------------------------------------------------------------------------
@@ -199,9 +212,52 @@ static PtxEnd end_of(PtxTurn turn) {
     }
 }
 
+static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
+    for (uint32_t i = 0; i < count; i++)
+        if (asleep[i].step == step)
+            return true;
+    return false;
+}
+
+/* Whether the option's next step, of those behind `first` that do not need it and up to `second`, has none of these
+ * before it: then they could all be made before `first`, and it could begin. */
+static bool could_begin(const Steps *steps, uint32_t first, uint32_t second, uint32_t option) {
+    uint32_t next = first + 1;
+    while (next <= second && steps->all[next].who != option)
+        next++;
+    if (next > second || (next < second && steps_before(steps, first, next)))
+        return false;
+    for (uint32_t i = first + 1; i < next; i++)
+        if (!steps_before(steps, first, i) && steps_before(steps, i, next))
+            return false;
+    return true;
+}
+
+/* Two steps could come the other way round: at the choice that the first was, somebody is tried who can begin with what
+ * leads to the second. If such a one sleeps, or is to be tried anyway, that is covered; all are tried if nobody is. */
+static void want_exchange(void *context, const Steps *steps, uint32_t first, uint32_t second) {
+    Search *search = context;
+    uint32_t number = steps->all[first].point, found = OPTIONS_MOST;
+    if (number == PTX_NONE)
+        return;
+    Point *point = &search->points[number];
+    for (uint32_t i = 0; i < point->count && !steps->wide; i++) {
+        if (!could_begin(steps, first, second, point->options[i]))
+            continue;
+        if (point->wanted >> i & 1 || sleeps(point->asleep, point->asleep_count, point->options[i]))
+            return;
+        found = found == OPTIONS_MOST ? i : found;
+    }
+    if (found == OPTIONS_MOST)
+        point->wanted = UINT64_MAX;
+    else
+        point->wanted |= UINT64_C(1) << found;
+}
+
 /* Makes a step; false: the run is over, and search->end says why. */
-static bool make_step(Search *search, uint32_t step) {
+static bool make_step(Search *search, uint32_t step, uint32_t point) {
     PtxMachine *machine = search->machine;
+    uint32_t first_thread = 0, lanes = 0;
     search->touch = (Touch){.count = 0};
     trail_push(&search->trail, step);
     if (step & TRAIL_FLIGHT) {
@@ -212,42 +268,44 @@ static bool make_step(Search *search, uint32_t step) {
         if (machine->fault.code || machine->unknown)
             search->end = machine->fault.code ? PTX_END_FAULT : PTX_END_UNKNOWN;
     } else {
-        search->end = end_of(ptx_group_turn(machine, group_of(machine, step)));
+        PtxGroup *group = group_of(machine, step);
+        lanes = group->lanes;
+        first_thread = ptx_thread_number(machine, group->warp, 0);
+        search->end = end_of(ptx_group_turn(machine, group));
     }
     values_step_over(&search->values);
     end_ctas(machine);
+    steps_add(&search->steps, step, first_thread, lanes, point, &search->touch, want_exchange, search);
     return search->end == PTX_END_COMPLETE;
 }
 
 /* ---- Sleep sets ---------------------------------------------------------------------------------------------------
  */
 
-static bool sleeps(const Sleeper *asleep, uint32_t count, uint32_t step) {
-    for (uint32_t i = 0; i < count; i++)
-        if (asleep[i].step == step)
-            return true;
-    return false;
-}
-
 /* Behind a step: who slept before it, and those that were tried in its place, unless it touches what they do. */
 static void sleep_on(Search *search, const Point *point) {
-    Sleeper *kept = ARENA_ARRAY(&search->run_arena, Sleeper, search->asleep_count + (point ? point->at : 0) + 1);
+    Sleeper *kept = ARENA_ARRAY(&search->run_arena, Sleeper, search->asleep_count + (point ? point->count : 0) + 1);
     uint32_t count = 0;
+    if (search->explorer->every)
+        return;
     for (uint32_t i = 0; i < search->asleep_count; i++)
-        if (touch_apart(&search->asleep[i].touch, &search->touch))
+        if (touch_order(&search->asleep[i].touch, &search->touch) == TOUCH_APART)
             kept[count++] = search->asleep[i];
-    for (uint32_t i = 0; point && i < point->at; i++)
-        if (!sleeps(search->asleep, search->asleep_count, point->options[i]) &&
-            touch_apart(&point->touches[i], &search->touch))
+    for (uint32_t i = 0; point && i < point->count; i++)
+        if (point->done >> i & 1 && !sleeps(search->asleep, search->asleep_count, point->options[i]) &&
+            touch_order(&point->touches[i], &search->touch) == TOUCH_APART)
             kept[count++] = (Sleeper){point->options[i], point->touches[i]};
     search->asleep = kept;
     search->asleep_count = count;
 }
 
-static uint32_t first_awake(const Point *point, uint32_t from) {
-    while (from < point->count && sleeps(point->asleep, point->asleep_count, point->options[from]))
-        from++;
-    return from;
+/* The next option to be tried that does not sleep; the count: there is none. */
+static uint32_t first_awake(const Point *point) {
+    uint32_t i = 0;
+    while (i < point->count && (point->done >> i & 1 || !(point->wanted >> i & 1) ||
+                                sleeps(point->asleep, point->asleep_count, point->options[i])))
+        i++;
+    return i;
 }
 
 static Point *point_of_steps(Search *search, const uint32_t *steps, uint32_t count) {
@@ -264,7 +322,10 @@ static Point *point_of_steps(Search *search, const uint32_t *steps, uint32_t cou
             arena_grown(&search->arena, point->asleep, point->asleep_room, &point->asleep_room, sizeof(Sleeper));
     memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(Sleeper));
     point->asleep_count = search->asleep_count;
-    point->at = search->replay ? replay_choice(search, steps, count, 0) : first_awake(point, 0);
+    point->wanted = UINT64_MAX;
+    point->at = search->replay ? replay_choice(search, steps, count, 0) : first_awake(point);
+    if (!search->explorer->every)
+        point->wanted = point->at < count ? UINT64_C(1) << point->at : 0;
     return point;
 }
 
@@ -286,40 +347,38 @@ static bool some_live(const PtxMachine *machine) {
     return false;
 }
 
-/* One choice of a step, and the step. */
+/* Who makes the next step of `count` that could: which of them. The count: all have been tried elsewhere. */
+static uint32_t choose_step(Search *search, const uint32_t *steps, uint32_t count, uint32_t *point) {
+    *point = PTX_NONE;
+    if (count == 1) {
+        if (search->replay)
+            replay_choice(search, steps, count, 0);
+        return sleeps(search->asleep, search->asleep_count, steps[0]) ? count : 0;
+    }
+    if (search->depth == search->point_count && !point_of_steps(search, steps, count)) {
+        search->end = PTX_END_BUDGET;
+        return count;
+    }
+    *point = search->depth++;
+    return search->points[*point].at;
+}
+
 static Ending advance(Search *search) {
-    uint32_t steps[OPTIONS_MOST], count = enabled(search, steps);
-    uint32_t index = 0;
-    Point *point = NULL;
+    uint32_t steps[OPTIONS_MOST], count = enabled(search, steps), number;
     if (!count) {
         if (release_warps(search->machine))
             return ENDING_NONE;
         search->end = some_live(search->machine) ? PTX_END_STUCK : PTX_END_COMPLETE;
         return ENDING_DONE;
     }
-    if (count == 1) {
-        if (search->replay)
-            replay_choice(search, steps, count, 0);
-        if (sleeps(search->asleep, search->asleep_count, steps[0]))
-            return ENDING_PRUNED;
-    } else {
-        uint32_t at = search->depth;
-        if (at == search->point_count && !point_of_steps(search, steps, count)) {
-            search->end = PTX_END_BUDGET;
-            return ENDING_DONE;
-        }
-        search->depth++;
-        index = search->points[at].at;
-        if (index == count)
-            return ENDING_PRUNED;
-        bool over = !make_step(search, steps[index]);
-        point = &search->points[at];
+    uint32_t index = choose_step(search, steps, count, &number);
+    if (index == count)
+        return search->end == PTX_END_BUDGET ? ENDING_DONE : ENDING_PRUNED;
+    bool over = !make_step(search, steps[index], number);
+    Point *point = number == PTX_NONE ? NULL : &search->points[number];
+    if (point)
         point->touches[index] = search->touch;
-        sleep_on(search, point);
-        return over ? ENDING_DONE : ENDING_NONE;
-    }
-    bool over = !make_step(search, steps[0]);
-    sleep_on(search, NULL);
+    sleep_on(search, point);
     return over ? ENDING_DONE : ENDING_NONE;
 }
 
@@ -331,7 +390,9 @@ static Ending run(Search *search) {
     search->depth = 0;
     search->end = PTX_END_COMPLETE;
     search->trail.count = 0;
-    memset(search->stale, 0, (size_t)machine->cta_count * machine->threads_per_cta);
+    uint32_t threads = machine->cta_count * machine->threads_per_cta;
+    memset(search->stale, 0, threads);
+    search->steps = (Steps){.arena = &search->run_arena, .last = ARENA_ARRAY(&search->run_arena, uint32_t, threads)};
     ptx_machine_start(machine);
     values_start(&search->values, machine);
     search->explorer->start(search->explorer->context);
@@ -356,7 +417,8 @@ static Ending run(Search *search) {
 static bool next_run(Search *search) {
     while (search->point_count) {
         Point *point = &search->points[search->point_count - 1];
-        point->at = point->is_read ? point->at + 1 : first_awake(point, point->at + 1);
+        point->done |= UINT64_C(1) << (point->at % OPTIONS_MOST);
+        point->at = point->is_read ? point->at + 1 : first_awake(point);
         if (point->at < point->count)
             return true;
         search->point_count--;

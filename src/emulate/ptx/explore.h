@@ -28,6 +28,7 @@ typedef struct PtxExplorer {
     uint32_t (*writes)(void *context);             /* how many writes there were so far */
     /* A run has come to its end; the trail of it can be replayed. True: that is enough. */
     bool (*end)(void *context, PtxEnd end, const Trail *trail);
+    bool every; /* orders that come to the same, too: to test that nothing else is left out */
 } PtxExplorer;
 
 typedef struct PtxExplored {

@@ -9,11 +9,23 @@
 
 enum { TOUCHED_MOST = 12 };
 
-/* Bytes of memory, or something else that threads share, which has no block. */
+typedef enum TouchKind {
+    TOUCH_READ,
+    TOUCH_CHOSEN, /* a read of a write that was chosen: as if it had come before newer ones */
+    TOUCH_WRITE,
+    TOUCH_ARRIVE, /* adds to a barrier: in any order to the same, until it is complete */
+    TOUCH_EXPECT, /* a phase needs more bytes from now on, and might have been complete without them */
+    TOUCH_BYTES,  /* bytes have come */
+    TOUCH_PASS,   /* goes on because a barrier is complete */
+} TouchKind;
+
+/* Bytes of memory, or something else that threads share. The same in every run, so nothing here points into one. */
 typedef struct Touched {
-    const PtxBlock *block;
+    uint64_t memory; /* its space and CTA; 0: it is none */
     uint64_t at, bytes;
-    bool writes;
+    TouchKind kind;
+    uint32_t first,
+        last; /* writes: their numbers are behind `first`, up to `last`; TOUCH_CHOSEN: `last` is the write's */
 } Touched;
 
 typedef struct Touch {
@@ -22,9 +34,55 @@ typedef struct Touch {
     bool all; /* more than that */
 } Touch;
 
-void touch_event(Touch *touch, const PtxEvent *event);
-/* Whether two steps could come in either order and nobody would notice. */
-bool touch_apart(const Touch *one, const Touch *other);
+/* `chosen`: a read whose write was chosen, number `last`; of writes, their numbers. */
+void touch_event(Touch *touch, const PtxEvent *event, bool chosen, uint32_t first, uint32_t last);
+
+typedef enum TouchOrder {
+    TOUCH_APART,   /* they could come in either order, and nobody would notice */
+    TOUCH_BEHIND,  /* the second is behind the first, and cannot come before it, or need not */
+    TOUCH_EXCHANGE /* the other way round it could come to something else */
+} TouchOrder;
+TouchOrder touch_order(const Touch *first, const Touch *second);
+
+/* ---- The steps of a run (explore_steps.c) ---- */
+
+enum { CHAINS_MOST = 64 };
+
+/* A step that was made: who made it, what it touched, and which steps are before it whatever the order is. */
+typedef struct Step {
+    uint32_t who;           /* as in a trail */
+    uint32_t point;         /* of the choice that it was; PTX_NONE: it was none */
+    uint32_t chain, number; /* steps of one thread or flight; this one's number in it, from 1 on */
+    Touch touch;
+    uint16_t known[CHAINS_MOST]; /* of each chain: so many of its steps are before it, or it */
+} Step;
+
+/* The step that put a flight in flight. */
+typedef struct Issued {
+    uint32_t sequence, step;
+} Issued;
+
+typedef struct Steps {
+    Arena *arena; /* of the run */
+    Step *all;
+    uint32_t count, capacity;
+    uint32_t *last; /* of each thread: its last step + 1; 0: none */
+    uint32_t chains[CHAINS_MOST], lengths[CHAINS_MOST];
+    uint32_t chain_count;
+    bool wide; /* more chains than are told apart */
+    Issued *issued;
+    uint32_t issued_count, issued_capacity;
+} Steps;
+
+/* A pair of steps that could come the other way round: the second before the first, which was a choice. */
+typedef void StepsExchange(void *context, const Steps *steps, uint32_t first, uint32_t second);
+/* A step is over: threads [thread of the lanes] made it, or a flight. Calls `exchange` for what could be otherwise. */
+void steps_add(Steps *steps, uint32_t who, uint32_t first_thread, uint32_t lanes, uint32_t point, const Touch *touch,
+               StepsExchange *exchange, void *context);
+/* A flight was put in flight by the step that is made. */
+void steps_issue(Steps *steps, uint32_t sequence);
+/* Whether a step is before another one whatever the order is. */
+bool steps_before(const Steps *steps, uint32_t first, uint32_t second);
 
 /* ---- What was written ---- */
 

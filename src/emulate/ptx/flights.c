@@ -24,11 +24,13 @@ static uint32_t find_sequence(const PtxMachine *machine, uint32_t sequence) {
     return low;
 }
 
+static bool has_landed(const PtxMachine *machine, uint32_t sequence) {
+    uint32_t at = sequence ? find_sequence(machine, sequence) : 0;
+    return !sequence || at == machine->flight_count || machine->flights[at]->sequence != sequence;
+}
+
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight) {
-    if (!flight->after)
-        return true;
-    uint32_t at = find_sequence(machine, flight->after);
-    return at == machine->flight_count || machine->flights[at]->sequence != flight->after;
+    return has_landed(machine, flight->after) && has_landed(machine, flight->behind);
 }
 
 void ptx_flight_land(PtxMachine *machine, uint32_t index) {

@@ -107,3 +107,13 @@ uint32_t single_narrow(double value, Round round) {
         return negative ? bits - 1 : bits + 1;
     return bits;
 }
+
+bool format_is_tiny(FormatId id, double value, Round round) {
+    bool half = id == FORMAT_F16, single = id == FORMAT_F32;
+    double least = half ? 0x1p-14 : 0x1p-126, up = half ? 0x1p8 : 0x1p64, bound = least * up;
+    if (value >= least || value <= -least || value != value)
+        return false;
+    uint32_t bits = single ? single_narrow(value * up, round) : format_narrow(id, value * up, round, false);
+    double rounded = format_widen(id, bits);
+    return rounded < bound && rounded > -bound;
+}

@@ -11,6 +11,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* (gcc does not contract in the C standard's own mode.) */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
 typedef enum Round {
     ROUND_NEAREST, /* .rn: to even */
     ROUND_ZERO,
@@ -45,6 +50,9 @@ typedef struct RealFormat {
 } RealFormat;
 
 extern const RealFormat formats[FORMATS];
+/* The same, for loops that are made for one format. */
+static const RealFormat half_format = {16, 10, 0, 15, true, 0x7bff, 0x7fff, true};
+static const RealFormat brain_format = {16, 7, 0, 127, true, 0x7f7f, 0x7fff, true};
 
 static inline double as_double(uint64_t bits) {
     double value;
@@ -75,16 +83,20 @@ static inline uint32_t single_result(float value) {
 
 /* The number that some bits are, all formats but f64. */
 double format_widen(FormatId format, uint32_t bits);
+/* (Choices are masks here and below, so that compilers take several lanes at once.) */
+static inline double format_half_widen(uint64_t bits, unsigned mantissa, uint64_t bias) {
+    uint64_t size = bits & 0x7fff, shifted = size << (52 - mantissa),
+             is_small = -(uint64_t)(size < UINT64_C(1) << mantissa);
+    uint64_t is_endless = -(uint64_t)(size >= 0x8000 - (UINT64_C(1) << mantissa)), is_zero = -(uint64_t)(size == 0);
+    uint64_t small = bits_of_double(as_double((UINT64_C(1023) << 52) | (shifted & is_small)) - 1) - ((bias - 1) << 52);
+    uint64_t normal = (shifted + ((1023 - bias) << 52)) | (is_endless & UINT64_C(0x7ff0000000000000));
+    return as_double((((small & is_small) | (normal & ~is_small)) & ~is_zero) | (bits & 0x8000) << 48);
+}
 static inline double half_widen(uint64_t bits) {
-    uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-    if (exponent == 31)
-        return format_widen(FORMAT_F16, (uint32_t)bits);
-    double size = (double)(int32_t)(fraction | (exponent ? 1024u : 0)) *
-                  as_double((uint64_t)((exponent ? exponent : 1) + 1023 - 25) << 52);
-    return bits >> 15 & 1 ? -size : size;
+    return format_half_widen(bits, 10, 15);
 }
 static inline double brain_widen(uint64_t bits) {
-    return (double)as_single(bits << 16);
+    return format_half_widen(bits, 7, 127);
 }
 
 /* The bits of a number: rounded once if it is exact or was rounded to odd. `finite`: what is too great becomes the
@@ -96,25 +108,29 @@ uint32_t single_narrow(double value, Round round);
 static inline uint32_t format_nearest(const RealFormat *format, double value, bool finite) {
     uint64_t bits = bits_of_double(value), size = bits << 1 >> 1;
     unsigned drop = 52 - format->mantissa;
-    double least = as_double((uint64_t)(1024 - format->bias) << 52);
+    uint64_t least = (uint64_t)(1024 - format->bias) << 52;
     uint64_t last = (uint64_t)(1024 - format->bias + 52 - format->mantissa) << 52;
-    uint64_t small = bits_of_double(as_double(size) + as_double(last)) - last;
+    uint64_t is_small = -(uint64_t)(size < least), is_nan = -(uint64_t)(size > UINT64_C(0x7ff0000000000000));
+    uint64_t small = bits_of_double(as_double(size & is_small) + as_double(last)) - last;
     uint64_t normal = (size + ((UINT64_C(1) << (drop - 1)) - 1) + (size >> drop & 1)) >> drop;
     normal -= (uint64_t)(1023 - format->bias) << format->mantissa;
-    uint64_t result = as_double(size) < least ? small : normal, most = format->most + (format->infinite && !finite);
-    result = result > most ? most : result;
-    if (size > UINT64_C(0x7ff0000000000000))
-        return format->no_number;
-    return (uint32_t)(result | (bits >> 63) << (format->bits - 1));
+    uint64_t result = (small & is_small) | (normal & ~is_small), most = format->most + (format->infinite && !finite);
+    uint64_t is_beyond = -(uint64_t)(result > most);
+    result = (most & is_beyond) | (result & ~is_beyond) | (bits >> 63) << (format->bits - 1);
+    return (uint32_t)((format->no_number & is_nan) | (result & ~is_nan));
 }
+
+/* Whether .ftz makes a result 0: it would be below the least normal number, 2^least, if it were rounded to the format's
+ * bits without a bound for its exponent. Of f16 and f32, and those like them. */
+bool format_is_tiny(FormatId format, double value, Round round);
 
 /* A sum and a quotient, a root, rounded to odd; of numbers with at most 24 bits each, or products of two such. */
 static inline double add_odd(double a, double b) {
     double sum = a + b, of_b = sum - a, of_a = sum - of_b, error = (a - of_a) + (b - of_b);
     uint64_t bits = bits_of_double(sum);
-    if (error != 0 && error == error && !(bits & 1))
-        bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
-    return as_double(bits);
+    int64_t toward =
+        ((error > 0) - (error < 0)) * (1 - 2 * (int64_t)(bits >> 63)); /* of an even one: to its neighbor */
+    return as_double(bits + ((uint64_t)toward & ((bits & 1) - 1)));
 }
 /* Within 2^-51 of the root of a normal number over 0, which decides how it rounds to 24 bits: Newton's steps from a
  * guess of 1 / root by its bits. */

@@ -29,8 +29,12 @@ void layout_images(PtxProgram *program);
 
 /* ---- decode.c ---- */
 
+/* Types that forms want, as they are found. */
+typedef struct WantedTypes WantedTypes;
+WantedTypes *decode_types(const PtxModule *module, Arena *scratch);
 /* The arguments of the instruction at code->statement. `places`: the code behind each statement of the function. */
-void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement);
+void decode_arguments(PtxProgram *program, PtxCode *code, const uint32_t *places, uint32_t first_statement,
+                      WantedTypes *types);
 
 /* ---- special.c ---- */
 
@@ -60,6 +64,8 @@ typedef struct Pools {
     uint32_t cta_count, cta_capacity;
     uint64_t heap_next; /* address of the next malloc */
     uint64_t frame_serial;
+    uint8_t *values; /* of arguments of calls that are large */
+    uint32_t value_bytes;
     uint64_t local_changes;      /* of local memory, which nobody else notices */
     PtxBlock *found[POOL_FOUND]; /* blocks that were looked for last */
     uint64_t workspace;          /* address of what the driver gives to kernels whose CTAs wait for each other */
@@ -73,6 +79,11 @@ typedef struct Core {
 static inline Pools *pools_of(PtxMachine *machine) {
     return &((Core *)machine)->pools;
 }
+
+/* ---- memory.c ---- */
+
+/* Bytes of a block; of one that was not made yet, those that stand for what nobody knows. */
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
 
 /* ---- control.c ---- */
 
@@ -121,6 +132,15 @@ void param_read(PtxMachine *machine, PtxWarp *warp, PtxFrame *frame, uint32_t va
                 uint32_t count, uint8_t *bytes, uint8_t *states);
 void param_write(PtxMachine *machine, PtxWarp *warp, PtxFrame *frame, uint32_t variable, uint64_t offset, uint32_t lane,
                  uint32_t count, const uint8_t *bytes, const uint8_t *states);
+
+/* Words of up to 8 bytes of such a variable, in the group's frame: lanes that are not known. */
+uint32_t param_load(PtxMachine *machine, PtxGroup *group, uint32_t variable, uint64_t offset, uint32_t lanes,
+                    unsigned bytes, Lanes *values);
+void param_store(PtxMachine *machine, PtxGroup *group, uint32_t variable, uint64_t offset, uint32_t lanes,
+                 unsigned bytes, const Lanes *values, uint32_t unknown);
+/* A variable of one frame into that of another. False: not both lie in frames. */
+bool param_copy(PtxMachine *machine, const PtxFrame *from, uint32_t source, const PtxFrame *to, uint32_t target,
+                uint32_t count, uint32_t lanes);
 
 /* ---- driver.c ---- */
 

@@ -322,12 +322,16 @@ static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
     return guess;
 }
 
-/* By the world and how often the place was come to, so that no loop goes on for ever by it: the first time lanes go
- * all one way, which way the world says, later now one and now the other. */
+/* The first times as the world says: at no place, at every place, at every other one, or at the others. Later now one
+ * way and now the other, so that no loop goes on for ever by it. */
 uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown) {
+    enum { FIRST_TIMES = 4 };
     PtxGuess *guess = guess_at(machine, code);
-    uint64_t mixed = (guess->times + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)machine->world << 17;
-    bool yes = guess->times < 4 ? (machine->world & 1) != 0 : (mixed >> 40 & 3) == 0;
+    uint64_t place = (uint64_t)(code - machine->program->code);
+    uint64_t mixed = (guess->times + 1 + place) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)machine->world << 47;
+    bool yes = (machine->world & 1) != (machine->world >= 2 ? (guess - machine->guesses) & 1 : 0);
+    if (guess->times >= FIRST_TIMES)
+        yes = (mixed >> 40 & 3) == 0;
     guess->times++;
     spin_forget(group);
     return yes ? unknown : 0;

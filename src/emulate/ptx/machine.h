@@ -50,7 +50,7 @@ typedef struct PtxBlock {
 #define PTX_WINDOW_CONST  UINT64_C(0x7f0200000000)
 #define PTX_WINDOW_PARAM  UINT64_C(0x7f0300000000)
 #define PTX_WINDOW_CODE   UINT64_C(0x7f0400000000) /* functions, 16 bytes each */
-#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000) /* variables of the module, below; and what malloc gives, above */
+#define PTX_WINDOW_GLOBAL UINT64_C(0x100000000)    /* variables of the module, below; and what malloc gives, above */
 #define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
@@ -153,7 +153,8 @@ typedef struct PtxFlight {
     uint64_t place;  /* of the mbarrier that is told; PTX_NO_PLACE: none */
     void (*land)(struct PtxMachine *machine, struct PtxFlight *flight); /* does it, and tells the events */
     void *detail;
-    uint32_t after; /* sequence of another flight that has to land first; 0: none */
+    uint32_t after;  /* sequence of another flight that has to land first, and is ordered before it; 0: none */
+    uint32_t behind; /* one that lands first in this machine, which orders nothing; 0: none */
     bool landed;
 } PtxFlight;
 #define PTX_NO_PLACE UINT64_MAX
@@ -298,9 +299,9 @@ typedef struct PtxMachine {
     Text *printed; /* what the kernel prints; NULL: nowhere */
     PtxObserve *observe;
     void *observer;
-    uint8_t *ran;        /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
+    uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
     struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
-    void *grid;          /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
 } PtxMachine;
 
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */
@@ -325,8 +326,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group);
 /* Runs the group until it waits, ends, is about to do something visible (step_visible), or has jumped back often enough
  * to let others go on. */
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
-/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a fault
- * if lanes that they leave behind wait for them at an instruction that is for the warp together. */
+/* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a
+ * fault if lanes that they leave behind wait for them at an instruction that is for the warp together. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
 void ptx_flight_land(PtxMachine *machine, uint32_t index);
@@ -370,6 +371,9 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of a
+ * lane to those of the next. */
+uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* Something not known decides: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
@@ -415,8 +419,8 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
-/* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether they
- * are free. */
+/* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether
+ * they are free. */
 #define PTX_WAITS_COLUMNS (UINT32_C(1) << 31)
 bool tensor_has_columns(const PtxMachine *machine, const PtxGroup *group);
 /* Whether the wait of a group that has such a status is over. Its instruction is then run again, with any status. */

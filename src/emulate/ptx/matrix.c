@@ -6,10 +6,14 @@ enum { MMA_REGISTERS = 8, MMA_COLUMNS = 8, MMA_DEPTH = 256, MMA_DEPTH_F64 = 16 }
 /* Operands, by their places in the text. */
 enum { MMA_D, MMA_A, MMA_B, MMA_C, MMA_METADATA, MMA_SELECTOR };
 
+/* Where element i of a lane's accumulators is: row * 8 + column. */
+typedef uint8_t Places[PTX_LANES][MMA_REGISTERS];
+
 typedef struct Mma {
     MatrixForm form;
     MatrixType d, a, b, c;
     bool saturate, exclusive, sparse;
+    Places c_at, d_at;
 } Mma;
 
 /* A, B and C of a warp as numbers. */
@@ -50,51 +54,56 @@ static void place_in_quarter(MatrixType type, unsigned lane, unsigned element, u
     *column = type == MATRIX_F16 ? element : (element & 4) + (low & 2) + (element & 1);
 }
 
-typedef struct Accumulators {
-    MatrixType type;
-    bool quarters;
-    unsigned quarter; /* which of the four MMAs */
-} Accumulators;
-
-static bool place_of(const Accumulators *layout, unsigned lane, unsigned element, unsigned *row, unsigned *column) {
-    if (layout->quarters) {
-        place_in_quarter(layout->type, lane, element, row, column);
-        return (lane >> 2 & 3) == layout->quarter;
-    }
-    *row = matrix_row(lane, element);
-    *column = matrix_column(lane, element);
-    return true;
+static void place_all(MatrixType type, bool quarters, Places places) {
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        for (unsigned i = 0; i < MMA_REGISTERS; ++i) {
+            unsigned row = matrix_row(lane, i), column = matrix_column(lane, i) % MMA_COLUMNS;
+            if (quarters)
+                place_in_quarter(type, lane, i, &row, &column);
+            places[lane][i] = (uint8_t)(row * MMA_COLUMNS + column);
+        }
 }
 
-static void take_c(const Registers *from, const Accumulators *layout, Numbers *numbers) {
-    unsigned bits = layout->type == MATRIX_F16 ? 16 : 64, per = layout->type == MATRIX_F16 ? 2 : 1, row, column;
+/* Lanes of one of the four MMAs of mma.m8n8k4 of f16. */
+static uint32_t quarter_lanes(unsigned quarter) {
+    return UINT32_C(0x000f000f) << 4 * quarter;
+}
+
+static void take_c(const Registers *from, MatrixType type, const Places places, uint32_t lanes, Numbers *numbers) {
+    unsigned per = type == MATRIX_F16 ? 2 : 1;
     for (uint32_t r = 0; r < from->count; ++r)
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-            for (unsigned e = 0; e < per; ++e)
-                if (place_of(layout, lane, r * per + e, &row, &column)) {
-                    unsigned at = row * MMA_COLUMNS + column;
-                    numbers->c[at] = matrix_accumulator(layout->type, from->at[r]->at[lane] >> (e * bits));
-                    numbers->c_unknown[at] = from->unknown[r] >> lane & 1;
-                }
+        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+            if (!(lanes >> lane & 1))
+                continue;
+            for (unsigned e = 0; e < per; ++e) {
+                unsigned at = places[lane][r * per + e];
+                numbers->c[at] = matrix_accumulator(type, from->at[r]->at[lane] >> (16 * e));
+                numbers->c_unknown[at] = from->unknown[r] >> lane & 1;
+            }
+        }
 }
 
-static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
-                   const Accumulators *layout, const Numbers *numbers, bool saturate) {
+/* `lanes`: that there are; `part`: whose results these are. */
+static void give_d(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, uint32_t part,
+                   const Numbers *numbers) {
+    const Mma *mma = code->detail;
     const PtxArgument *d = code_argument(machine->program, code, MMA_D);
-    unsigned per = layout->type == MATRIX_F16 ? 2 : 1, row, column;
+    unsigned per = mma->d == MATRIX_F16 ? 2 : 1;
     for (uint32_t r = 0; r < matrix_register_count(d); ++r) {
-        Lanes values = {0};
-        uint32_t unknown = 0, written = 0;
-        for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-            for (unsigned e = 0; e < per; ++e)
-                if (place_of(layout, lane, r * per + e, &row, &column)) {
-                    unsigned at = row * MMA_COLUMNS + column;
-                    bool known = !numbers->a_unknown[row] && !numbers->b_unknown[column] && !numbers->c_unknown[at];
-                    values.at[lane] |= matrix_result(layout->type, numbers->c[at], saturate) << (16 * e);
-                    unknown |= (uint32_t)!known << lane;
-                    written |= UINT32_C(1) << lane;
-                }
-        ptx_put(machine, group, matrix_register(machine->program, d, r), 0, &values, written & lanes, unknown);
+        Lanes values;
+        uint32_t unknown = 0;
+        for (unsigned lane = 0; lane < PTX_LANES; ++lane) {
+            values.at[lane] = 0;
+            if (!(part >> lane & 1))
+                continue;
+            for (unsigned e = 0; e < per; ++e) {
+                unsigned at = mma->d_at[lane][r * per + e], row = at / MMA_COLUMNS, column = at % MMA_COLUMNS;
+                bool known = !(numbers->a_unknown[row] | numbers->b_unknown[column] | numbers->c_unknown[at]);
+                values.at[lane] |= matrix_result(mma->d, numbers->c[at], mma->saturate) << (16 * e);
+                unknown |= (uint32_t)!known << lane;
+            }
+        }
+        ptx_put(machine, group, matrix_register(machine->program, d, r), 0, &values, part & lanes, unknown);
     }
 }
 
@@ -153,12 +162,12 @@ static void multiply(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     else
         matrix_take_a(a.at, a.unknown, a.count, mma->a, shape->k, (MatrixOperand){numbers.a, numbers.a_unknown});
     matrix_take_b(b.at, b.unknown, b.count, mma->b, MMA_COLUMNS, (MatrixOperand){numbers.b, numbers.b_unknown});
-    take_c(&c, &(Accumulators){.type = mma->c}, &numbers);
+    take_c(&c, mma->c, mma->c_at, UINT32_MAX, &numbers);
     if (mma->exclusive)
         count_differences(shape, &numbers);
     else
         matrix_multiply(shape->m, MMA_COLUMNS, shape->k, numbers.a, numbers.b, numbers.c);
-    give_d(machine, group, code, lanes, &(Accumulators){.type = mma->d}, &numbers, mma->saturate);
+    give_d(machine, group, code, lanes, UINT32_MAX, &numbers);
 }
 
 static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -183,10 +192,9 @@ static void multiply_f64(PtxMachine *machine, PtxGroup *group, const PtxCode *co
                 matrix_accumulator(MATRIX_F64, from_b.at[r]->at[lane]);
             numbers.b_unknown[lane >> 2] |= from_b.unknown[r] >> lane & 1;
         }
-    Accumulators layout = {.type = MATRIX_F64};
-    take_c(&from_c, &layout, &numbers);
+    take_c(&from_c, MATRIX_F64, mma->c_at, UINT32_MAX, &numbers);
     matrix_multiply_f64(shape->m, MMA_COLUMNS, shape->k, a, b, numbers.c);
-    give_d(machine, group, code, lanes, &layout, &numbers, false);
+    give_d(machine, group, code, lanes, UINT32_MAX, &numbers);
 }
 
 /* Of A: rows, of B: columns; that lane `lane`'s i-th element is in, and its k. With `across` a lane has one k. */
@@ -219,9 +227,9 @@ static void multiply_quarters(PtxMachine *machine, PtxGroup *group, const PtxCod
         forget_all(&numbers);
         quarter_operand(&a, quarter, mma->form.column[0], true, &numbers);
         quarter_operand(&b, quarter, !mma->form.column[1], false, &numbers);
-        take_c(&c, &(Accumulators){mma->c, true, quarter}, &numbers);
+        take_c(&c, mma->c, mma->c_at, quarter_lanes(quarter), &numbers);
         matrix_multiply(8, MMA_COLUMNS, 4, numbers.a, numbers.b, numbers.c);
-        give_d(machine, group, code, lanes, &(Accumulators){mma->d, true, quarter}, &numbers, false);
+        give_d(machine, group, code, lanes, quarter_lanes(quarter), &numbers);
     }
 }
 
@@ -276,7 +284,9 @@ bool mma_prepare(const PtxPrepare *about, PtxCode *code) {
     if (mma.form.type_count != 4)
         return false;
     mma.d = mma.form.types[0], mma.a = mma.form.types[1], mma.b = mma.form.types[2], mma.c = mma.form.types[3];
-    bool scaled = code_has(code, STR("block_scale"));
+    bool scaled = code_has(code, STR("block_scale")), quarters = mma.form.shape.k == 4 && mma.a == MATRIX_F16;
+    place_all(mma.c, quarters, mma.c_at);
+    place_all(mma.d, quarters, mma.d_at);
     if (scaled || matrix_type_bits(mma.a) == 6 || matrix_type_bits(mma.b) == 6 || mma.a == MATRIX_E2M1 ||
         mma.b == MATRIX_E2M1)
         take_code(about, code, run_scaled, &mma, sizeof mma);

@@ -81,7 +81,12 @@ void matrix_take_a(const Lanes *const *registers, const uint32_t *unknown, uint3
             unsigned row = (lane >> 2) + 8 * (r & 1), column = (lane & 3) * per + (r >> 1) * 4 * per;
             uint32_t word = (uint32_t)registers[r]->at[lane];
             a.unknown[row] |= unknown[r] >> lane & 1;
-            matrix_floats(type, (const uint8_t *)&word, 0, per, &a.to[row * k + column], 1);
+            float *to = &a.to[row * k + column];
+            if (type == MATRIX_F16) {
+                to[0] = matrix_half((uint16_t)word);
+                to[1] = matrix_half((uint16_t)(word >> 16));
+            } else
+                matrix_floats(type, (const uint8_t *)&word, 0, per, to, 1);
         }
 }
 
@@ -93,7 +98,12 @@ void matrix_take_b(const Lanes *const *registers, const uint32_t *unknown, uint3
             unsigned column = lane >> 2, row = (lane & 3) * per + r * 4 * per;
             uint32_t word = (uint32_t)registers[r]->at[lane];
             b.unknown[column] |= unknown[r] >> lane & 1;
-            matrix_floats(type, (const uint8_t *)&word, 0, per, &b.to[row * n + column], n);
+            float *to = &b.to[row * n + column];
+            if (type == MATRIX_F16) {
+                to[0] = matrix_half((uint16_t)word);
+                to[n] = matrix_half((uint16_t)(word >> 16));
+            } else
+                matrix_floats(type, (const uint8_t *)&word, 0, per, to, n);
         }
 }
 

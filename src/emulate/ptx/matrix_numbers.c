@@ -84,13 +84,6 @@ float matrix_float(MatrixType type, uint32_t bits) {
     return float_of(bits_of(float_of(magnitude << shift) * scale) | sign);
 }
 
-static inline float half(uint16_t bits) {
-    uint32_t magnitude = bits & 0x7fff, sign = (uint32_t)(bits & 0x8000) << 16;
-    if (magnitude >= 0x7c00)
-        return matrix_float(MATRIX_F16, bits);
-    return float_of(bits_of(float_of(magnitude << 13) * 0x1p112f) | sign);
-}
-
 void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride) {
     const uint8_t *at = bytes + bit / 8;
     unsigned bits = formats[type].bits;
@@ -100,7 +93,7 @@ void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned
     case MATRIX_F16:
         for (unsigned i = 0; i < count; ++i, at += 2) {
             memcpy(&word, at, sizeof word);
-            to[i * stride] = half(word);
+            to[i * stride] = matrix_half(word);
         }
         return;
     case MATRIX_BF16:
@@ -197,20 +190,41 @@ uint64_t matrix_other_result(MatrixType type, double value, bool saturate) {
     return isnan(value) ? UINT64_C(0x7fffffffffffffff) : bits;
 }
 
-typedef double Four __attribute__((vector_size(32), aligned(8)));
-typedef float FourFloats __attribute__((vector_size(16), aligned(4)));
+typedef double Two __attribute__((vector_size(16), aligned(8)));
+typedef float TwoFloats __attribute__((vector_size(8), aligned(4)));
+
+/* Four rows and four columns, whose sums stay in registers. */
+static void multiply_block(unsigned n, unsigned k, const float *a, const float *b, double *c) {
+    Two sums[4][2];
+    for (unsigned i = 0; i < 4; ++i) {
+        sums[i][0] = *(const Two *)(c + (size_t)i * n);
+        sums[i][1] = *(const Two *)(c + (size_t)i * n + 2);
+    }
+    for (unsigned j = 0; j < k; ++j) {
+        const float *row = b + (size_t)j * n;
+        Two low = __builtin_convertvector(*(const TwoFloats *)row, Two);
+        Two high = __builtin_convertvector(*(const TwoFloats *)(row + 2), Two);
+        for (unsigned i = 0; i < 4; ++i) {
+            double factor = (double)a[(size_t)i * k + j];
+            sums[i][0] += low * factor;
+            sums[i][1] += high * factor;
+        }
+    }
+    for (unsigned i = 0; i < 4; ++i) {
+        *(Two *)(c + (size_t)i * n) = sums[i][0];
+        *(Two *)(c + (size_t)i * n + 2) = sums[i][1];
+    }
+}
 
 void matrix_multiply(unsigned m, unsigned n, unsigned k, const float *a, const float *b, double *c) {
-    for (unsigned i = 0; i < m; ++i)
-        for (unsigned j = 0; j < k; ++j) {
-            double factor = a[i * k + j];
-            const float *row = b + (size_t)j * n;
-            double *to = c + (size_t)i * n;
-            for (unsigned l = 0; l < n; l += 4) {
-                Four product = __builtin_convertvector(*(const FourFloats *)(row + l), Four) * factor;
-                *(Four *)(to + l) += product;
-            }
-        }
+    unsigned i = 0;
+    for (; i + 4 <= m; i += 4)
+        for (unsigned l = 0; l < n; l += 4)
+            multiply_block(n, k, a + (size_t)i * k, b + l, c + (size_t)i * n + l);
+    for (; i < m; ++i)
+        for (unsigned j = 0; j < k; ++j)
+            for (unsigned l = 0; l < n; ++l)
+                c[(size_t)i * n + l] += (double)a[(size_t)i * k + j] * (double)b[(size_t)j * n + l];
 }
 
 void matrix_multiply_f64(unsigned m, unsigned n, unsigned k, const double *a, const double *b, double *c) {

@@ -40,6 +40,18 @@ bool matrix_type_is_integer(MatrixType type);
 
 /* What the bits of an element are; those above its own do not count. Not of f64. */
 float matrix_float(MatrixType type, uint32_t bits);
+static inline float matrix_half(uint16_t bits) {
+    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13, sign = (uint32_t)(bits & 0x8000) << 16, result;
+    float value;
+    if (magnitude >= UINT32_C(0x7c00) << 13)
+        return matrix_float(MATRIX_F16, bits);
+    memcpy(&value, &magnitude, sizeof value);
+    value *= 0x1p112f;
+    memcpy(&result, &value, sizeof result);
+    result |= sign;
+    memcpy(&value, &result, sizeof value);
+    return value;
+}
 /* `count` elements that stand behind each other from `bit` on: to[0], to[stride], ... */
 void matrix_floats(MatrixType type, const uint8_t *bytes, unsigned bit, unsigned count, float *to, unsigned stride);
 /* A scale: ue8m0 (2 to the power of it - 127), or else ue4m3, which is e4m3 without a sign. */

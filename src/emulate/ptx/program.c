@@ -2,7 +2,6 @@
 #include "emulate/ptx/internal.h"
 
 #include "ptx/effects.h"
-#include "ptx/print.h"
 
 /* ---- Asking about code ---- */
 
@@ -72,35 +71,80 @@ static const char *names_nothing(PtxProgram *program, const PtxCode *code) {
     return NULL;
 }
 
-static bool family_of(const PtxPrepare *about, PtxCode *code) {
-    static PtxPrepareFamily *const families[] = {control_prepare, compute_prepare, warp_prepare,
-                                                 matrix_prepare,  tensor_prepare,  barrier_prepare,
-                                                 copy_prepare,    access_prepare,  texture_prepare};
+/* What instructions of one form have in common, found with the first of them. */
+typedef struct Common {
+    uint8_t family; /* that took the last one; FAMILIES: none did */
+    uint8_t effect_count;
+    PtxEffect *effects; /* NULL: they are not known yet, or depend on the operands */
+} Common;
+
+static PtxPrepareFamily *const families[] = {control_prepare, compute_prepare, warp_prepare,
+                                             matrix_prepare,  tensor_prepare,  barrier_prepare,
+                                             copy_prepare,    access_prepare,  texture_prepare};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static bool family_of(const PtxPrepare *about, PtxCode *code, Common *common) {
     if (!code->form->row)
         return false;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (families[i](about, code))
+    if (common->family < FAMILIES && families[common->family](about, code))
+        return true;
+    for (uint8_t i = 0; i < FAMILIES; i++)
+        if (families[i](about, code)) {
+            common->family = i;
+            return true;
+        }
+    return false;
+}
+
+/* Of MMAs: whether a matrix is in registers. */
+static bool depends_on_operands(const PtxEffect *effects, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.on_descriptor)
             return true;
     return false;
 }
 
-static void prepare_code(PtxProgram *program, uint32_t index) {
+static unsigned common_effects(const PtxProgram *program, Arena *scratch, const PtxStatement *statement, Common *common,
+                               PtxEffect *effects) {
+    if (common->effects) {
+        memcpy(effects, common->effects, sizeof *effects * common->effect_count);
+        return common->effect_count;
+    }
+    unsigned count = ptx_effects_of(program->module, statement, effects);
+    if (!depends_on_operands(effects, count)) {
+        common->effect_count = (uint8_t)count;
+        common->effects = arena_alloc(scratch, sizeof *effects * (count + 1));
+        memcpy(common->effects, effects, sizeof *effects * count);
+    }
+    return count;
+}
+
+static void prepare_code(PtxProgram *program, Arena *scratch, Common *commons, uint32_t index) {
     PtxCode *code = &program->code[index];
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
     const PtxStatement *statement = &program->module->statements[code->statement];
     bool written = statement->kind == PTX_INSTRUCTION; /* a return at the end of a function need not be */
-    about.effect_count = written ? ptx_effects_of(program->module, statement, effects) : 0;
+    Common *common = &commons[written ? statement->what : program->module->forms_count];
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    PtxPrepare about = {.program = program, .evaluator = code->form->evaluator, .effects = effects};
+    about.effect_count = written ? common_effects(program, scratch, statement, common, effects) : 0;
     const char *why = written ? names_nothing(program, code) : NULL;
     for (unsigned i = 0; i < about.effect_count; i++)
         code->together |= effects[i].effect.verb == EFFECT_CONVERGED;
-    if (!why && family_of(&about, code))
+    if (!why && family_of(&about, code, common))
         return;
     code->run = ptx_run_unknown;
     code->detail = why;
     code->visible = true;
     if (!program->unknown_count++)
         program->first_unknown = index;
+}
+
+static void prepare_all(PtxProgram *program, Arena *scratch) {
+    Common *commons = ARENA_ARRAY(scratch, Common, program->module->forms_count + 1);
+    for (uint32_t i = 0; i <= program->module->forms_count; i++)
+        commons[i].family = FAMILIES;
+    for (uint32_t i = 0; i < program->code_count; i++)
+        prepare_code(program, scratch, commons, i);
 }
 
 /* ---- Routines ---- */
@@ -151,7 +195,7 @@ static uint32_t *places_of(const PtxFunction *function, const PtxModule *module,
 }
 
 /* An end that says nothing is a return. */
-static bool add_routine(PtxProgram *program, uint32_t index, size_t budget, const char **problem) {
+static bool add_routine(PtxProgram *program, uint32_t index, size_t budget, WantedTypes *types, const char **problem) {
     const PtxModule *module = program->module;
     const PtxFunction *function = &module->functions[index];
     PtxRoutine *routine = &program->routines[index];
@@ -170,7 +214,7 @@ static bool add_routine(PtxProgram *program, uint32_t index, size_t budget, cons
     scratch.exhausted = program->arena->exhausted;
     uint32_t *places = places_of(function, module, routine->begin, &scratch);
     for (uint32_t i = routine->begin; i + 1 < routine->end; i++)
-        decode_arguments(program, &program->code[i], places, function->begin);
+        decode_arguments(program, &program->code[i], places, function->begin, types);
     arena_free(&scratch);
     routine->ready = true;
     return true;
@@ -203,12 +247,13 @@ static bool build(PtxProgram *program, size_t budget, const char **problem) {
     layout_reach(program, &scratch, reached);
     layout_seats(program, reached);
     layout_images(program);
+    WantedTypes *types = decode_types(module, &scratch);
     for (uint32_t i = 0; whole && i < module->functions_count; i++)
         if (reached[i] && module->functions[i].body)
-            whole = add_routine(program, i, budget, problem);
+            whole = add_routine(program, i, budget, types, problem);
+    if (whole)
+        prepare_all(program, &scratch);
     arena_free(&scratch);
-    for (uint32_t i = 0; whole && i < program->code_count; i++)
-        prepare_code(program, i);
     return whole;
 }
 
@@ -234,27 +279,4 @@ PtxProgram *ptx_program(Arena *arena, const PtxModule *module, uint32_t entry, s
     }
     arena->exhausted = before;
     return whole ? program : NULL;
-}
-
-/* ---- As text ---- */
-
-void ptx_program_print(const PtxProgram *program, Text *to) {
-    const PtxModule *module = program->module;
-    for (uint32_t i = 0; i < module->functions_count; i++) {
-        const PtxRoutine *routine = &program->routines[i];
-        if (!routine->ready)
-            continue;
-        text_addf(to, "%.*s: %u rows, %u masks, %u bytes of .param, %u of .local\n",
-                  STR_ARG(ptx_name(module, module->functions[i].name)), routine->rows, routine->masks,
-                  routine->param_bytes, routine->local_bytes);
-        for (uint32_t k = routine->begin; k < routine->end; k++) {
-            const PtxCode *code = &program->code[k];
-            text_addf(to, "%6u line %u: %.*s", k, code_line(program, code), STR_ARG(code->form->text));
-            if (code->meets != PTX_NONE)
-                text_addf(to, ", meets at %u", code->meets);
-            if (code->run == ptx_run_unknown)
-                text_addf(to, ", not modeled");
-            text_addf(to, "\n");
-        }
-    }
 }

@@ -19,8 +19,7 @@ static double operand(const Compute *how, unsigned k, uint64_t bits) {
     return how->ftz ? flushed_to_zero(value, least_normal(format)) : value;
 }
 
-/* What the modifiers make of a number that is exact, or rounded to odd. What is too small is so before it is rounded.
- */
+/* What the modifiers make of a number that is exact, or rounded to odd. */
 static uint32_t finished(const Compute *how, double value) {
     FormatId id = (FormatId)how->type.format;
     const RealFormat *format = &formats[id];
@@ -28,7 +27,7 @@ static uint32_t finished(const Compute *how, double value) {
     uint32_t bits = id == FORMAT_F32              ? single_narrow(value, (Round)how->round)
                     : how->round == ROUND_NEAREST ? format_nearest(format, value, false)
                                                   : format_narrow(id, value, (Round)how->round, false);
-    if (how->ftz && value < least_normal(id) && value > -least_normal(id))
+    if (how->ftz && format_is_tiny(id, value, (Round)how->round))
         bits = (uint32_t)(bits_of_double(value) >> 63) << (format->bits - 1);
     if (how->saturates)
         return value != value || bits & sign ? 0 : bits > one ? one : bits;
@@ -79,6 +78,18 @@ static void general(Lanes *out, const Lanes *const in[], const Compute *how) {
     }
 }
 
+/* .oob: a factor that is the NaN of what lies out of bounds, of either sign, makes the result 0. Which one that is, an
+ * H200 says. */
+static void bounded_fma(Lanes *out, const Lanes *const in[], const Compute *how) {
+    enum { OUT_OF_BOUNDS = 0x7ff7 };
+    Lanes result;
+    general(&result, in, how);
+    EACH_LANE {
+        bool outside = (in[0]->at[i] & 0x7fff) == OUT_OF_BOUNDS || (in[1]->at[i] & 0x7fff) == OUT_OF_BOUNDS;
+        out->at[i] = outside ? 0 : result.at[i];
+    }
+}
+
 /* ---- The most frequent ones ----------------------------------------------------------------------------------- */
 
 static float single_flushed(float value) {
@@ -90,9 +101,11 @@ static uint32_t result_flushed(float value) {
 static double odd_fma(float a, float b, float c) {
     return add_odd((double)a * (double)b, (double)c);
 }
-/* Of what may become normal only by being rounded. */
 static uint32_t odd_flushed(double value) {
-    return single_result((float)flushed_to_zero(value, 0x1p-126));
+    if (value >= 0x1p-126 || value <= -0x1p-126)
+        return single_result((float)value);
+    uint32_t sign = (uint32_t)(bits_of_double(value) >> 63) << 31;
+    return format_is_tiny(FORMAT_F32, value, ROUND_NEAREST) ? sign : single_result((float)value);
 }
 
 #define AS_SINGLE(x) as_single(x)
@@ -106,44 +119,6 @@ ROW2(add_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) + FLUSHED(
 ROW2(sub_ftz, uint64_t, uint64_t, uint32_t, result_flushed(FLUSHED(a) - FLUSHED(b)))
 ROW2(mul_ftz, uint64_t, uint64_t, uint32_t, odd_flushed((double)FLUSHED(a) * (double)FLUSHED(b)))
 ROW3(fma_ftz, uint64_t, uint64_t, uint32_t, odd_flushed(odd_fma(FLUSHED(a), FLUSHED(b), FLUSHED(c))))
-
-/* Halves without modifiers. */
-#define ROW_HALF(name, widen, id, count, value)                                                                \
-    static void name(Lanes *out, const Lanes *const in[], const Compute *how) {                                \
-        const Lanes *second = in[1], *third = in[count > 2 ? 2 : 0];                                           \
-        (void)how;                                                                                             \
-        EACH_LANE {                                                                                            \
-            double a = widen(in[0]->at[i]), b = widen(second->at[i]), c = count > 2 ? widen(third->at[i]) : 0; \
-            (void)c;                                                                                           \
-            out->at[i] = format_nearest(&formats[id], value, false);                                           \
-        }                                                                                                      \
-    }
-ROW_HALF(add_f16, half_widen, FORMAT_F16, 2, a + b)
-ROW_HALF(sub_f16, half_widen, FORMAT_F16, 2, a - b)
-ROW_HALF(mul_f16, half_widen, FORMAT_F16, 2, a *b)
-ROW_HALF(fma_f16, half_widen, FORMAT_F16, 3, add_odd(a *b, c))
-ROW_HALF(add_bf16, brain_widen, FORMAT_BF16, 2, add_odd(a, b))
-ROW_HALF(sub_bf16, brain_widen, FORMAT_BF16, 2, add_odd(a, -b))
-ROW_HALF(mul_bf16, brain_widen, FORMAT_BF16, 2, a *b)
-ROW_HALF(fma_bf16, brain_widen, FORMAT_BF16, 3, add_odd(a *b, c))
-
-static ComputeRow *half_row(const Compute *how) {
-    bool half = how->type.format == FORMAT_F16;
-    if (how->ftz || how->saturates || how->relu || how->round != ROUND_NEAREST)
-        return general;
-    switch (how->evaluator) {
-    case PTX_EVALUATE_ADD:
-        return half ? add_f16 : add_bf16;
-    case PTX_EVALUATE_SUB:
-        return half ? sub_f16 : sub_bf16;
-    case PTX_EVALUATE_MUL:
-        return half ? mul_f16 : mul_bf16;
-    case PTX_EVALUATE_FMA:
-        return half ? fma_f16 : fma_bf16;
-    default:
-        return general;
-    }
-}
 
 static ComputeRow *single_row(const Compute *how) {
     if (how->round != ROUND_NEAREST || how->saturates || how->relu)
@@ -161,7 +136,7 @@ static ComputeRow *single_row(const Compute *how) {
         return how->ftz ? general : root_f32;
     case PTX_EVALUATE_FMA:
     case PTX_EVALUATE_MAD:
-        return how->ftz ? fma_ftz : fma_f32;
+        return host_fma_row(how) ? host_fma_row(how) : how->ftz ? fma_ftz : fma_f32;
     default:
         return general;
     }
@@ -218,36 +193,6 @@ ROW_F64(sub_f64, a - b)
 ROW_F64(mul_f64, a *b)
 ROW_F64(div_f64, a / b)
 
-/* Where the host has the instruction, it rounds as ours. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HOST_FMA __attribute__((target("fma")))
-static bool host_has_fma(void) {
-    return __builtin_cpu_supports("fma");
-}
-#elif defined(__aarch64__)
-#define HOST_FMA
-static bool host_has_fma(void) {
-    return true;
-}
-#endif
-
-#ifdef HOST_FMA
-HOST_FMA static void fma_f64(Lanes *out, const Lanes *const in[], const Compute *how) {
-    for (unsigned i = 0; i < PTX_LANES; i++) {
-        uint64_t x = in[0]->at[i], y = in[1]->at[i], z = in[2]->at[i];
-        double result = __builtin_fma(as_double(x), as_double(y), as_double(z));
-        out->at[i] = plain(result) ? bits_of_double(result) : operated_f64(how, x, y, z);
-    }
-}
-static ComputeRow *fma_row(void) {
-    return host_has_fma() ? fma_f64 : general_f64;
-}
-#else
-static ComputeRow *fma_row(void) {
-    return general_f64;
-}
-#endif
-
 static ComputeRow *double_row(const Compute *how) {
     if (how->round != ROUND_NEAREST)
         return general_f64;
@@ -262,7 +207,7 @@ static ComputeRow *double_row(const Compute *how) {
         return div_f64;
     case PTX_EVALUATE_FMA:
     case PTX_EVALUATE_MAD:
-        return fma_row();
+        return host_fma_row(how) ? host_fma_row(how) : general_f64;
     default:
         return general_f64;
     }
@@ -339,6 +284,25 @@ static void extreme_row(Lanes *out, const Lanes *const in[], const Compute *how)
     }
 }
 
+/* f32 without modifiers: the bits of one, in their order. */
+static uint32_t chosen(uint32_t a, uint32_t b, bool first) {
+    bool not_a = (a & 0x7fffffff) > 0x7f800000, not_b = (b & 0x7fffffff) > 0x7f800000;
+    uint32_t number = not_a ? b : not_b ? a : first ? a : b;
+    return not_a && not_b ? SINGLE_NAN : number;
+}
+static int32_t order_of(uint32_t bits) {
+    return (int32_t)(bits ^ (bits >> 31 ? 0x7fffffff : 0));
+}
+ROW2(min_f32, uint32_t, uint32_t, uint32_t, chosen(a, b, order_of(a) < order_of(b)))
+ROW2(max_f32, uint32_t, uint32_t, uint32_t, chosen(a, b, order_of(a) > order_of(b)))
+
+static ComputeRow *extreme_of(const Compute *how) {
+    bool plain_ones = !how->ftz && !how->nan && !how->absolute && !how->xorsign && how->count == 2;
+    if (how->type.format != FORMAT_F32 || !plain_ones)
+        return extreme_row;
+    return how->evaluator == PTX_EVALUATE_MIN ? min_f32 : max_f32;
+}
+
 /* ---- Picking -------------------------------------------------------------------------------------------------- */
 
 ComputeRow *real_row(Compute *how) {
@@ -352,10 +316,10 @@ ComputeRow *real_row(Compute *how) {
         return copysign_row;
     case PTX_EVALUATE_MIN:
     case PTX_EVALUATE_MAX:
-        return extreme_row;
+        return extreme_of(how);
     case PTX_EVALUATE_FMA:
-        if (how->oob) /* the ISA does not say which NaN is that of what lies out of bounds */
-            return NULL;
+        if (how->oob)
+            return bounded_fma;
         break;
     case PTX_EVALUATE_ADD:
     case PTX_EVALUATE_SUB:
@@ -370,5 +334,5 @@ ComputeRow *real_row(Compute *how) {
     }
     if (wide)
         return double_row(how);
-    return mixed ? general : how->type.format == FORMAT_F32 ? single_row(how) : half_row(how);
+    return mixed ? general : how->type.format == FORMAT_F32 ? single_row(how) : half_row(how) ? half_row(how) : general;
 }

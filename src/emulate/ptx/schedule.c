@@ -343,8 +343,10 @@ static bool replay_step(Runner *r, uint32_t step) {
         return finish(r, PTX_END_DIVERGED);
     }
     PtxGroup *group = group_of(r, step);
-    if (group && !ptx_group_can_go(machine, group) && group->status == PTX_IS_MEETS)
-        ptx_warp_release(machine, group->warp), group = group_of(r, step);
+    for (unsigned i = 0; group && group->status == PTX_IS_MEETS && i < PTX_LANES; i++) {
+        control_release(machine, group->warp); /* the run had let it go on alone */
+        group = group_of(r, step);
+    }
     if (!group || !ptx_group_can_go(machine, group))
         return finish(r, PTX_END_DIVERGED);
     return turn(r, group);
@@ -422,7 +424,7 @@ PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
 
 void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
     static const char *const names[] = {"eager", "lazy", "round robin", "random", "held", "replay"};
-    text_addf(to, "%s", names[schedule->kind]);
+    text_addf(to, "%s", schedule->explored ? "that of the witness" : names[schedule->kind]);
     if (schedule->kind == SCHEDULE_RANDOM)
         text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
     if (schedule->mirrored)

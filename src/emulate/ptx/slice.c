@@ -164,6 +164,9 @@ static void start(Slicer *s) {
             need_whole(s, i);
         else
             need_operands(s, statement, false, effects, count);
+        for (unsigned k = 0; k < count; k++) /* a tensor map says which memory a copy touches */
+            if (effects[k].effect.verb == EFFECT_READ && effects[k].effect.proxy == PROXY_TENSORMAP)
+                s->memories |= spaces_of(s, statement, &effects[k]);
     }
 }
 

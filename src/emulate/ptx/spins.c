@@ -38,18 +38,18 @@ void spin_forget(PtxGroup *group) {
 static void make_room(PtxMachine *machine, Spin *spin, const PtxRoutine *routine) {
     Arena *arena = &machine->arena;
     uint32_t params = routine->param_bytes * PTX_LANES;
-    if (routine->rows > spin->row_capacity) {
-        spin->rows = arena_alloc(arena, sizeof(Lanes) * routine->rows);
-        spin->row_unknown = arena_alloc(arena, sizeof(uint32_t) * routine->rows);
+    if (!spin->rows || routine->rows > spin->row_capacity) {
+        spin->rows = arena_alloc(arena, sizeof(Lanes) * (routine->rows + 1));
+        spin->row_unknown = arena_alloc(arena, sizeof(uint32_t) * (routine->rows + 1));
         spin->row_capacity = routine->rows;
     }
-    if (routine->masks > spin->mask_capacity) {
-        spin->masks = arena_alloc(arena, sizeof(uint32_t) * routine->masks);
-        spin->mask_unknown = arena_alloc(arena, sizeof(uint32_t) * routine->masks);
+    if (!spin->masks || routine->masks > spin->mask_capacity) {
+        spin->masks = arena_alloc(arena, sizeof(uint32_t) * (routine->masks + 1));
+        spin->mask_unknown = arena_alloc(arena, sizeof(uint32_t) * (routine->masks + 1));
         spin->mask_capacity = routine->masks;
     }
-    if (params > spin->param_capacity) {
-        spin->params = arena_alloc(arena, params);
+    if (!spin->params || params > spin->param_capacity) {
+        spin->params = arena_alloc(arena, params + 1);
         spin->param_capacity = params;
     }
 }

@@ -1,7 +1,7 @@
-/* Tensor memory to and from registers (tcgen05.ld, tcgen05.st): a warp together, asynchronously. What is loaded is in
- * the registers when the load lands; until then nobody knows what they are. What is stored is taken from them when it
- * is issued. */
-#include "emulate/ptx/internal.h"
+/* Tensor memory to and from registers (tcgen05.ld, tcgen05.st): a warp together, asynchronously: tensor memory is read
+ * or written, for all others, when they land. What is stored is taken from registers when it is issued. What is loaded
+ * is in them at once: the hardware has whoever reads such a register wait for it, and compilers (LLVM under Triton)
+ * move computations before the tcgen05.wait::ld; a program that is right has nobody change the words meanwhile. */
 #include "emulate/ptx/matrix_fragments.h"
 #include "emulate/ptx/tensor.h"
 
@@ -23,7 +23,6 @@ typedef struct Move {
 
 /* What is in flight. */
 typedef struct MoveFlight {
-    PtxFrame *frame;
     TensorPlace place;
     int32_t split;
     uint32_t lanes;
@@ -98,22 +97,19 @@ static uint32_t reduce(const Move *move, uint32_t a, uint32_t b) {
     return second ? b : a;
 }
 
-static void write_register(PtxFrame *frame, const PtxArgument *argument, const uint32_t values[PTX_LANES],
-                           uint32_t lanes, uint32_t unknown) {
-    if (argument->kind != ARGUMENT_ROW)
-        return;
+static void put_register(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument,
+                         const uint32_t values[PTX_LANES], uint32_t lanes, uint32_t unknown) {
+    Lanes row;
     for (unsigned lane = 0; lane < PTX_LANES; ++lane)
-        if (lanes >> lane & 1)
-            frame->rows[argument->slot].at[lane] = values[lane];
-    uint32_t *known = &frame->row_unknown[argument->slot];
-    *known = (*known & ~lanes) | (unknown & lanes);
+        row.at[lane] = values[lane];
+    ptx_put(machine, group, argument, 0, &row, lanes, unknown & lanes);
 }
 
-static void load(PtxMachine *machine, PtxFlight *flight, const TensorMemory *memory) {
-    const Move *move = flight->code->detail;
-    MoveFlight *moved = flight->detail;
+static void load(PtxMachine *machine, PtxGroup *group, const PtxCode *code, MoveFlight *moved,
+                 const TensorMemory *memory) {
+    const Move *move = code->detail;
     const PtxProgram *program = machine->program;
-    const PtxArgument *d = code_argument(program, flight->code, move->data);
+    const PtxArgument *d = code_argument(program, code, move->data);
     uint32_t reduced[PTX_LANES] = {0}, reduced_unknown = 0;
     for (unsigned r = 0; r < move->count; ++r) {
         uint32_t unknown = 0;
@@ -128,14 +124,14 @@ static void load(PtxMachine *machine, PtxFlight *flight, const TensorMemory *mem
             uint32_t taken = move->absolute ? value & 0x7fffffff : value;
             reduced[lane] = r ? reduce(move, reduced[lane], taken) : taken;
         }
-        if (!matrix_computes(machine, flight->code))
+        if (!matrix_computes(machine, code))
             unknown = UINT32_MAX;
         reduced_unknown |= unknown;
-        write_register(moved->frame, matrix_register(program, d, r), moved->values[r], moved->lanes, unknown);
+        put_register(machine, group, matrix_register(program, d, r), moved->values[r], moved->lanes, unknown);
     }
     if (move->reduced)
-        write_register(moved->frame, code_argument(program, flight->code, move->reduced), reduced, moved->lanes,
-                       reduced_unknown);
+        put_register(machine, group, code_argument(program, code, move->reduced), reduced, moved->lanes,
+                     reduced_unknown);
 }
 
 static void store(PtxMachine *machine, PtxFlight *flight, TensorMemory *memory) {
@@ -153,24 +149,27 @@ static void store(PtxMachine *machine, PtxFlight *flight, TensorMemory *memory) 
         }
 }
 
+static bool check(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, const MoveFlight *moved,
+                  const TensorMemory *memory) {
+    const Move *move = code->detail;
+    TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
+    return tensor_check(machine, code, warp, moved->lanes, memory, &first) &&
+           (move->shape != MOVE_16X32X2 || tensor_check(machine, code, warp, moved->lanes, memory, &second));
+}
+
 static void land(PtxMachine *machine, PtxFlight *flight) {
     const Move *move = flight->code->detail;
     MoveFlight *moved = flight->detail;
     TensorMemory *memory = tensor_memory(machine, flight->warp->cta);
-    TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
-    bool twice = move->shape == MOVE_16X32X2;
-    if (tensor_check(machine, flight->code, flight->warp, moved->lanes, memory, &first) &&
-        (!twice || tensor_check(machine, flight->code, flight->warp, moved->lanes, memory, &second))) {
+    if (check(machine, flight->code, flight->warp, moved, memory)) {
+        TensorArea first = area_of(move, moved, false), second = area_of(move, moved, true);
         EffectVerb kind = move->stores ? EFFECT_WRITE : EFFECT_READ;
         tensor_tell(machine, flight, kind, memory, &first);
-        if (twice)
+        if (move->shape == MOVE_16X32X2)
             tensor_tell(machine, flight, kind, memory, &second);
         if (move->stores)
             store(machine, flight, memory);
-        else
-            load(machine, flight, memory);
     }
-    release_frame(machine, moved->frame);
     pool_give(machine, moved, sizeof *moved);
 }
 
@@ -207,23 +206,21 @@ static PtxStep issue(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
                      int32_t split) {
     const Move *move = code->detail;
     MoveFlight *moved = pool_take(machine, sizeof *moved);
-    moved->frame = group->frame;
     moved->place = tensor_place(address);
     moved->split = split;
     moved->lanes = lanes;
+    TensorMemory *memory = tensor_memory(machine, group->warp->cta);
     PtxStep step = check_lanes(machine, group, code, lanes, moved);
+    if (step == PTX_STEP_NEXT && !check(machine, code, group->warp, moved, memory))
+        step = PTX_STEP_FAULT;
     if (step != PTX_STEP_NEXT) {
         pool_give(machine, moved, sizeof *moved);
         return step;
     }
     if (move->stores)
         take_registers(machine, group, code, lanes, moved);
-    else {
-        matrix_forget(machine, group, code_argument(machine->program, code, move->data), lanes);
-        if (move->reduced)
-            matrix_forget(machine, group, code_argument(machine->program, code, move->reduced), lanes);
-    }
-    group->frame->users++;
+    else
+        load(machine, group, code, moved, memory);
     PtxFlight flight = {.code = code,
                         .warp = group->warp,
                         .lane = (uint32_t)__builtin_ctz(lanes),

@@ -4,10 +4,12 @@
 #include <string.h>
 
 enum { SWIZZLE_NONE, SWIZZLE_32, SWIZZLE_64, SWIZZLE_128 };
-enum { TYPE_TF32 = 11, TYPE_TF32_FTZ = 12 }; /* the last whose elements are whole bytes */
+enum { TYPE_F32_FTZ = 10, TYPE_TF32, TYPE_TF32_FTZ }; /* the last whose elements are whole bytes */
 
-const char *tile_problem(const Tile *tile) {
+const char *tile_problem(const Tile *tile, bool stores, bool reduces) {
     const TensorMap *map = &tile->map;
+    if ((stores && map->type >= TYPE_TF32) || (reduces && map->type == TYPE_F32_FTZ))
+        return "stores by tensor maps of tf32, and reductions of f32 without subnormal numbers, are not modeled";
     if (tile->mode == TILE_UNKNOWN)
         return "the mode of its tensor copy is not modeled";
     if (map->type > TYPE_TF32_FTZ)

@@ -5,6 +5,7 @@
 
 #include "emulate/ptx/tensormap.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef enum TileMode {
@@ -28,7 +29,7 @@ typedef struct TileRow {
 } TileRow;
 
 /* NULL if it is a copy that the machine can make, else why it is not, in a clause. */
-const char *tile_problem(const Tile *tile);
+const char *tile_problem(const Tile *tile, bool stores, bool reduces);
 unsigned tile_element_bytes(const Tile *tile);
 /* Elements of a row, and rows. */
 uint32_t tile_row_elements(const Tile *tile);

@@ -298,16 +298,56 @@ static void give_nothing(PtxMachine *machine, PtxGroup *group, const Access *acc
     }
 }
 
+/* Known words in one block: without copies. False: it is not so. Which lanes of a comparison store is known only when
+ * it is made; so not where somebody is to be told before. */
+static bool update_words(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
+                         const PtxSpot *spots, const Span *span) {
+    const Update *update = code->detail;
+    const Access *access = &update->access;
+    bool compares = update->action == ACTION_CAS, told = machine->observe || machine->alike, changed = false;
+    Lanes scratch, compare_scratch, old = {{0}};
+    uint32_t unknown = 0;
+    unsigned bytes = update->numbers.bytes;
+    if (access->members > 1 || bytes != access->align || bytes > 8 || (compares && told) || !span_known(span))
+        return false;
+    const Lanes *values = ptx_fetch(machine, group, access->data, 0, &scratch, &unknown), *wanted = NULL;
+    if (compares)
+        wanted = ptx_fetch(machine, group, access->compare, 0, &compare_scratch, &unknown);
+    if (unknown & lanes)
+        return false;
+    if (told)
+        access_tell(machine, group, code, access, lanes, spots, lanes);
+    uint64_t mask = bytes < 8 ? (UINT64_C(1) << bytes * 8) - 1 : UINT64_MAX;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint8_t *at = span->block->bytes + spots[lane].offset;
+        uint64_t was = 0, value = values->at[lane] & mask;
+        memcpy(&was, at, bytes);
+        old.at[lane] = was;
+        if (compares && was != (wanted->at[lane] & mask))
+            continue;
+        value = compares ? value : act(update->action, update->numbers, was, value) & mask;
+        memcpy(at, &value, bytes);
+        changed |= value != was;
+    }
+    if (changed)
+        memory_changed(machine, span->block);
+    if (access->gives)
+        ptx_put(machine, group, access->gives, 0, &old, lanes, 0);
+    return true;
+}
+
 static PtxStep run_update(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Update *update = code->detail;
     const Access *access = &update->access;
     Lanes scratch;
     PtxSpot spots[PTX_LANES];
+    Span span;
     Row row;
     uint32_t unknown = 0, there = lanes;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
-    if (!ptx_resolve(machine, group, code, access->space, addresses, unknown, access->align, access->align, &there,
-                     spots))
+    if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->align, access->align, &there,
+                        spots, &span))
         return PTX_STEP_FAULT;
     give_nothing(machine, group, access, code->data ? lanes : lanes & ~there);
     if (!there)
@@ -318,6 +358,8 @@ static PtxStep run_update(PtxMachine *machine, PtxGroup *group, const PtxCode *c
         access_tell(machine, group, code, access, there, spots, there);
         return PTX_STEP_NEXT;
     }
+    if (update_words(machine, group, code, there, spots, &span))
+        return PTX_STEP_NEXT;
     uint32_t stores = change_row(machine, code, group, there, spots, &row);
     access_tell(machine, group, code, access, there, spots, stores);
     for (uint32_t rest = stores; rest; rest &= rest - 1) {

@@ -17,19 +17,12 @@ typedef struct Search {
 
 /* ---- Conditions ---- */
 
-typedef struct Final {
-    const Execution *execution;
-    int64_t memory[MAX_PLACES];
-} Final;
-
-static int64_t value_of(const Final *final, const Value *value) {
+static int64_t value_of(const Test *test, const Final *final, const Value *value) {
     switch (value->kind) {
     case VALUE_REGISTER:
-        return value->thread < final->execution->test->thread_count
-                   ? final->execution->traces[value->thread]->registers[value->number]
-                   : 0;
+        return final->registers[value->thread][value->number];
     case VALUE_PLACE:
-        return final->memory[final->execution->test->places[value->number].location];
+        return final->memory[test->places[value->number].location];
     default:
         return value->number;
     }
@@ -52,28 +45,32 @@ static bool compares(Operator operator, int64_t a, int64_t b) {
     }
 }
 
-static bool condition_holds(const Final *final, int index) {
-    const Condition *condition = &final->execution->test->conditions[index];
+static bool holds(const Test *test, const Final *final, int index) {
+    const Condition *condition = &test->conditions[index];
     switch (condition->kind) {
     case CONDITION_AND:
-        return condition_holds(final, condition->first) && condition_holds(final, condition->second);
+        return holds(test, final, condition->first) && holds(test, final, condition->second);
     case CONDITION_OR:
-        return condition_holds(final, condition->first) || condition_holds(final, condition->second);
+        return holds(test, final, condition->first) || holds(test, final, condition->second);
     case CONDITION_NOT:
-        return !condition_holds(final, condition->first);
+        return !holds(test, final, condition->first);
     default:
-        return compares(condition->operator, value_of(final, &condition->left), value_of(final, &condition->right));
+        return compares(condition->operator, value_of(test, final, &condition->left),
+                        value_of(test, final, &condition->right));
     }
+}
+
+bool litmus_condition(const Test *test, const Final *final) {
+    return holds(test, final, test->condition);
 }
 
 /* Memory ends with the value of a write that no other is behind in coherence order; there may be several. */
 static bool some_final(const Search *search, const Coherence *coherence, Final *final, int location) {
     const Test *test = search->test;
     if (location == test->place_count) {
-        bool holds = condition_holds(final, test->condition);
-        return test->quantifier == QUANTIFIER_FORALL ? !holds : holds;
+        return litmus_condition(test, final) != (test->quantifier == QUANTIFIER_FORALL);
     }
-    const Execution *execution = final->execution;
+    const Execution *execution = &search->execution;
     bool any = false;
     for (int i = 0; i < execution->count; i++) {
         const Event *event = &execution->events[i];
@@ -120,6 +117,45 @@ static void note_race(Search *search) {
     }
 }
 
+/* Whether the execution could have come step by step: no read before its write, no write before one that it is behind.
+ */
+static bool in_order(const Execution *execution, const Coherence *coherence) {
+    Relation all = coherence->order;
+    for (int i = 0; i < execution->count; i++) {
+        const Event *event = &execution->events[i];
+        bool before = event->kind != EVENT_INIT && i > execution->first[event->thread];
+        if (before) {
+            all.rows[i - 1] |= UINT64_C(1) << i;
+        }
+        if (event->kind == EVENT_READ) {
+            all.rows[execution->from[i]] |= UINT64_C(1) << i;
+        }
+    }
+    for (int i = 1; i < execution->fence_count; i++) {
+        all.rows[execution->fences[i - 1]] |= UINT64_C(1) << execution->fences[i];
+    }
+    for (int k = 0; k < execution->count; k++) {
+        for (int a = 0; a < execution->count; a++) {
+            all.rows[a] |= (all.rows[a] >> k & 1) != 0 ? all.rows[k] : 0;
+        }
+    }
+    for (int i = 0; i < execution->count; i++) {
+        if ((all.rows[i] >> i & 1) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool races(const Search *search) {
+    for (int i = 0; i < search->execution.count; i++) {
+        if (search->races.rows[i] != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool on_consistent(void *context, const Execution *execution, const Coherence *coherence) {
     Search *search = context;
     bool done = true;
@@ -131,13 +167,19 @@ static bool on_consistent(void *context, const Execution *execution, const Coher
     }
     search->verdict->executions++;
     note_race(search);
+    bool open = races(search) && !search->verdict->in_order; /* another coherence order may be in order */
+    search->verdict->in_order |= open && in_order(execution, coherence);
+    open = open && !search->verdict->in_order;
     if (!done) {
         search->verdict->finishes = false;
-        return true;
+        return !open;
     }
-    Final final = {.execution = execution};
+    Final final = {.memory = {0}};
+    for (int t = 0; t < search->test->thread_count; t++) {
+        memcpy(final.registers[t], execution->traces[t]->registers, sizeof final.registers[t]);
+    }
     search->reached = search->reached || some_final(search, coherence, &final, 0);
-    return search->reached;
+    return search->reached && !open;
 }
 
 /* ---- Choices ---- */

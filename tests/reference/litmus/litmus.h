@@ -203,11 +203,20 @@ typedef struct Verdict {
     bool holds;    /* the condition */
     bool finishes; /* no execution has a thread that is stuck forever */
     bool race;     /* some execution has one */
+    bool in_order; /* ... one whose program order, reads-from, coherence and fence-SC order have no cycle */
     Race example;
     bool cut; /* loops were cut before their end: `holds` and `finishes` speak for what was looked at */
     uint64_t executions;
 } Verdict;
 
 void litmus_evaluate(const Test *test, Verdict *verdict);
+
+/* What threads have left: registers, and memory by location. */
+typedef struct Final {
+    int64_t registers[MAX_THREADS][MAX_REGISTERS];
+    int64_t memory[MAX_PLACES];
+} Final;
+/* Whether the condition, without its `exists` or `forall`, holds of it. */
+bool litmus_condition(const Test *test, const Final *final);
 
 #endif

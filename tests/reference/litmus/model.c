@@ -367,13 +367,32 @@ static bool orient(const Model *model, Relation coherence, ModelFound *found, vo
     return consistent(model, &coherence) && found(context, model->execution, &made);
 }
 
+/* The event, and the other half of an atomic access: for causality order they are one operation. */
+static uint64_t operation(const Model *model, int event) {
+    const Event *at = &model->execution->events[event];
+    return bit(event) | (at->partner >= 0 ? bit(model->execution->first[at->thread] + at->partner) : 0);
+}
+
+static bool caused(const Model *model, uint64_t from, uint64_t to) {
+    for (; from != 0; from &= from - 1) {
+        if ((model->cause.rows[__builtin_ctzll(from)] & to) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Conflicts that are neither morally strong nor in causality order. */
 static void find_races(const Model *model, Relation *races) {
     *races = (Relation){{0}};
     for (int a = 0; a < model->count; a++) {
         for (int b = a + 1; b < model->count; b++) {
             bool conflict = has(&model->loc, a, b) && ((model->writes >> a | model->writes >> b) & 1) != 0;
-            if (conflict && !has(&model->strongly, a, b) && !has(&model->cause, a, b) && !has(&model->cause, b, a)) {
+            if (!conflict || has(&model->strongly, a, b)) {
+                continue;
+            }
+            uint64_t first = operation(model, a), second = operation(model, b);
+            if (!caused(model, first, second) && !caused(model, second, first)) {
                 add(races, a, b);
             }
         }

@@ -35,6 +35,10 @@ DOUBLES = [struct.unpack("<Q", struct.pack("<d", x))[0] for x in NUMBERS + [1e30
            1.401298464324817e-45, 7e-46, 1e-40, 1 + 2.0**-52, 1 + 2.0**-24, 1 + 3 * 2.0**-24]] + [
     0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0x7FF0000000000001, 0xFFF8000012345678, 0x7FFFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF,
     0x0010000000000000, 0x000FFFFFFFFFFFFF, 0x8000000000000001, 0x0000000000000001]
+# Products, quotients and sums about the least normal number.
+TINY = [0x00800000, 0x80800000, 0x00800001, 0x00FFFFFF, 0x007FFFFF, 0x807FFFFF, 0x3F7FFFFF, 0xBF7FFFFF, 0x3F800000, 0x3F800001, 0x40000000, 0x3F000000,
+        0xBF000001, 0x20000000, 0x1FFFFFFF, 0x5F000000, 0x5EFFFFFF, 0x7E800000, 0x7E7FFFFF, 0x7F000000, 0x7EFFFFFF, 0xFE800001, 0x01000000, 0x00000001,
+        0x80000001, 0x00C00000, 0x3F400000, 0x80000000, 0x00000000]
 HALVES = [0x0000, 0x8000, 0x3C00, 0xBC00, 0x3800, 0x3E00, 0x4100, 0xC100, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7C01, 0xFE12, 0x7FFF, 0x0400, 0x8400,
           0x03FF, 0x83FF, 0x0001, 0x8001, 0x0200, 0x3C01, 0x3BFF, 0x5BFF, 0x5F00, 0x5F40, 0x7B00, 0x7B80, 0x1400, 0x1401, 0x1000, 0x2C00, 0x4248, 0x5800]
 BRAINS = [0x0000, 0x8000, 0x3F80, 0xBF80, 0x3F00, 0x3FC0, 0x4020, 0xC020, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0x7F81, 0xFFC1, 0x7FFF, 0x0080, 0x8080,
@@ -42,13 +46,13 @@ BRAINS = [0x0000, 0x8000, 0x3F80, 0xBF80, 0x3F00, 0x3FC0, 0x4020, 0xC020, 0x7F7F
 
 
 def table_of(width, kind):
-    return {"single": SINGLES, "near": SINGLES, "double": DOUBLES, "half": HALVES, "brain": BRAINS, "whole": make.EDGES}[kind]
+    return {"tiny": TINY, "oob": HALVES, "single": SINGLES, "near": SINGLES, "double": DOUBLES, "half": HALVES, "brain": BRAINS, "whole": make.EDGES}[kind]
 
 
 # Random bits of like size: what is kept of them, and what is added.
-SIZES = {"single": (0x80FFFFFF, 0x3F000000), "near": (0x80FFFFFF, 0x3F000000), "double": (0x801FFFFFFFFFFFFF, 0x3FE0000000000000),
+SIZES = {"single": (0x80FFFFFF, 0x3F000000), "tiny": (0x80FFFFFF, 0x00400000), "oob": (0x8FFF, 0x3400), "near": (0x80FFFFFF, 0x3F000000), "double": (0x801FFFFFFFFFFFFF, 0x3FE0000000000000),
          "half": (0x8FFF, 0x3400), "brain": (0x81FF, 0x3F00), "whole": (0xFFFFFFFF, 0)}
-WIDTHS = {"single": 32, "near": 32, "double": 64, "half": 16, "brain": 16, "whole": 64}
+WIDTHS = {"single": 32, "tiny": 32, "oob": 16, "near": 32, "double": 64, "half": 16, "brain": 16, "whole": 64}
 
 
 class Kernel(make.Kernel):
@@ -184,6 +188,35 @@ def single():
     for f in flags("relu"):
         for kind in ("e4m3x2", "e5m2x2"):
             k.form(f"cvt.rn.satfinite{f}.{kind}.f32", [f"cvt.rn.satfinite{f}.{kind}.f32 h, af, bf;"], "h", "b16")
+    return k
+
+
+def tiny():
+    """What is flushed: before it is rounded, or after."""
+    k = Kernel("tiny")
+    for r in ROUNDS:
+        for f in flags("ftz"):
+            for op in ("add", "sub", "mul", "div"):
+                k.form(f"{op}.{r}{f}.f32", [f"{op}.{r}{f}.f32 fd, af, bf;"], "fd", "f32")
+            k.form(f"fma.{r}{f}.f32", [f"fma.{r}{f}.f32 fd, af, bf, cf;"], "fd", "f32")
+            k.form(f"fma.{r}{f}.f32 small", ["mul.rn.f32 fx, cf, 0f1f800000;", f"fma.{r}{f}.f32 fd, af, bf, fx;"], "fd", "f32")
+            k.form(f"rcp.{r}{f}.f32", [f"rcp.{r}{f}.f32 fd, af;"], "fd", "f32")
+            k.form(f"sqrt.{r}{f}.f32", [f"sqrt.{r}{f}.f32 fd, af;"], "fd", "f32")
+            k.form(f"cvt.{r}{f}.f32.f64", ["cvt.f64.f32 gx, af;", "cvt.f64.f32 gy, bf;", "mul.f64 gx, gx, gy;", f"cvt.{r}{f}.f32.f64 fd, gx;"], "fd", "f32")
+    for f in flags("ftz"):
+        k.form(f"cvt{f}.f32.bf16", ["cvt.u16.u32 x16, a32;", f"cvt{f}.f32.bf16 fd, x16;"], "fd", "f32")
+    return k
+
+
+def oob():
+    """Which numbers .oob takes for what lies out of bounds: all of 16 bits."""
+    k = Kernel("oob")
+    for kind, one in (("f16", 0x3C00), ("bf16", 0x3F80)):
+        for high in range(64):
+            lines = ["cvt.u16.u32 h, t;", f"or.b16 x16, h, {high << 10};", f"mov.u16 y16, {one};"]
+            k.form(f"fma.rn.oob.{kind} {high}", lines + [f"fma.rn.oob.{kind} h, x16, y16, y16;"], "h", "b16")
+        k.form(f"fma.rn.oob.{kind} b", ["cvt.u16.u32 h, t;", f"or.b16 x16, h, {31 << 10};", f"mov.u16 y16, {one};", f"fma.rn.oob.{kind} h, y16, x16, y16;"], "h", "b16")
+        k.form(f"fma.rn.oob.{kind} c", ["cvt.u16.u32 h, t;", f"or.b16 x16, h, {31 << 10};", f"mov.u16 y16, {one};", f"fma.rn.oob.{kind} h, y16, y16, x16;"], "h", "b16")
     return k
 
 
@@ -349,7 +382,7 @@ def near():
     return k
 
 
-KERNELS = {"single": single, "double": double, "half": lambda: narrow("half", "f16", "bf16"), "brain": lambda: narrow("brain", "bf16", "f16"),
+KERNELS = {"single": single, "tiny": tiny, "oob": oob, "double": double, "half": lambda: narrow("half", "f16", "bf16"), "brain": lambda: narrow("brain", "bf16", "f16"),
            "whole": whole, "near": near}
 
 

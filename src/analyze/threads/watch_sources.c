@@ -1,0 +1,25 @@
+/* What else a read could have given, for explorations. */
+#include "analyze/threads/watch_internal.h"
+
+enum { SOURCES_MOST = 64 };
+
+uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
+    uint64_t addresses[PTX_LANES];
+    ThreadsSource sources[SOURCES_MOST];
+    if (event->flight || !watch_addresses(event->spots, UINT32_C(1) << lane, addresses))
+        return 0;
+    ThreadsAccess access = watch_access(watch, event);
+    uint32_t count = threads_sources(watch->engine, watch_warp(watch, event->warp), lane, &access, addresses[lane],
+                                     sources, most < SOURCES_MOST ? most : SOURCES_MOST);
+    for (uint32_t i = 0; i < count; i++)
+        writes[i] = sources[i].write;
+    return count;
+}
+
+void ptx_watch_choose(PtxWatch *watch, uint32_t write) {
+    threads_choose(watch->engine, write);
+}
+
+uint32_t ptx_watch_writes(const PtxWatch *watch) {
+    return threads_writes(watch->engine);
+}
