@@ -194,7 +194,8 @@ typedef struct ThreadsSource {
     uint32_t warp, lane, site;
 } ThreadsSource;
 /* Those that a read of `access`, made now by that lane, may read: no other write is between in causality order, as far
- * as the run went. Strong reads alone, of what was written strongly; else 0. The newest first; at most `most`. All bytes have to be of one write, of the same bytes. */
+ * as the run went. Strong reads alone, of what was written strongly; else 0. The newest first; at most `most`. All
+ * bytes have to be of one write, of the same bytes. */
 uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address,
                          ThreadsSource *sources, uint32_t most);
 /* The next threads_access by that lane (a read of one element) reads this one. */

@@ -277,13 +277,13 @@ struct Location {
 
 /* ---- The engine ---- */
 
+enum { INCLUDED_MEMO = 256 };
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;
     uint32_t number;
 } OtherWrite;
 
-enum { INCLUDED_MEMO = 256 };
 typedef struct RaceKey {
     uint32_t first, second, index;
     uint32_t rest;
@@ -319,7 +319,7 @@ struct Threads {
     uint32_t order_site;
     uint64_t accesses;
     uint32_t instructions;
-    bool several; /* lanes do the instruction that is looked at */
+    bool several;              /* lanes do the instruction that is looked at */
     struct History *histories; /* shape.history: of locations that are written strongly */
     OtherWrite *others;
     uint32_t other_count, other_capacity;
