@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MEMO = 8, LONG_LIST = 32, MOST_RACING = 64 };
+enum { MEMO = 8, LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
 
 /* One access of lanes that know the same. */
 typedef struct Attempt {
@@ -11,11 +11,14 @@ typedef struct Attempt {
     Knower knower;
     uint32_t index; /* of the record */
     const Record *record;
-    uint32_t node;       /* the list that has it alone */
-    uint32_t by;         /* lanes that do it at the place that is looked at: one, or several that read the same */
-    uint64_t address;    /* of the cell */
+    uint32_t node;    /* the list that has it alone */
+    uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
+    uint64_t address; /* of the cell */
     uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
     uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
+    uint32_t put_from[MEMO], put_to[MEMO];   /* lists that it was put in front of, where the lane does not matter */
+    ShadowPage *page;                        /* the last */
+    bool whole;                              /* all elements are touched */
 } Attempt;
 
 /* ---- Whether something is before ---- */
@@ -116,12 +119,17 @@ static bool lane_before(const Attempt *attempt, const Record *earlier, uint32_t 
 /* Of `lanes` of the earlier access, those that are not before all that is done here. */
 static uint32_t unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
     const Record *earlier = record_at(attempt->threads, index);
-    uint32_t left = lanes, found = 0;
-    if (!earlier->operation)
-        left &= ~known_lanes(attempt, index, earlier);
-    for (uint32_t rest = left; rest; rest &= rest - 1)
-        for (uint32_t by = attempt->by; by; by &= by - 1)
-            if (!lane_before(attempt, earlier, lowest(rest), lowest(by))) {
+    uint32_t by = attempt->by, found = 0;
+    if (!earlier->operation) {
+        uint32_t left = lanes & ~known_lanes(attempt, index, earlier);
+        /* A lane is before itself; where several do it, another one is among them. */
+        if (!(left & by) || by & (by - 1) || !same_warp(attempt, earlier))
+            return left;
+        return lane_before(attempt, earlier, lowest(by), lowest(by)) ? left & ~by : left;
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        for (uint32_t some = by; some; some &= some - 1)
+            if (!lane_before(attempt, earlier, lowest(rest), lowest(some))) {
                 found |= rest & -rest;
                 break;
             }
@@ -152,9 +160,9 @@ static ThreadsSide side_of(const Threads *threads, const Record *record, uint32_
 static RaceKey *race_seat(const Threads *threads, RaceKey key) {
     uint32_t mask = threads->race_table_capacity - 1;
     uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
-    while (threads->race_table[at].index && (threads->race_table[at].first != key.first ||
-                                             threads->race_table[at].second != key.second ||
-                                             threads->race_table[at].rest != key.rest))
+    while (threads->race_table[at].index &&
+           (threads->race_table[at].first != key.first || threads->race_table[at].second != key.second ||
+            threads->race_table[at].rest != key.rest))
         at = (at + 1) & mask;
     return &threads->race_table[at];
 }
@@ -286,8 +294,7 @@ static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
         uint32_t lane = lowest(rest);
         for (uint32_t all = attempt->by; all; all &= all - 1) {
             uint32_t by = lowest(all);
-            if (lane_before(attempt, earlier, lane, by) ||
-                was_observed(attempt, index, lane, by))
+            if (lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
                 continue;
             found |= 1U << lane;
             if (!strong) {
@@ -316,8 +323,7 @@ static bool is_clear(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || needs_fence(attempt, record) ||
-            known_lanes(attempt, number, record) != UINT32_MAX)
+        if (record->operation || needs_fence(attempt, record) || known_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->clear[first % MEMO] = first;
@@ -374,6 +380,49 @@ static uint32_t put_long(Attempt *attempt, uint32_t slot) {
     return threads_node(threads, attempt->index, attempt->by, slot >> 5, pruned) << 5;
 }
 
+/* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
+static bool any_lane(Attempt *attempt, uint32_t slot) {
+    for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
+        uint32_t number = node_at(attempt->threads, index)->record;
+        const Record *record = record_at(attempt->threads, number);
+        if (record->operation || (same_warp(attempt, record) && known_lanes(attempt, number, record) != UINT32_MAX))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
+static bool is_there(const Attempt *attempt, uint32_t slot) {
+    const Record *record = attempt->record;
+    uint32_t left = LOOKED_AT;
+    for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
+        const Node *node = node_at(attempt->threads, index);
+        const Record *other = record_at(attempt->threads, node->record);
+        if (other->warp == record->warp && other->cta == record->cta && other->epoch == record->epoch &&
+            !(attempt->by & ~node_lanes(node, slot)) && other->order == THREADS_WEAK && other->proxy == record->proxy &&
+            other->operation == record->operation)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t put(Attempt *attempt, uint32_t slot);
+
+/* The same, for one of many cells that have the same list. */
+static uint32_t put_again(Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5, memo = first % MEMO;
+    if (attempt->by != 1U << (slot & 31))
+        return put(attempt, slot);
+    if (attempt->put_from[memo] == first)
+        return attempt->put_to[memo] << 5 | (slot & 31);
+    uint32_t made = put(attempt, slot);
+    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 && any_lane(attempt, slot)) {
+        attempt->put_from[memo] = first;
+        attempt->put_to[memo] = made >> 5;
+    }
+    return made;
+}
+
 /* The list with this access in front, without those that it stands for. */
 static uint32_t put(Attempt *attempt, uint32_t slot) {
     Threads *threads = attempt->threads;
@@ -395,6 +444,8 @@ static uint32_t put(Attempt *attempt, uint32_t slot) {
     }
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
+    if (!made && by_slot)
+        return attempt->node << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
     return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
 }
@@ -409,7 +460,10 @@ static void read_cell(Attempt *attempt, Cell *cell) {
         cell->reads = attempt->node << 5 | lowest(attempt->by);
         return;
     }
-    cell->reads = put(attempt, cell->reads);
+    if (attempt->record->order != THREADS_WEAK)
+        cell->reads = put(attempt, cell->reads);
+    else if (!is_there(attempt, cell->reads))
+        cell->reads = put_again(attempt, cell->reads);
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {
@@ -424,7 +478,8 @@ static void write_cell(Attempt *attempt, Cell *cell) {
         return;
     }
     uint32_t lane = lowest(attempt->by);
-    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+    cell->writes =
+        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
     cell->reads = reads;
 }
 
@@ -446,11 +501,12 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
 }
 
 static void touch(Attempt *attempt, uint64_t begin, uint64_t end) {
-    ShadowPage *page = NULL;
+    ShadowPage *page = attempt->page;
     uint64_t base = 0, stop = 0;
     for (uint64_t at = begin; at < end;) {
-        if (!page || at >= stop) {
-            page = threads_page(attempt->threads, at, true);
+        if (at >= stop) {
+            if (!page || page->number != at / SHADOW_PAGE)
+                page = attempt->page = threads_page(attempt->threads, at, true);
             base = page->number * SHADOW_PAGE;
             stop = base + SHADOW_PAGE;
             uint64_t edges = at | (end < stop ? end : stop);
@@ -484,12 +540,11 @@ static Elements elements_of(const ThreadsAccess *access) {
 }
 
 static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
-    Elements elements = elements_of(access);
-    uint32_t all = elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1;
-    if (elements.used == all) {
+    if (attempt->whole) {
         touch(attempt, address, address + access->bytes);
         return;
     }
+    Elements elements = elements_of(access);
     for (uint32_t i = 0; i < elements.count; i++)
         if (elements.used >> i & 1)
             touch(attempt, address + i * elements.bytes, address + (i + 1) * elements.bytes);
@@ -511,7 +566,8 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
     if (releases)
         threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){releases, &level});
     for (const Note *note = warp->notes; note; note = note->next)
-        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 && note->releases != releases)
+        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 &&
+            note->releases != releases)
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
 }
 
@@ -551,6 +607,7 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
     const Record *record = attempt->record;
     uint32_t number = record->cta * threads->cta_warps + record->warp, count = 0;
     Elements elements = elements_of(access);
+    bool alone = !threads->several; /* what it adds itself it may well see: it knows it */
     Gained gained[THREADS_LANES * 4];
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = lowest(rest);
@@ -562,8 +619,15 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
             Observed observed = {0};
             if (record->kind != THREADS_WRITE)
                 observed = threads_observe(threads, attempt->index, lane, address);
+            if (alone && record->kind == THREADS_UPDATE) {
+                threads_releases_drop(threads, observed.releases); /* so that it need not be copied */
+                observed.releases = NULL;
+            }
             touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
+            if (alone && record->kind == THREADS_UPDATE && observed.any)
+                observed.releases =
+                    threads_releases_share(threads_location(threads, address, record->element, true)->releases);
             if (observed.narrow && acquires(record->order) && !record->operation)
                 threads_views(threads, number, attempt->by, true, acquire_narrow, observed.narrow);
             threads_releases_drop(threads, observed.narrow);
@@ -615,7 +679,9 @@ static Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsA
     Attempt attempt = {.threads = threads, .knower = *knower};
     attempt.index = new_record(threads, knower, access, epoch);
     attempt.record = record_at(threads, attempt.index);
-    attempt.node = threads_node(threads, attempt.index, 0, 0, 0);
+    attempt.node = threads_node_alone(threads, attempt.index);
+    Elements elements = elements_of(access);
+    attempt.whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
     return attempt;
 }
 
@@ -667,12 +733,8 @@ typedef struct Doing {
 
 static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Doing *doing = context;
-    Knower knower = {view->clock,
-                     number / threads->cta_warps,
-                     number % threads->cta_warps,
-                     UINT32_MAX,
-                     threads_warp(threads, number),
-                     0};
+    Knower knower = {view->clock, number / threads->cta_warps,   number % threads->cta_warps,
+                     UINT32_MAX,  threads_warp(threads, number), 0};
     view->touched = true;
     threads_clock_share(view->clock); /* what it acquires goes into another one */
     Clock *clock = view->clock;
@@ -716,6 +778,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         return;
     Doing doing = {access, addresses};
     threads->instructions++;
+    threads->several = (lanes & (lanes - 1)) != 0;
     if (operation) {
         note_first(threads, operation, access, addresses[lowest(lanes)]);
         by_operation(threads, operation, lanes, &doing);
