@@ -76,7 +76,7 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
     case REASON_READ_ONLY:
-        return verdict_text(verdict, "ld.global.nc is for data that nobody writes while the kernel runs: it may give "
+        return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
     case REASON_EXIT:
         return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
