@@ -1,140 +1,9 @@
 /* Accesses: what is there, whether it is before, and what stays there. */
-#include "engine/threads_internal.h"
+#include "engine/threads_attempt.h"
 
 #include <string.h>
 
-enum { MEMO = 8, LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
-
-/* One access of lanes that know the same. */
-typedef struct Attempt {
-    Threads *threads;
-    Knower knower;
-    uint32_t index; /* of the record */
-    const Record *record;
-    uint32_t node;    /* the list that has it alone */
-    uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
-    uint64_t address; /* of the cell */
-    uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
-    uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
-    uint32_t put_from[MEMO], put_to[MEMO];   /* lists that it was put in front of, where the lane does not matter */
-    ShadowPage *page;                        /* the last */
-    bool whole;                              /* all elements are touched */
-} Attempt;
-
-/* ---- Whether something is before ---- */
-
-/* The keys of fences for a proxy at the place. */
-static uint32_t keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
-    uint32_t count = 0;
-    if (address >> 62 == 0) {
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_GLOBAL);
-    } else {
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_CLUSTER_SHARED);
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_OWN_SHARED | (address >> 28 & UINT32_MAX) << 8);
-    }
-    keys[count++] = key_of(KEY_ACQUIRED, proxy, 0);
-    keys[count++] = key_of(KEY_ACQUIRED, proxy, address >> 7);
-    return count;
-}
-
-/* Whether a proxy fence has to stand between the two. */
-static bool needs_fence(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
-    if (earlier->proxy == record->proxy)
-        return earlier->proxy != THREADS_GENERIC && earlier->cta != record->cta;
-    /* That an operation is over is said in the generic proxy. */
-    return !(earlier->operation && record->proxy == THREADS_GENERIC);
-}
-
-static uint8_t fence_proxy(const Attempt *attempt, const Record *earlier) {
-    return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
-}
-
-/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
-static uint32_t known_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
-    const Clock *clock = attempt->knower.clock;
-    if (!needs_fence(attempt, earlier)) {
-        uint32_t memo = index % MEMO;
-        if (attempt->known[memo] == index)
-            return attempt->known_lanes[memo];
-        uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
-        Clock inits;
-        if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
-            lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
-        attempt->known[memo] = index;
-        return attempt->known_lanes[memo] = lanes;
-    }
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        Clock bridge;
-        if (threads_bridge(clock, keys[i], &bridge))
-            lanes |= threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
-    }
-    return lanes;
-}
-
-/* Up to which epoch a lane's own accesses are before this one. */
-static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_t lane) {
-    if (!needs_fence(attempt, earlier))
-        return attempt->knower.own_epoch;
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), most = 0;
-    for (uint32_t i = 0; attempt->knower.notes && i < count; i++) {
-        uint32_t epoch = threads_own(attempt->knower.notes, lane, keys[i]);
-        most = epoch > most ? epoch : most;
-    }
-    return most;
-}
-
-static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    bool writes = earlier->kind != THREADS_READ;
-    const Knower *knower = &attempt->knower;
-    if (!needs_fence(attempt, earlier))
-        return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys);
-    for (uint32_t i = 0; i < count; i++) {
-        Clock bridge = {.home = knower->cta};
-        Knower behind = *knower;
-        behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
-        behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
-        if (threads_knows_operation(attempt->threads, &behind, earlier->operation, lane, writes, by))
-            return true;
-    }
-    return false;
-}
-
-static bool same_warp(const Attempt *attempt, const Record *earlier) {
-    return earlier->cta == attempt->knower.cta && earlier->warp == attempt->knower.warp;
-}
-
-/* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
-static bool lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    if (earlier->operation)
-        return operation_before(attempt, earlier, lane, by);
-    return lane == by && same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
-}
-
-/* Of `lanes` of the earlier access, those that are not before all that is done here. */
-static uint32_t unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
-    const Record *earlier = record_at(attempt->threads, index);
-    uint32_t by = attempt->by, found = 0;
-    if (!earlier->operation) {
-        uint32_t left = lanes & ~known_lanes(attempt, index, earlier);
-        /* A lane is before itself; where several do it, another one is among them. */
-        if (!(left & by) || by & (by - 1) || !same_warp(attempt, earlier))
-            return left;
-        return lane_before(attempt, earlier, lowest(by), lowest(by)) ? left & ~by : left;
-    }
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        for (uint32_t some = by; some; some &= some - 1)
-            if (!lane_before(attempt, earlier, lowest(rest), lowest(some))) {
-                found |= rest & -rest;
-                break;
-            }
-    return found;
-}
+enum { LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
 
 /* ---- Telling ---- */
 
@@ -217,7 +86,7 @@ static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint3
     if (earlier->operation)
         return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
                                        earlier->kind != THREADS_READ, by);
-    return (lane == by && same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
+    return (lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
            threads_clock_known(attempt->knower.clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
 }
 
@@ -226,7 +95,7 @@ static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t
     Threads *threads = attempt->threads;
     if (!attempt->knower.operation || earlier->operation || !threads->ctas[attempt->knower.cta])
         return false;
-    if (same_warp(attempt, earlier) && lane == by)
+    if (attempt_same_warp(attempt, earlier) && lane == by)
         return true;
     const View *view = threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
     return view && threads_clock_known(view->clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
@@ -236,7 +105,7 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
     if (earlier->instruction == record->instruction && !record->operation)
         return THREADS_SAME_INSTRUCTION;
-    if (needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
+    if (attempt_needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
         return THREADS_OTHER_PROXY;
     if (earlier->order != THREADS_WEAK && record->order != THREADS_WEAK && earlier->proxy == record->proxy)
         return level_has(attempt->threads, earlier->level, earlier->cta, record->cta) &&
@@ -247,7 +116,7 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
         return THREADS_IN_FLIGHT;
     if (known_behind(attempt, KEY_LOOSE, earlier, lane))
         return THREADS_TOO_NARROW;
-    return same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
+    return attempt_same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
 }
 
 static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
@@ -271,7 +140,7 @@ static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, 
     if (attempt->record->proxy == THREADS_GENERIC)
         return threads_was_observed(threads, knower, by, index, lane, attempt->address);
     uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, attempt->record->proxy, keys);
+    uint32_t count = attempt_keys_at(attempt->address, attempt->record->proxy, keys);
     for (uint32_t i = 0; i < count; i++) {
         Clock bridge;
         Knower behind = *knower;
@@ -294,7 +163,7 @@ static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
         uint32_t lane = lowest(rest);
         for (uint32_t all = attempt->by; all; all &= all - 1) {
             uint32_t by = lowest(all);
-            if (lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
+            if (attempt_lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
                 continue;
             found |= 1U << lane;
             if (!strong) {
@@ -323,7 +192,8 @@ static bool is_clear(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || needs_fence(attempt, record) || known_lanes(attempt, number, record) != UINT32_MAX)
+        if (record->operation || attempt_needs_fence(attempt, record) ||
+            attempt_known_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->clear[first % MEMO] = first;
@@ -348,7 +218,7 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
-        uint32_t left = unordered(attempt, node->record, node_lanes(node, slot));
+        uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
         if (left)
             left = judge(attempt, node->record, left);
         if (left && count < MOST_RACING) {
@@ -385,7 +255,8 @@ static bool any_lane(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || (same_warp(attempt, record) && known_lanes(attempt, number, record) != UINT32_MAX))
+        if (record->operation ||
+            (attempt_same_warp(attempt, record) && attempt_known_lanes(attempt, number, record) != UINT32_MAX))
             return false;
     }
     return true;
@@ -438,7 +309,7 @@ static uint32_t put(Attempt *attempt, uint32_t slot) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
         if (stands_for(attempt, record_at(threads, node->record)))
-            left = unordered(attempt, node->record, left);
+            left = attempt_unordered(attempt, node->record, left);
         if (left)
             made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
     }
