@@ -411,7 +411,8 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     PtxEnd end = run_first(check, launch, &first, &watch);
     if (!check->machine)
         return;
-    if (check->options->gear == GEAR_SLICE && has_writes(watch)) {
+    const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    if (check->options->gear == GEAR_SLICE && (why || has_writes(watch))) { /* orders are told apart by values, too */
         check_with_data(check, launch);
         return;
     }
@@ -420,7 +421,6 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     threads_overwrite(check, &first);
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
-    const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
     check->completed += end == PTX_END_COMPLETE;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
