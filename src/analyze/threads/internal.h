@@ -31,6 +31,8 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
+    PtxWatch **watches; /* of that machine */
+    uint32_t watch_count, watch_capacity;
     struct History *history;
     uint64_t events;
     size_t runs;
