@@ -328,15 +328,18 @@ static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
     if ((uint64_t)machine->cta_count * machine->threads_per_cta > MOST_THREADS || machine->used > MOST_INSTRUCTIONS ||
         machine->guess_count || machine->gear != GEAR_DATA)
         return false;
-    Audience audience = {.check = check, .watch = watch_new(check, true)};
+    /* what it cannot keep, other runs look at: so it is not one of those that have to have seen everything */
+    const char *problem = NULL;
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = true};
+    Audience audience = {.check = check, .watch = ptx_watch(&check->arena, check->machine, &options, &problem)};
     PtxExplorer explorer = explorer_of(&audience);
     if (!audience.watch)
         return false;
     ptx_explore(check->machine, &explorer, MOST_RUNS, &explored);
-    if (audience.wrong)
-        return true;
-    if (!explored.complete || ptx_watch_problem(audience.watch))
-        return false;
+    bool complete = explored.complete && !ptx_watch_problem(audience.watch);
+    ptx_watch_free(audience.watch);
+    if (audience.wrong || !complete)
+        return audience.wrong;
     verdict_note(check->verdict,
                  "what is read at line %u depends on the order of threads: all orders that differ were run, %llu",
                  code_line(check->program, why), (unsigned long long)explored.runs);
