@@ -312,7 +312,7 @@ static void write_template(void *context) {
     Templating *templating = context;
     const PtxModule *ptx = templating->module->ptx;
     if (ptx) {
-        uint32_t entry;
+        uint32_t entry = 0;
         size_t entries = ptx_entries(ptx, templating->kernel, &entry);
         templating->found = templating->kernel ? entries > 0 : entries == 1;
         if (templating->found)

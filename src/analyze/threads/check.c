@@ -43,8 +43,6 @@ void runs_close(ThreadsCheck *check) {
     check->machine = NULL;
 }
 
-static void tell_unset(ThreadsCheck *check, const ThreadsRun *run);
-
 typedef struct Audience {
     ThreadsCheck *check;
     PtxWatch *watch;
@@ -92,7 +90,7 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
     ThreadsCheck *check = audience->check;
     ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
     end_run(audience);
-    tell_unset(check, &run);
+    threads_unset(check, &run);
     threads_guesses(check);
     check->guessed |= check->machine->guess_count > 0;
     return !has_races(audience->watch) && !deadline_passed();
@@ -206,97 +204,6 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     }
 }
 
-/* Whether something that was read from shared memory before it was written decides what is run. */
-static bool decides(const PtxMachine *machine, const PtxCode *source) {
-    for (uint32_t i = 0; i < machine->guess_count; i++)
-        if (machine->guesses[i].source == source)
-            return true;
-    return false;
-}
-
-/* Where it was read; of shared memory, of a CTA that may be over. */
-static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxBlock *over) {
-    const PtxMachine *machine = check->machine;
-    const PtxCta *cta = machine->ctas[unset->cta];
-    *over = (PtxBlock){.space = unset->space, .name = unset->name};
-    if (unset->space != PTX_SPACE_GLOBAL)
-        return (PtxSpot){cta ? (PtxBlock *)&cta->shared : over, unset->offset};
-    for (uint32_t i = 0; i < machine->block_count; i++)
-        if (machine->blocks[i].name == unset->name)
-            return (PtxSpot){&machine->blocks[i], unset->offset};
-    return (PtxSpot){over, unset->offset};
-}
-
-static void tell_unset(ThreadsCheck *check, const ThreadsRun *run) {
-    Verdict *verdict = check->verdict;
-    for (uint32_t i = 0; i < check->machine->unset_count; i++) {
-        const PtxUnset *unset = &check->machine->unset[i];
-        uint32_t line = code_line(check->program, unset->code);
-        bool global = unset->space == PTX_SPACE_GLOBAL;
-        bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
-        for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
-            told = verdict->findings[k].places[0].ir_line == line;
-        if (told)
-            continue;
-        PtxBlock over;
-        PtxSpot spot = unset_spot(check, unset, &over);
-        const char *thread = thread_words(check, unset->cta, unset->thread), *bytes = spot_words(check, spot, 1);
-        Finding *finding = verdict_finding(verdict);
-        finding->rule = global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED;
-        finding->space = global ? "global" : "shared";
-        finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
-        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
-                              : "No thread of the CTA has written it since the CTA started.";
-        finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
-                              : "Write it first, and put __syncthreads() between the write and the read.";
-        finding->launch = check->launch->text;
-        finding->schedule = schedule_words(check, &run->schedule);
-        finding->witness = witness_of(check, &run->schedule, run->world);
-        finding->times = (size_t)unset->times;
-        if (!global && !decides(check->machine, unset->code)) {
-            finding->graded = true;
-            finding->grade = SEVERITY_NOTE;
-        }
-        FindingPlace *place = code_places(check, finding, &unset->code, 1)[0];
-        place->agent = thread;
-        place->role = "reads";
-        place->note = bytes;
-    }
-}
-
-/* Data over an mbarrier: what its phases are then is not defined. */
-static void tell_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
-    Overwrite over = history_overwrite(check->history);
-    Verdict *verdict = check->verdict;
-    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
-            return;
-    if (!history)
-        return;
-    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
-    const char *thread = thread_words(check, over.cta, over.thread);
-    PtxBlock shared = {.space = PTX_SPACE_SHARED};
-    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_BARRIER_OVERWRITTEN;
-    finding->space = "barrier";
-    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
-    finding->why =
-        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
-        "not defined.";
-    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
-                   "memory is reused.";
-    finding->launch = check->launch->text;
-    finding->schedule = schedule_words(check, &run->schedule);
-    finding->witness = witness_of(check, &run->schedule, run->world);
-    finding->times = 1;
-    FindingPlace **places = code_places(check, finding, codes, 2);
-    places[0]->agent = thread;
-    places[0]->role = "writes";
-    places[1]->role = "initialized here";
-}
-
 /* ---- Races --------------------------------------------------------------------------------------- */
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
@@ -316,12 +223,16 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch 
 static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        verdict_incomplete(
-            check->verdict, "", code_line(check->program, races[i].second.code),
-            "for some choices of data that is not known, this access races with the one at line %u: give "
-            "the data with the launch",
-            code_line(check->program, races[i].first.code));
+    for (uint32_t i = 0; i < count; i++) {
+        Doubt *doubt = &check->doubts[DOUBTED_DATA];
+        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
+            continue;
+        doubt->line = code_line(check->program, races[i].second.code);
+        doubt->text = verdict_text(check->verdict,
+                                   "for some choices of data that is not known, this access races with the one at line "
+                                   "%u: give the data with the launch",
+                                   code_line(check->program, races[i].first.code));
+    }
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
@@ -478,6 +389,18 @@ static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
                     .events = check->events};
 }
 
+/* Whether two threads write the same bytes: what they write decides how grave that is. */
+static bool has_writes(PtxWatch *watch) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (races[i].rule == RULE_RACE_WAW)
+            return true;
+    return false;
+}
+
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch);
+
 static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     ThreadsOrders orders = check->options->orders;
     ThreadsRun first = {0};
@@ -488,12 +411,17 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     PtxEnd end = run_first(check, launch, &first, &watch);
     if (!check->machine)
         return;
+    const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    if (check->options->gear == GEAR_SLICE && (why || has_writes(watch))) { /* orders are told apart by values, too */
+        check_with_data(check, launch);
+        return;
+    }
     uint32_t told = tell_races(check, &first, watch, 0);
-    tell_unset(check, &first);
-    tell_overwrite(check, &first);
+    threads_unset(check, &first);
+    threads_overwrite(check, &first);
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
-    const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
+    check->completed += end == PTX_END_COMPLETE;
     if (!judge(check, &first, end) || orders == ORDERS_EAGER)
         return;
     if (guessed)
@@ -536,8 +464,8 @@ static void replay(ThreadsCheck *check) {
         PtxWatch *watch = watch_new(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
         (void)tell_races(check, &run, watch, 0);
-        tell_unset(check, &run);
-        tell_overwrite(check, &run);
+        threads_unset(check, &run);
+        threads_overwrite(check, &run);
         (void)judge(check, &run, end);
     }
     add_launch(check, launch);
@@ -567,6 +495,24 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     return count;
 }
 
+/* That some launches do not fit the kernel matters only if no other one does. */
+static void tell_doubts(ThreadsCheck *check) {
+    for (int i = 0; i < DOUBTED_KINDS; i++) {
+        const Doubt *doubt = &check->doubts[i];
+        const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
+        if (!doubt->count)
+            continue;
+        if (i == DOUBTED_FIT && check->completed)
+            verdict_note(check->verdict, "%u of the launches that Weir chose do not fit the kernel: at line %u, %s",
+                         doubt->count, doubt->line, doubt->text);
+        else if (i == DOUBTED_FIT)
+            verdict_incomplete(check->verdict, "", doubt->line,
+                               "no launch that Weir chose fits the kernel: %s: give one with --launch", doubt->text);
+        else
+            verdict_incomplete(check->verdict, "", doubt->line, "%s%s", doubt->text, more);
+    }
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -586,6 +532,7 @@ static void check_launches(ThreadsCheck *check) {
         if (verdict_faults(check->verdict, NULL))
             break; /* what other launches show is mostly the same */
     }
+    tell_doubts(check);
     threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
@@ -616,6 +563,45 @@ static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     work(check);
     check->verdict->arena->exhausted = outer;
     arena_free(&check->arena);
+}
+
+/* The launch of another check, with all of its values. */
+static void check_same(ThreadsCheck *check) {
+    const PtxLaunch *like = check->launch;
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const char *problem = "";
+    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return;
+    }
+    launch->chosen = like->chosen;
+    launch->chosen_grid = like->chosen_grid;
+    launch->chosen_block = like->chosen_block;
+    launch->chosen_shared = like->chosen_shared;
+    launch->text = like->text;
+    for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
+        launch->buffers[i].chosen = like->buffers[i].chosen;
+    if (runs_open(check, launch))
+        run_all(check, launch, watch_new(check, false));
+    runs_close(check);
+}
+
+/* The slice does not have the values that are stored. */
+static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
+    ThreadsOptions options = *check->options;
+    options.gear = GEAR_DATA;
+    ThreadsCheck again = {.module = check->module,
+                          .entry = check->entry,
+                          .options = &options,
+                          .verdict = check->verdict,
+                          .launch = launch,
+                          .completed = check->completed};
+    memcpy(again.doubts, check->doubts, sizeof again.doubts);
+    with_arena(&again, check_same);
+    memcpy(check->doubts, again.doubts, sizeof again.doubts);
+    check->completed = again.completed;
+    check->runs += again.runs;
+    check->events += again.events;
 }
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {

@@ -21,7 +21,9 @@ static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
         return check->launch->chosen;
     if (fault->rule == RULE_SHARED_OUT_OF_BOUNDS) /* of more threads than there are elements, perhaps */
         return check->launch->chosen_shared || (check->launch->chosen_block && !check->program->required[0]);
-    if (!is_out_of_bounds(fault->rule))
+    bool misaligned = fault->rule == RULE_ACCESS_ALIGNMENT && /* by a stride, perhaps, that callers never give */
+                      (!fault->block || fault->block->space == PTX_SPACE_GLOBAL);
+    if (!is_out_of_bounds(fault->rule) && !misaligned)
         return false;
     bool chosen = check->launch->chosen;
     for (uint32_t i = 0; fault->block && i < check->launch->buffer_count; i++)
@@ -29,15 +31,19 @@ static bool is_made_up(const ThreadsCheck *check, const PtxFault *fault) {
     return chosen;
 }
 
-static void say_made_up(const ThreadsCheck *check, const PtxFault *fault) {
+static void say_made_up(ThreadsCheck *check, const PtxFault *fault) {
     uint32_t line = code_line(check->program, fault->code);
-    if (fault->rule == RULE_KERNEL_TRAP)
-        verdict_note(check->verdict, "line %u traps at a launch that Weir chose (%s), which does not count", line,
-                     check->launch->text);
-    else
+    const char *what = fault->what ? fault->what : rule_of(fault->rule)->summary;
+    Doubt *doubt = &check->doubts[DOUBTED_FIT];
+    if (!check->launch->chosen) {
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range at a launch that Weir chose (%s): give one with --launch",
-                           fault->what ? fault->what : check->launch->text);
+                           "an access is out of range of memory that the launch does not give: %s", what);
+        return;
+    }
+    if (!doubt->count++) {
+        doubt->line = line;
+        doubt->text = verdict_text(check->verdict, "%s (%s)", what, check->launch->text);
+    }
 }
 
 static const char *fix_of(RuleId rule) {

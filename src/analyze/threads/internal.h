@@ -7,6 +7,18 @@
 #include "emulate/ptx/schedule.h"
 #include "model/effect/ptx_column.h"
 
+/* What cannot be told for sure, by why: it is told once, with how often it was there. */
+typedef enum DoubtKind {
+    DOUBTED_LAUNCH, /* a race at a launch that nobody gave */
+    DOUBTED_DATA,   /* ... for some choices of data that is not known */
+    DOUBTED_FIT,    /* a launch that nobody gave does not fit the kernel */
+    DOUBTED_KINDS,
+} DoubtKind;
+typedef struct Doubt {
+    uint32_t count, line;
+    const char *text;
+} Doubt;
+
 /* A kernel while it is checked. */
 typedef struct ThreadsCheck {
     PtxModule *module;
@@ -19,11 +31,13 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct History *history;
-    PtxWatch **watches; /* of this machine, to be freed with it */
+    PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
+    struct History *history;
     uint64_t events;
     size_t runs;
+    size_t completed; /* launches whose first run ended as it should */
+    Doubt doubts[DOUBTED_KINDS];
     size_t classes; /* of CTAs in the last run; 0: all were run */
     bool guessed;   /* in the run of some class */
 } ThreadsCheck;
@@ -60,6 +74,8 @@ CodeRole code_role(const ThreadsCheck *check, const PtxCode *code);
 bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb, PtxEffect *found);
 
 /* ---- races.c ---- */
+/* What it is called. */
+RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
 

@@ -31,7 +31,7 @@ static bool is_shared(const PtxRace *race) {
 
 /* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
  * asynchronous operation writes again after threads have read it. */
-static RuleId rule_of_race(const PtxRace *race) {
+RuleId threads_race_rule(const PtxRace *race) {
     bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
@@ -76,7 +76,7 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
     case REASON_READ_ONLY:
-        return verdict_text(verdict, "ld.global.nc is for data that nobody writes while the kernel runs: it may give "
+        return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
     case REASON_EXIT:
         return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
@@ -158,11 +158,22 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 /* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
-    return check->launch->chosen && !is_shared(race);
+    return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
+}
+
+/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so, behind
+ * match.sync: whether that orders memory PTX does not say. */
+static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect;
+    return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);
 }
 
 /* How grave it is at a launch whose block nobody knows. */
-static void grade(const ThreadsCheck *check, Finding *finding) {
+static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
+    if (ends_in_warp(check, race)) {
+        finding->graded = true;
+        finding->grade = SEVERITY_NOTE;
+    }
     if (check->launch->chosen && !check->program->required[0] && finding_severity(finding) == SEVERITY_ERROR) {
         finding->graded = true;
         finding->grade = SEVERITY_WARNING;
@@ -224,16 +235,20 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
 }
 
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
-    RuleId rule = rule_of_race(race);
-    uint32_t line = code_line(check->program, race->second.code);
+    RuleId rule = threads_race_rule(race);
     const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
     if (race->first.code == over || race->second.code == over || is_told(check, race, rule))
         return NULL;
     if (is_doubtful(check, race)) {
-        verdict_incomplete(check->verdict, "", line,
-                           "at a launch that Weir chose, %s (%s): whether callers make such launches is not known; "
-                           "give one with --launch",
-                           message_of(check, race, rule), check->launch->text);
+        Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
+        if (!doubt->count++) {
+            doubt->line = code_line(check->program, race->second.code);
+            doubt->text =
+                verdict_text(check->verdict,
+                             "at a launch that Weir chose, %s (%s): whether callers make such launches is not "
+                             "known; give one with --launch",
+                             message_of(check, race, rule), check->launch->text);
+        }
         return NULL;
     }
     const PtxCode *codes[] = {race->second.code, race->first.code};
@@ -242,7 +257,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = why_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE
+                       ? "Both write the same value, so the result does not depend on which of them comes last."
+                       : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
     finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored
@@ -257,6 +274,6 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         places[i]->role = verb_of(sides[i]);
         places[i]->note = spot_words(check, race->spot, race->bytes);
     }
-    grade(check, finding);
+    grade(check, race, finding);
     return finding;
 }

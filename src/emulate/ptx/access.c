@@ -227,16 +227,11 @@ static PtxStep run_load_param(PtxMachine *machine, PtxGroup *group, const PtxCod
             unsigned bytes = access->element < 8 ? access->element : 8;
             const PtxArgument *to = access_member(machine->program, access->data, i);
             Lanes values;
-            uint32_t unknown = 0;
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                uint64_t value = 0;
-                param_read(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                           lane, bytes, (uint8_t *)&value, states);
-                for (unsigned k = 0; k < bytes; k++)
-                    unknown |= (uint32_t)(states[k] != BYTE_KNOWN) << lane;
-                values.at[lane] = extended(access, value, to->bits);
+            uint32_t unknown =
+                param_load(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, &values);
+            for (uint32_t rest = access->is_signed ? lanes : 0; rest; rest &= rest - 1) {
+                unsigned lane = (unsigned)__builtin_ctz(rest);
+                values.at[lane] = extended(access, values.at[lane], to->bits);
             }
             ptx_put(machine, group, to, half, &values, lanes, unknown);
         }
@@ -274,13 +269,8 @@ static PtxStep run_store_param(PtxMachine *machine, PtxGroup *group, const PtxCo
             uint32_t unknown = 0;
             const Lanes *values =
                 ptx_fetch(machine, group, access_member(machine->program, access->data, i), half, &scratch, &unknown);
-            for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-                uint32_t lane = (uint32_t)__builtin_ctz(rest);
-                uint8_t states[8];
-                memset(states, unknown >> lane & 1 ? BYTE_UNKNOWN : BYTE_KNOWN, sizeof states);
-                param_write(machine, group->warp, group->frame, base->slot, offset + i * access->element + half * 8,
-                            lane, bytes, (const uint8_t *)&values->at[lane], states);
-            }
+            param_store(machine, group, base->slot, offset + i * access->element + half * 8, lanes, bytes, values,
+                        unknown);
         }
     return PTX_STEP_NEXT;
 }
@@ -305,53 +295,6 @@ static void gather_stored(PtxMachine *machine, PtxGroup *group, const Access *ac
             memcpy(&stored->bytes[lane][i * each], &values->at[lane], each);
         }
     }
-}
-
-/* The lane before it that stores at the same place; -1: none. Where lanes go up, as they mostly do, none does. */
-static int lane_before(uint32_t lanes, const PtxSpot *spots, unsigned lane) {
-    for (uint32_t rest = lanes & ((UINT32_C(1) << lane) - 1); rest;) {
-        unsigned before = 31 - (unsigned)__builtin_clz(rest);
-        if (spots[before].block == spots[lane].block && spots[before].offset == spots[lane].offset)
-            return (int)before;
-        rest &= ~(UINT32_C(1) << before);
-    }
-    return -1;
-}
-
-static bool go_up(uint32_t lanes, const PtxSpot *spots) {
-    uint64_t last = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        const PtxSpot *spot = &spots[__builtin_ctz(rest)];
-        if (rest != lanes && spot->offset <= last)
-            return false;
-        last = spot->offset;
-    }
-    return true;
-}
-
-/* Lanes whose stores change what is there, one after the other. */
-static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
-    uint32_t changes = 0;
-    bool apart = go_up(lanes, spots);
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        const PtxBlock *block = spots[lane].block;
-        int before = apart ? -1 : lane_before(lanes, spots, lane);
-        if (before >= 0) {
-            changes |= (uint32_t)(memcmp(stored->bytes[before], stored->bytes[lane], access->align) != 0) << lane;
-            for (unsigned i = 0; i < access->align / (access->element < 8 ? access->element : 8); i++)
-                changes |= stored->unknown[i] & UINT32_C(1) << lane;
-            continue;
-        }
-        bool same = block->bytes && !memcmp(block->bytes + spots[lane].offset, stored->bytes[lane], access->align);
-        if (same && block->states)
-            for (unsigned i = 0; i < access->align; i++)
-                same &= block->states[spots[lane].offset + i] == BYTE_KNOWN;
-        else
-            same &= block->fill == BYTE_KNOWN;
-        changes |= (uint32_t)!same << lane;
-    }
-    return changes;
 }
 
 static void store_lane(PtxMachine *machine, const Access *access, unsigned lane, PtxSpot spot, const Stored *stored) {
@@ -395,21 +338,14 @@ static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots
         memory_changed(machine, span->block);
 }
 
-static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Span *span, const Rows *rows) {
-    uint32_t changes = 0;
-    bool apart = go_up(lanes, spots);
-    for (unsigned i = 0; i < rows->count; i++) {
-        Lanes old;
-        uint64_t mask = rows->each < 8 ? (UINT64_C(1) << rows->each * 8) - 1 : UINT64_MAX;
-        span_load(span, lanes, spots, i * rows->each, rows->each, &old);
-        for (uint32_t rest = lanes & ~changes; rest; rest &= rest - 1) {
+static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *rows) {
+    uint8_t bytes[PTX_LANES][64];
+    for (unsigned i = 0; i < rows->count; i++)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
-            int before = apart ? -1 : lane_before(lanes, spots, lane);
-            uint64_t there = before < 0 ? old.at[lane] : rows->values[i]->at[before];
-            changes |= (uint32_t)(((there ^ rows->values[i]->at[lane]) & mask) != 0) << lane;
+            memcpy(&bytes[lane][i * rows->each], &rows->values[i]->at[lane], rows->each);
         }
-    }
-    return changes;
+    return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
@@ -435,13 +371,13 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     Rows rows;
     if (gather_rows(machine, group, access, lanes, &span, &rows)) {
         if (told)
-            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &span, &rows));
+            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &rows));
         store_rows(machine, lanes, spots, &span, &rows);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
     if (told)
-        access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
+        access_tell(machine, group, code, access, lanes, spots, memory_changes(lanes, spots, access->align, stored.bytes[0], sizeof stored.bytes[0]));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         store_lane(machine, access, lane, spots[lane], &stored);
@@ -450,6 +386,15 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* ---- Which are accesses ---- */
+
+/* A parameter of the kernel, and bytes that it has. */
+static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    const PtxSeat *seat = &program->seats[base->slot];
+    int64_t begin = (int64_t)seat->at + base->offset + access->address->offset;
+    return base->slot - kernel->parameters < kernel->parameter_count && seat->space == PTX_SPACE_PARAM && begin >= 0 &&
+           begin + access->align <= program->parameter_bytes;
+}
 
 static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access) {
     const PtxProgram *program = about->program;
@@ -464,13 +409,8 @@ static bool prepare_load(const PtxPrepare *about, PtxCode *code, Access *access)
             access->access.used &= ~(UINT32_C(1) << i);
     const PtxArgument *base = named_param(program, access);
     code->run = run_load;
-    if (base) {
-        const PtxVariable *variable = &program->module->variables[base->slot];
-        bool kernels = variable->formal == PTX_PARAMETER && program->seats[base->slot].space == PTX_SPACE_PARAM &&
-                       base->slot - program->module->functions[program->entry].parameters <
-                           program->module->functions[program->entry].parameter_count;
-        code->run = kernels ? run_load_kernel_param : run_load_param;
-    }
+    if (base)
+        code->run = is_kernel_param(program, access, base) ? run_load_kernel_param : run_load_param;
     code->visible = !access->own && !access->access.read_only;
     return true;
 }

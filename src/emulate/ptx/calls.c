@@ -93,6 +93,9 @@ static void large_values(PtxMachine *machine, uint32_t count, uint8_t **bytes, u
 static void hand_over(PtxMachine *machine, PtxGroup *group, PtxFrame *from, const PtxArgument *source, PtxFrame *to,
                       const PtxArgument *target, uint32_t count, uint32_t lanes) {
     uint8_t small[2][64], *bytes = small[0], *states = small[1];
+    if (source->kind == ARGUMENT_SYMBOL && target->kind == ARGUMENT_SYMBOL && !source->offset &&
+        param_copy(machine, from, source->slot, to, target->slot, count, lanes))
+        return;
     if (count > sizeof small[0])
         large_values(machine, count, &bytes, &states);
     PtxFrame *own = group->frame;

@@ -80,6 +80,11 @@ static inline Pools *pools_of(PtxMachine *machine) {
     return &((Core *)machine)->pools;
 }
 
+/* ---- memory.c ---- */
+
+/* Bytes of a block; of one that was not made yet, those that stand for what nobody knows. */
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
+
 /* ---- control.c ---- */
 
 /* Lanes of a group parted; they meet at `pc` of `frame`. */
@@ -127,6 +132,15 @@ void param_read(PtxMachine *machine, PtxWarp *warp, PtxFrame *frame, uint32_t va
                 uint32_t count, uint8_t *bytes, uint8_t *states);
 void param_write(PtxMachine *machine, PtxWarp *warp, PtxFrame *frame, uint32_t variable, uint64_t offset, uint32_t lane,
                  uint32_t count, const uint8_t *bytes, const uint8_t *states);
+
+/* Words of up to 8 bytes of such a variable, in the group's frame: lanes that are not known. */
+uint32_t param_load(PtxMachine *machine, PtxGroup *group, uint32_t variable, uint64_t offset, uint32_t lanes,
+                    unsigned bytes, Lanes *values);
+void param_store(PtxMachine *machine, PtxGroup *group, uint32_t variable, uint64_t offset, uint32_t lanes,
+                 unsigned bytes, const Lanes *values, uint32_t unknown);
+/* A variable of one frame into that of another. False: not both lie in frames. */
+bool param_copy(PtxMachine *machine, const PtxFrame *from, uint32_t source, const PtxFrame *to, uint32_t target,
+                uint32_t count, uint32_t lanes);
 
 /* ---- driver.c ---- */
 

@@ -120,7 +120,7 @@ void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *use
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
 /* Turns of loops over elements: none, one, two, odd ones; over tiles of 16 to 128 elements, the same. */
-static const int64_t numbers[] = {3, 100, 1, 2, 5, 33, 130, 257, 0};
+static const int64_t numbers[] = {128, 3, 100, 1, 2, 5, 33, 16, 320, 768, 257, 0};
 
 /* Whether it has a number that nobody gave. */
 static bool has_open_number(Arena *arena, const PtxProgram *program, const Launch *launch) {

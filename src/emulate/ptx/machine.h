@@ -371,6 +371,9 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of a
+ * lane to those of the next. */
+uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* Something not known decides: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
@@ -414,6 +417,7 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 
 /* Called by the machine where it has to be known to families: a CTA begins, threads end, a CTA ends, a run starts. */
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
+void barriers_cta_end(PtxMachine *machine, PtxCta *cta); /* with all of its cluster */
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
 /* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether

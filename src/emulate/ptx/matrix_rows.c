@@ -39,7 +39,8 @@ static void place_of(const Rows *rows, unsigned lane, unsigned r, unsigned byte,
     }
 }
 
-static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots) {
+static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes, const PtxSpot *spots,
+                 uint32_t changes) {
     const Rows *rows = code->detail;
     PtxEvent event = {.kind = PTX_EVENT_ACCESS,
                       .code = code,
@@ -47,7 +48,7 @@ static void tell(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint
                       .lanes = lanes,
                       .spots = spots,
                       .spot_count = PTX_LANES,
-                      .changes = lanes,
+                      .changes = changes,
                       .access = {.kind = rows->stores ? EFFECT_WRITE : EFFECT_READ,
                                  .proxy = PROXY_GENERIC,
                                  .order = ORDER_WEAK,
@@ -102,6 +103,7 @@ static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code
                 bool known = matrix_computes(machine, code) && !((unknown[r] | ~lanes) >> lane & 1);
                 states[row][at] = known ? BYTE_KNOWN : BYTE_UNKNOWN;
             }
+    tell(machine, group, code, given, spots, memory_changes(given, spots, ROW_BYTES, bytes[0], sizeof bytes[0]));
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         ptx_store_bytes(machine, spots[lane], ROW_BYTES, bytes[lane], states[lane]);
@@ -120,7 +122,8 @@ static PtxStep run_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     PtxSpot spots[PTX_LANES] = {{0}};
     if (!ptx_resolve(machine, group, code, rows->space, addresses, unknown, ROW_BYTES, ROW_BYTES, &given, spots))
         return PTX_STEP_FAULT;
-    tell(machine, group, code, given, spots);
+    if (!rows->stores)
+        tell(machine, group, code, given, spots, 0);
     if (rows->stores)
         store_rows(machine, group, code, given, lanes, spots);
     else if (matrix_computes(machine, code))

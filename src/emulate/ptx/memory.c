@@ -7,9 +7,39 @@ enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
 
 /* ---- Blocks ---- */
 
+/* What stands for a word that nobody knows: the same for the same word, and for another one another, so that values
+ * which are made of them are the same where they are for any data, and hardly elsewhere. As a float, and as two halves
+ * of one, it is a number below 2. */
+static uint32_t unknown_word(uint64_t address) {
+    uint32_t mixed = (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    return UINT32_C(0x3f800000) | (mixed & UINT32_C(0x007fbfff));
+}
+
+static void unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+    for (size_t i = 0; i < count;) {
+        uint64_t address = block->base + offset + i;
+        uint32_t word = unknown_word(address), skip = (uint32_t)(address & 3);
+        size_t piece = 4 - skip < count - i ? 4 - skip : count - i;
+        memcpy(bytes + i, (const uint8_t *)&word + skip, piece);
+        i += piece;
+    }
+}
+
 void block_make(PtxMachine *machine, PtxBlock *block) {
-    if (!block->bytes)
-        block->bytes = ARENA_ARRAY(&machine->arena, uint8_t, block->size + 16);
+    if (block->bytes)
+        return;
+    block->bytes = ARENA_ARRAY(&machine->arena, uint8_t, block->size + 16);
+    if (block->fill == BYTE_UNKNOWN)
+        unknown_bytes(block, 0, block->size, block->bytes);
+}
+
+void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
+    if (block->bytes)
+        memcpy(bytes, block->bytes + offset, count);
+    else if (block->fill == BYTE_UNKNOWN)
+        unknown_bytes(block, offset, count, bytes);
+    else
+        memset(bytes, 0, count);
 }
 
 void block_make_states(PtxMachine *machine, PtxBlock *block) {
@@ -469,8 +499,7 @@ uint64_t ptx_load(PtxMachine *machine, PtxSpot spot, unsigned bytes, bool *known
     (void)machine;
     const PtxBlock *block = spot.block;
     uint64_t value = 0;
-    if (block->bytes)
-        memcpy(&value, block->bytes + spot.offset, bytes);
+    block_peek(block, spot.offset, bytes, (uint8_t *)&value);
     *known = true;
     if (!block->states)
         *known = block->fill == BYTE_KNOWN;
@@ -497,16 +526,44 @@ void ptx_store(PtxMachine *machine, PtxSpot spot, unsigned bytes, uint64_t value
 void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *bytes, uint8_t *states) {
     (void)machine;
     const PtxBlock *block = spot.block;
-    if (block->bytes)
-        memcpy(bytes, block->bytes + spot.offset, count);
-    else
-        memset(bytes, 0, count);
+    block_peek(block, spot.offset, count, bytes);
     if (!states)
         return;
     if (block->states)
         memcpy(states, block->states + spot.offset, count);
     else
         memset(states, block->fill, count);
+}
+
+/* Whether a lane finds there what it stores, in whatever bytes somebody has written. */
+static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes) {
+    bool written = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
+    return block->bytes && written && memcmp(block->bytes + offset, bytes, count) == 0;
+}
+
+uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
+    uint32_t changes = 0;
+    bool rises = true;
+    const PtxSpot *last = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        const PtxSpot *spot = &spots[lane];
+        changes |= (uint32_t)!holds(spot->block, spot->offset, count, bytes + lane * pitch) << lane;
+        rises &= !last || (last->block == spot->block && last->offset < spot->offset);
+        last = spot;
+    }
+    for (uint32_t rest = rises ? 0 : changes; rest; rest &= rest - 1) { /* lanes before it may have stored the same */
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (unsigned before = lane; before-- > 0;) {
+            if (!(lanes >> before & 1) || spots[before].block != spots[lane].block ||
+                spots[before].offset != spots[lane].offset)
+                continue;
+            if (memcmp(bytes + before * pitch, bytes + lane * pitch, count) == 0)
+                changes &= ~(UINT32_C(1) << lane);
+            break;
+        }
+    }
+    return changes;
 }
 
 static bool all_known(const uint8_t *states, size_t count) {
