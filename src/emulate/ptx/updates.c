@@ -250,7 +250,8 @@ static void find_old(PtxMachine *machine, const PtxCode *code, const PtxGroup *g
         before &= ~(UINT32_C(1) << other);
     }
     ptx_load_bytes(machine, spots[lane], access->align, row->old[lane].data, row->old[lane].states);
-    if (memchr(row->old[lane].states, BYTE_NEVER, access->align))
+    const Update *update = code->detail; /* atomicExch() is how memory is initialized, too */
+    if (update->action != ACTION_EXCHANGE && memchr(row->old[lane].states, BYTE_NEVER, access->align))
         ptx_note_unset(machine, code, group->warp, lane, spots[lane]);
 }
 
