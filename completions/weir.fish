@@ -3,7 +3,7 @@
 
 set -l weir_commands check exec run report membar lint merge parse launch rules help
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a check -d 'find races, deadlocks and misused barriers in kernels'
-complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a exec -d 'run a program, and check the Triton kernels that it launches'
+complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a exec -d 'run a program, and check the Triton and CUDA kernels that it launches'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a run -d 'run kernels on an emulator, and inspect a run'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a report -d 'show how a kernel synchronizes: partitions, barriers, phases, shared data'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a membar -d 'show which thread barriers a kernel needs, has, and does not need'

@@ -350,6 +350,7 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
         options->run.triton = captured->triton;
     fflush(NULL);
     watch_signals(true);
+    options->inputs.ptx = PTX_ALONE;
     pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
     if (child == 0) {
         watch_signals(false);

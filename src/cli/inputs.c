@@ -62,10 +62,22 @@ static bool has_ir_beside(const char *path) {
     return found;
 }
 
+/* What weir exec keeps of CUDA programs: a module, and how one of its kernels was launched. Other fatbins and cubins
+ * are not looked for. */
+static bool is_captured(const char *path, const char *dot) {
+    char *beside = NULL;
+    bool image = dot && (strcmp(dot, ".fatbin") == 0 || strcmp(dot, ".cubin") == 0);
+    bool found =
+        image && asprintf(&beside, "%.*s.launch.json", (int)(dot - path), path) >= 0 && access(beside, F_OK) == 0;
+    free(beside);
+    return found;
+}
+
 static bool is_read(const Paths *paths, const char *path) {
     const char *dot = strrchr(path, '.');
     bool ptx = dot && strcmp(dot, ".ptx") == 0;
-    return is_ir(path) || (ptx && (paths->ptx == PTX_ALL || (paths->ptx == PTX_ALONE && !has_ir_beside(path))));
+    return is_ir(path) || (paths->ptx != PTX_NOT && is_captured(path, dot)) ||
+           (ptx && (paths->ptx == PTX_ALL || (paths->ptx == PTX_ALONE && !has_ir_beside(path))));
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b) {

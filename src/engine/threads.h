@@ -42,13 +42,7 @@ typedef enum ThreadsOrder {
     THREADS_RELEASE,
     THREADS_ACQ_REL
 } ThreadsOrder;
-typedef enum ThreadsScope {
-    THREADS_NO_SCOPE,
-    THREADS_CTA,
-    THREADS_CLUSTER,
-    THREADS_GPU,
-    THREADS_SYS
-} ThreadsScope;
+typedef enum ThreadsScope { THREADS_NO_SCOPE, THREADS_CTA, THREADS_CLUSTER, THREADS_GPU, THREADS_SYS } ThreadsScope;
 enum { THREADS_GENERIC = 0, THREADS_ASYNC = 1, THREADS_TENSORMAP = 2, THREADS_PROXIES = 8 };
 
 /* Addresses are the caller's: global memory as it is, memory of a CTA with these. */
@@ -61,10 +55,10 @@ static inline uint64_t threads_tensor(uint32_t cta, uint64_t offset) {
 
 typedef struct ThreadsShape {
     uint32_t ctas, cta_threads;
-    uint32_t cluster; /* CTAs of a cluster; those of one have consecutive numbers */
-    size_t memory;    /* the most that it may take; 0: 4 GiB */
+    uint32_t cluster;  /* CTAs of a cluster; those of one have consecutive numbers */
+    size_t memory;     /* the most that it may take; 0: 4 GiB */
     uint32_t sweep_at; /* how much there is when it first looks for what nobody refers to; 0: a million. For tests */
-    bool history;     /* writes are kept: threads_sources can be asked. For small programs */
+    bool history;      /* writes are kept: threads_sources can be asked. For small programs */
 } ThreadsShape;
 
 /* A warp is known by its number in the grid: CTA * warps of a CTA + its own. */
@@ -170,9 +164,9 @@ typedef enum ThreadsSpace {
     THREADS_OWN_SHARED,
     THREADS_CLUSTER_SHARED
 } ThreadsSpace;
-/* Between the generic proxy and another one. THREADS_ACQ_REL: both ways, of itself. THREADS_RELEASE: what is done so far
- * in the generic proxy; it is there for the other one behind an ..._ACQUIRE, for which this has to be ordered before
- * it, by scopes that have each other. `address`: of an acquire, the 128 bytes that it is for; 0: all. */
+/* Between the generic proxy and another one. THREADS_ACQ_REL: both ways, of itself. THREADS_RELEASE: what is done so
+ * far in the generic proxy; it is there for the other one behind an ..._ACQUIRE, for which this has to be ordered
+ * before it, by scopes that have each other. `address`: of an acquire, the 128 bytes that it is for; 0: all. */
 void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_t proxy, ThreadsSpace space,
                          ThreadsOrder order, ThreadsScope scope, uint64_t address);
 /* Accesses that `inits` so far are released to the cluster, by a relaxed arrival that follows, too. */
@@ -200,7 +194,8 @@ typedef struct ThreadsSource {
     uint32_t warp, lane, site;
 } ThreadsSource;
 /* Those that a read of `access`, made now by that lane, may read: no other write is between in causality order, as far
- * as the run went. Strong reads alone, of what was written strongly; else 0. The newest first; at most `most`. All bytes have to be of one write, of the same bytes. */
+ * as the run went. Strong reads alone, of what was written strongly; else 0. The newest first; at most `most`. All
+ * bytes have to be of one write, of the same bytes. */
 uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address,
                          ThreadsSource *sources, uint32_t most);
 /* The next threads_access by that lane (a read of one element) reads this one. */
@@ -211,8 +206,8 @@ uint32_t threads_writes(const Threads *threads);
 /* ---- For measuring ---- */
 
 typedef struct ThreadsStats {
-    uint64_t accesses;  /* of lanes */
-    uint64_t bytes;     /* taken from the system */
+    uint64_t accesses; /* of lanes */
+    uint64_t bytes;    /* taken from the system */
     uint32_t records, nodes, locations, operations, clocks;
 } ThreadsStats;
 ThreadsStats threads_stats(const Threads *threads);

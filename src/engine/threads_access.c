@@ -1,132 +1,9 @@
 /* Accesses: what is there, whether it is before, and what stays there. */
-#include "engine/threads_internal.h"
+#include "engine/threads_attempt.h"
 
 #include <string.h>
 
-enum { MEMO = 8, LONG_LIST = 32, MOST_RACING = 64 };
-
-/* One access of lanes that know the same. */
-typedef struct Attempt {
-    Threads *threads;
-    Knower knower;
-    uint32_t index; /* of the record */
-    const Record *record;
-    uint32_t node;       /* the list that has it alone */
-    uint32_t by;         /* lanes that do it at the place that is looked at: one, or several that read the same */
-    uint64_t address;    /* of the cell */
-    uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
-    uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
-} Attempt;
-
-/* ---- Whether something is before ---- */
-
-/* The keys of fences for a proxy at the place. */
-static uint32_t keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
-    uint32_t count = 0;
-    if (address >> 62 == 0) {
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_GLOBAL);
-    } else {
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_CLUSTER_SHARED);
-        keys[count++] = key_of(KEY_FENCED, proxy, THREADS_OWN_SHARED | (address >> 28 & UINT32_MAX) << 8);
-    }
-    keys[count++] = key_of(KEY_ACQUIRED, proxy, 0);
-    keys[count++] = key_of(KEY_ACQUIRED, proxy, address >> 7);
-    return count;
-}
-
-/* Whether a proxy fence has to stand between the two. */
-static bool needs_fence(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
-    if (earlier->proxy == record->proxy)
-        return earlier->proxy != THREADS_GENERIC && earlier->cta != record->cta;
-    /* That an operation is over is said in the generic proxy. */
-    return !(earlier->operation && record->proxy == THREADS_GENERIC);
-}
-
-static uint8_t fence_proxy(const Attempt *attempt, const Record *earlier) {
-    return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
-}
-
-/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
-static uint32_t known_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
-    const Clock *clock = attempt->knower.clock;
-    if (!needs_fence(attempt, earlier)) {
-        uint32_t memo = index % MEMO;
-        if (attempt->known[memo] == index)
-            return attempt->known_lanes[memo];
-        uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
-        Clock inits;
-        if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
-            lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
-        attempt->known[memo] = index;
-        return attempt->known_lanes[memo] = lanes;
-    }
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        Clock bridge;
-        if (threads_bridge(clock, keys[i], &bridge))
-            lanes |= threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
-    }
-    return lanes;
-}
-
-/* Up to which epoch a lane's own accesses are before this one. */
-static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_t lane) {
-    if (!needs_fence(attempt, earlier))
-        return attempt->knower.own_epoch;
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys), most = 0;
-    for (uint32_t i = 0; attempt->knower.notes && i < count; i++) {
-        uint32_t epoch = threads_own(attempt->knower.notes, lane, keys[i]);
-        most = epoch > most ? epoch : most;
-    }
-    return most;
-}
-
-static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    bool writes = earlier->kind != THREADS_READ;
-    const Knower *knower = &attempt->knower;
-    if (!needs_fence(attempt, earlier))
-        return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);
-    uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, fence_proxy(attempt, earlier), keys);
-    for (uint32_t i = 0; i < count; i++) {
-        Clock bridge = {.home = knower->cta};
-        Knower behind = *knower;
-        behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
-        behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
-        if (threads_knows_operation(attempt->threads, &behind, earlier->operation, lane, writes, by))
-            return true;
-    }
-    return false;
-}
-
-static bool same_warp(const Attempt *attempt, const Record *earlier) {
-    return earlier->cta == attempt->knower.cta && earlier->warp == attempt->knower.warp;
-}
-
-/* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
-static bool lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    if (earlier->operation)
-        return operation_before(attempt, earlier, lane, by);
-    return lane == by && same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
-}
-
-/* Of `lanes` of the earlier access, those that are not before all that is done here. */
-static uint32_t unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
-    const Record *earlier = record_at(attempt->threads, index);
-    uint32_t left = lanes, found = 0;
-    if (!earlier->operation)
-        left &= ~known_lanes(attempt, index, earlier);
-    for (uint32_t rest = left; rest; rest &= rest - 1)
-        for (uint32_t by = attempt->by; by; by &= by - 1)
-            if (!lane_before(attempt, earlier, lowest(rest), lowest(by))) {
-                found |= rest & -rest;
-                break;
-            }
-    return found;
-}
+enum { LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
 
 /* ---- Telling ---- */
 
@@ -152,9 +29,9 @@ static ThreadsSide side_of(const Threads *threads, const Record *record, uint32_
 static RaceKey *race_seat(const Threads *threads, RaceKey key) {
     uint32_t mask = threads->race_table_capacity - 1;
     uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
-    while (threads->race_table[at].index && (threads->race_table[at].first != key.first ||
-                                             threads->race_table[at].second != key.second ||
-                                             threads->race_table[at].rest != key.rest))
+    while (threads->race_table[at].index &&
+           (threads->race_table[at].first != key.first || threads->race_table[at].second != key.second ||
+            threads->race_table[at].rest != key.rest))
         at = (at + 1) & mask;
     return &threads->race_table[at];
 }
@@ -209,7 +86,7 @@ static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint3
     if (earlier->operation)
         return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
                                        earlier->kind != THREADS_READ, by);
-    return (lane == by && same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
+    return (lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
            threads_clock_known(attempt->knower.clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
 }
 
@@ -218,7 +95,7 @@ static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t
     Threads *threads = attempt->threads;
     if (!attempt->knower.operation || earlier->operation || !threads->ctas[attempt->knower.cta])
         return false;
-    if (same_warp(attempt, earlier) && lane == by)
+    if (attempt_same_warp(attempt, earlier) && lane == by)
         return true;
     const View *view = threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
     return view && threads_clock_known(view->clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
@@ -228,7 +105,7 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
     if (earlier->instruction == record->instruction && !record->operation)
         return THREADS_SAME_INSTRUCTION;
-    if (needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
+    if (attempt_needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
         return THREADS_OTHER_PROXY;
     if (earlier->order != THREADS_WEAK && record->order != THREADS_WEAK && earlier->proxy == record->proxy)
         return level_has(attempt->threads, earlier->level, earlier->cta, record->cta) &&
@@ -239,7 +116,7 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
         return THREADS_IN_FLIGHT;
     if (known_behind(attempt, KEY_LOOSE, earlier, lane))
         return THREADS_TOO_NARROW;
-    return same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
+    return attempt_same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
 }
 
 static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
@@ -263,7 +140,7 @@ static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, 
     if (attempt->record->proxy == THREADS_GENERIC)
         return threads_was_observed(threads, knower, by, index, lane, attempt->address);
     uint64_t keys[4];
-    uint32_t count = keys_at(attempt->address, attempt->record->proxy, keys);
+    uint32_t count = attempt_keys_at(attempt->address, attempt->record->proxy, keys);
     for (uint32_t i = 0; i < count; i++) {
         Clock bridge;
         Knower behind = *knower;
@@ -286,8 +163,7 @@ static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
         uint32_t lane = lowest(rest);
         for (uint32_t all = attempt->by; all; all &= all - 1) {
             uint32_t by = lowest(all);
-            if (lane_before(attempt, earlier, lane, by) ||
-                was_observed(attempt, index, lane, by))
+            if (attempt_lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
                 continue;
             found |= 1U << lane;
             if (!strong) {
@@ -316,8 +192,8 @@ static bool is_clear(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || needs_fence(attempt, record) ||
-            known_lanes(attempt, number, record) != UINT32_MAX)
+        if (record->operation || attempt_needs_fence(attempt, record) ||
+            attempt_known_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->clear[first % MEMO] = first;
@@ -342,7 +218,7 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
-        uint32_t left = unordered(attempt, node->record, node_lanes(node, slot));
+        uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
         if (left)
             left = judge(attempt, node->record, left);
         if (left && count < MOST_RACING) {
@@ -374,6 +250,50 @@ static uint32_t put_long(Attempt *attempt, uint32_t slot) {
     return threads_node(threads, attempt->index, attempt->by, slot >> 5, pruned) << 5;
 }
 
+/* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
+static bool any_lane(Attempt *attempt, uint32_t slot) {
+    for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
+        uint32_t number = node_at(attempt->threads, index)->record;
+        const Record *record = record_at(attempt->threads, number);
+        if (record->operation ||
+            (attempt_same_warp(attempt, record) && attempt_known_lanes(attempt, number, record) != UINT32_MAX))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
+static bool is_there(const Attempt *attempt, uint32_t slot) {
+    const Record *record = attempt->record;
+    uint32_t left = LOOKED_AT;
+    for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
+        const Node *node = node_at(attempt->threads, index);
+        const Record *other = record_at(attempt->threads, node->record);
+        if (other->warp == record->warp && other->cta == record->cta && other->epoch == record->epoch &&
+            !(attempt->by & ~node_lanes(node, slot)) && other->order == THREADS_WEAK && other->proxy == record->proxy &&
+            other->operation == record->operation)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t put(Attempt *attempt, uint32_t slot);
+
+/* The same, for one of many cells that have the same list. */
+static uint32_t put_again(Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5, memo = first % MEMO;
+    if (attempt->by != 1U << (slot & 31))
+        return put(attempt, slot);
+    if (attempt->put_from[memo] == first)
+        return attempt->put_to[memo] << 5 | (slot & 31);
+    uint32_t made = put(attempt, slot);
+    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 && any_lane(attempt, slot)) {
+        attempt->put_from[memo] = first;
+        attempt->put_to[memo] = made >> 5;
+    }
+    return made;
+}
+
 /* The list with this access in front, without those that it stands for. */
 static uint32_t put(Attempt *attempt, uint32_t slot) {
     Threads *threads = attempt->threads;
@@ -389,12 +309,14 @@ static uint32_t put(Attempt *attempt, uint32_t slot) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
         if (stands_for(attempt, record_at(threads, node->record)))
-            left = unordered(attempt, node->record, left);
+            left = attempt_unordered(attempt, node->record, left);
         if (left)
             made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
     }
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
+    if (!made && by_slot)
+        return attempt->node << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
     return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
 }
@@ -409,7 +331,10 @@ static void read_cell(Attempt *attempt, Cell *cell) {
         cell->reads = attempt->node << 5 | lowest(attempt->by);
         return;
     }
-    cell->reads = put(attempt, cell->reads);
+    if (attempt->record->order != THREADS_WEAK)
+        cell->reads = put(attempt, cell->reads);
+    else if (!is_there(attempt, cell->reads))
+        cell->reads = put_again(attempt, cell->reads);
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {
@@ -424,7 +349,8 @@ static void write_cell(Attempt *attempt, Cell *cell) {
         return;
     }
     uint32_t lane = lowest(attempt->by);
-    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+    cell->writes =
+        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
     cell->reads = reads;
 }
 
@@ -446,11 +372,12 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
 }
 
 static void touch(Attempt *attempt, uint64_t begin, uint64_t end) {
-    ShadowPage *page = NULL;
+    ShadowPage *page = attempt->page;
     uint64_t base = 0, stop = 0;
     for (uint64_t at = begin; at < end;) {
-        if (!page || at >= stop) {
-            page = threads_page(attempt->threads, at, true);
+        if (at >= stop) {
+            if (!page || page->number != at / SHADOW_PAGE)
+                page = attempt->page = threads_page(attempt->threads, at, true);
             base = page->number * SHADOW_PAGE;
             stop = base + SHADOW_PAGE;
             uint64_t edges = at | (end < stop ? end : stop);
@@ -484,12 +411,11 @@ static Elements elements_of(const ThreadsAccess *access) {
 }
 
 static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
-    Elements elements = elements_of(access);
-    uint32_t all = elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1;
-    if (elements.used == all) {
+    if (attempt->whole) {
         touch(attempt, address, address + access->bytes);
         return;
     }
+    Elements elements = elements_of(access);
     for (uint32_t i = 0; i < elements.count; i++)
         if (elements.used >> i & 1)
             touch(attempt, address + i * elements.bytes, address + (i + 1) * elements.bytes);
@@ -511,7 +437,8 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
     if (releases)
         threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){releases, &level});
     for (const Note *note = warp->notes; note; note = note->next)
-        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 && note->releases != releases)
+        if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 &&
+            note->releases != releases)
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
 }
 
@@ -551,6 +478,7 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
     const Record *record = attempt->record;
     uint32_t number = record->cta * threads->cta_warps + record->warp, count = 0;
     Elements elements = elements_of(access);
+    bool alone = !threads->several; /* what it adds itself it may well see: it knows it */
     Gained gained[THREADS_LANES * 4];
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint32_t lane = lowest(rest);
@@ -562,8 +490,15 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
             Observed observed = {0};
             if (record->kind != THREADS_WRITE)
                 observed = threads_observe(threads, attempt->index, lane, address);
+            if (alone && record->kind == THREADS_UPDATE) {
+                threads_releases_drop(threads, observed.releases); /* so that it need not be copied */
+                observed.releases = NULL;
+            }
             touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
+            if (alone && record->kind == THREADS_UPDATE && observed.any)
+                observed.releases =
+                    threads_releases_share(threads_location(threads, address, record->element, true)->releases);
             if (observed.narrow && acquires(record->order) && !record->operation)
                 threads_views(threads, number, attempt->by, true, acquire_narrow, observed.narrow);
             threads_releases_drop(threads, observed.narrow);
@@ -615,7 +550,9 @@ static Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsA
     Attempt attempt = {.threads = threads, .knower = *knower};
     attempt.index = new_record(threads, knower, access, epoch);
     attempt.record = record_at(threads, attempt.index);
-    attempt.node = threads_node(threads, attempt.index, 0, 0, 0);
+    attempt.node = threads_node_alone(threads, attempt.index);
+    Elements elements = elements_of(access);
+    attempt.whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
     return attempt;
 }
 
@@ -667,12 +604,8 @@ typedef struct Doing {
 
 static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Doing *doing = context;
-    Knower knower = {view->clock,
-                     number / threads->cta_warps,
-                     number % threads->cta_warps,
-                     UINT32_MAX,
-                     threads_warp(threads, number),
-                     0};
+    Knower knower = {view->clock, number / threads->cta_warps,   number % threads->cta_warps,
+                     UINT32_MAX,  threads_warp(threads, number), 0};
     view->touched = true;
     threads_clock_share(view->clock); /* what it acquires goes into another one */
     Clock *clock = view->clock;
@@ -716,6 +649,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         return;
     Doing doing = {access, addresses};
     threads->instructions++;
+    threads->several = (lanes & (lanes - 1)) != 0;
     if (operation) {
         note_first(threads, operation, access, addresses[lowest(lanes)]);
         by_operation(threads, operation, lanes, &doing);

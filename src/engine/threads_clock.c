@@ -122,8 +122,8 @@ static CtaClock *cta_union(Threads *threads, const CtaClock *a, const CtaClock *
     CtaClock *made = cta_new(threads, a->count + b->count);
     made->base = a->base > b->base ? a->base : b->base;
     for (uint32_t i = 0, j = 0; i < a->count || j < b->count;) {
-        uint32_t warp = i < a->count && (j == b->count || a->runs[i].warp <= b->runs[j].warp) ? a->runs[i].warp
-                                                                                              : b->runs[j].warp;
+        uint32_t warp =
+            i < a->count && (j == b->count || a->runs[i].warp <= b->runs[j].warp) ? a->runs[i].warp : b->runs[j].warp;
         Run runs[2 * THREADS_LANES];
         uint32_t count = 0;
         while (i < a->count && a->runs[i].warp == warp)
@@ -198,6 +198,7 @@ static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
         remote_drop(threads, *remote);
         *remote = made;
     }
+    (*remote)->version = ++threads->versions;
     CtaLeaf **leaf = &(*remote)->leaves[cta / CTA_LEAF];
     if (!*leaf || (*leaf)->references > 1) {
         CtaLeaf *made = POOL_NEW(&threads->pool, CtaLeaf);
@@ -215,11 +216,14 @@ static CtaClock *remote_at(const Remote *remote, uint32_t cta) {
     return leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
 }
 
-static bool remote_includes(const Threads *threads, const Remote *remote, const Remote *other) {
+static bool remote_includes(Threads *threads, const Remote *remote, const Remote *other) {
     if (!other || remote == other)
         return true;
     if (!remote)
         return false;
+    uint64_t *memo = threads->included[hashed(remote->version * 31 + other->version) % INCLUDED_MEMO];
+    if (memo[0] == remote->version && memo[1] == other->version)
+        return true;
     for (uint32_t i = 0; i < threads->leaf_count; i++) {
         if (!other->leaves[i] || other->leaves[i] == remote->leaves[i])
             continue;
@@ -229,6 +233,8 @@ static bool remote_includes(const Threads *threads, const Remote *remote, const 
             if (!cta_includes(remote->leaves[i]->ctas[j], other->leaves[i]->ctas[j]))
                 return false;
     }
+    memo[0] = remote->version;
+    memo[1] = other->version;
     return true;
 }
 
@@ -279,8 +285,7 @@ static Bridge *bridge_seat(Threads *threads, Bridges **bridges, uint64_t key) {
         const Bridge *from = &(*bridges)->items[i];
         if (!there && made->count == i && from->key > key)
             made->items[made->count++] = (Bridge){.key = key};
-        made->items[made->count++] =
-            (Bridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
+        made->items[made->count++] = (Bridge){from->key, threads_cta_share(from->local), remote_share(from->remote)};
     }
     if (made->count < count)
         made->items[made->count++] = (Bridge){.key = key};
@@ -337,7 +342,7 @@ static void parts_join(Threads *threads, CtaClock **local, Remote **remote, uint
         cta_join(threads, remote_seat(threads, remote, other_home), other_local, other_home);
 }
 
-static bool parts_include(const Threads *threads, CtaClock *local, Remote *remote, uint32_t home, CtaClock *other_local,
+static bool parts_include(Threads *threads, CtaClock *local, Remote *remote, uint32_t home, CtaClock *other_local,
                           Remote *other_remote, uint32_t other_home) {
     if (!remote_includes(threads, remote, other_remote))
         return false;
@@ -347,15 +352,16 @@ static bool parts_include(const Threads *threads, CtaClock *local, Remote *remot
            cta_includes(remote_at(remote, other_home), other_local);
 }
 
-static bool clock_includes(const Threads *threads, const Clock *clock, const Clock *other) {
+static bool clock_includes(Threads *threads, const Clock *clock, const Clock *other) {
     if (!other || clock == other)
         return true;
-    if (!clock || !parts_include(threads, clock->local, clock->remote, clock->home, other->local, other->remote, other->home))
+    if (!clock ||
+        !parts_include(threads, clock->local, clock->remote, clock->home, other->local, other->remote, other->home))
         return false;
     for (uint32_t i = 0; clock->bridges != other->bridges && other->bridges && i < other->bridges->count; i++) {
         const Bridge *theirs = &other->bridges->items[i], *ours = bridge_find(clock->bridges, theirs->key);
-        if (!ours || !parts_include(threads, ours->local, ours->remote, clock->home, theirs->local, theirs->remote,
-                                    other->home))
+        if (!ours ||
+            !parts_include(threads, ours->local, ours->remote, clock->home, theirs->local, theirs->remote, other->home))
             return false;
     }
     return true;

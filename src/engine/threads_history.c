@@ -173,7 +173,10 @@ bool threads_history_observe(Threads *threads, const Record *reads, uint32_t lan
             continue;
         bool own = entry->record.cta == reads->cta && entry->record.warp == reads->warp && entry->lane == lane;
         if (own || threads_morally_strong(threads, &entry->record, reads))
-            *observed = (Observed){true, entry->chain, entry->link, threads_releases_share(entry->releases)};
+            *observed = (Observed){.any = true,
+                                   .chain = entry->chain,
+                                   .number = entry->link,
+                                   .releases = threads_releases_share(entry->releases)};
     }
     return true;
 }

@@ -31,6 +31,7 @@ typedef struct CtaLeaf {
 } CtaLeaf;
 typedef struct Remote {
     uint32_t references;
+    uint64_t version; /* another one whenever it changes; no two have the same */
     CtaLeaf *leaves[];
 } Remote;
 
@@ -94,7 +95,7 @@ typedef struct Releases { /* sorted by CTA and level */
     uint32_t references, count, capacity;
     uint32_t one_cta;   /* UINT32_MAX: they are from several */
     uint32_t min_level; /* of all */
-    Clock *all;         /* of all of them; NULL: not made yet */
+    Clock *all;         /* of all of them */
     Release items[];
 } Releases;
 
@@ -117,9 +118,9 @@ typedef struct View {
 } View;
 
 typedef enum NoteKind {
-    NOTE_RELEASED, /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
-    NOTE_OBSERVED, /* `releases` were read, at `key` (an address; or 0, of a relaxed wait, with a mark) */
-    NOTE_OWN,      /* of itself, each lane has the accesses up to `epoch` behind `key` */
+    NOTE_RELEASED,     /* a release fence of `level`, when `clock` was known, and of itself `epoch` */
+    NOTE_OBSERVED,     /* `releases` were read, at `key` (an address; or 0, of a relaxed wait, with a mark) */
+    NOTE_OWN,          /* of itself, each lane has the accesses up to `epoch` behind `key` */
     NOTE_OWN_RELEASED, /* the same, when a release fence of `level` was made */
 } NoteKind;
 typedef struct Note {
@@ -142,9 +143,9 @@ typedef struct Warp {
 
 typedef struct Object Object;
 typedef struct Cta {
-    uint32_t marks; /* given to objects so far */
-    uint32_t dead;  /* threads that ended */
-    uint32_t *finals; /* of each thread that ended: up to which epoch it touched memory; made when the first ends */
+    uint32_t marks;      /* given to objects so far */
+    uint32_t dead;       /* threads that ended */
+    uint32_t *finals;    /* of each thread that ended: up to which epoch it touched memory; made when the first ends */
     uint32_t operations; /* those issued from it: a list */
     Object *objects;
     struct ShadowPage *pages; /* of its memory */
@@ -155,8 +156,8 @@ struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
     uint32_t cta;
-    uint32_t flips, waited; /* phases complete; the last for which somebody waited, + 1 */
-    uint32_t mark;          /* UINT32_MAX: it has none */
+    uint32_t flips, waited;       /* phases complete; the last for which somebody waited, + 1 */
+    uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
 };
@@ -177,7 +178,7 @@ typedef struct Part {
 } Part;
 typedef struct Operation {
     uint32_t cta, warp, lanes, site, after;
-    uint32_t next; /* of its CTA */
+    uint32_t next;               /* of its CTA */
     bool closed, marked, listed; /* listed: by its CTA */
     uint32_t part_count, part_capacity;
     Part *parts;
@@ -208,6 +209,7 @@ typedef struct Node {
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
+    bool alone; /* it is not in the hash table: nobody else makes the same */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -220,9 +222,9 @@ typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
-    uint8_t shift;   /* a cell is 1 << shift bytes */
+    uint8_t shift; /* a cell is 1 << shift bytes */
     Cell *cells;
-    uint32_t *nc;    /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
+    uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
     Location **locations; /* by word, lists; NULL: none */
 } ShadowPage;
 
@@ -232,7 +234,7 @@ typedef struct Store {
     size_t size;
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
-    uint32_t next;   /* never used yet */
+    uint32_t next; /* never used yet */
     uint32_t *free;
     uint32_t free_count, free_capacity;
 } Store;
@@ -259,10 +261,10 @@ typedef struct OwnRelease { /* a release there, for the thread's later strong wr
 struct Location {
     Location *next; /* of the word */
     uint64_t address;
-    uint32_t element; /* bytes */
-    uint32_t chain, number; /* of the newest strong write */
-    uint32_t record, lane;  /* which that is */
-    Releases *releases;     /* what it brings */
+    uint32_t element;            /* bytes */
+    uint32_t chain, number;      /* of the newest strong write */
+    uint32_t record, lane;       /* which that is */
+    Releases *releases;          /* what it brings */
     uint32_t before_instruction; /* the instruction that is about to be done, and what there was before it */
     Releases *before;
     Witness *witnesses; /* hashed */
@@ -275,6 +277,7 @@ struct Location {
 
 /* ---- The engine ---- */
 
+enum { INCLUDED_MEMO = 256 };
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;
@@ -304,7 +307,9 @@ struct Threads {
     uint32_t page_count, page_capacity;
     ShadowPage *latest[4];
     uint32_t location_count;
-    Clock *sequential; /* fence.sc of the widest level; by cluster, by CTA */
+    uint64_t versions;                   /* given to clocks so far */
+    uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
+    Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
     Clock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins anew */
     ThreadsRace *races;
@@ -314,6 +319,7 @@ struct Threads {
     uint32_t order_site;
     uint64_t accesses;
     uint32_t instructions;
+    bool several;              /* lanes do the instruction that is looked at */
     struct History *histories; /* shape.history: of locations that are written strongly */
     OtherWrite *others;
     uint32_t other_count, other_capacity;
@@ -321,23 +327,23 @@ struct Threads {
     uint32_t chosen; /* write; UINT32_MAX: the newest */
 };
 
-#define ENTER(threads, ...)                            \
-    do {                                               \
-        if ((threads)->problem)                        \
-            return __VA_ARGS__;                        \
-        if (setjmp((threads)->jump)) {                 \
-            (threads)->problem = threads_no_memory;    \
-            return __VA_ARGS__;                        \
-        }                                              \
+#define ENTER(threads, ...)                         \
+    do {                                            \
+        if ((threads)->problem)                     \
+            return __VA_ARGS__;                     \
+        if (setjmp((threads)->jump)) {              \
+            (threads)->problem = threads_no_memory; \
+            return __VA_ARGS__;                     \
+        }                                           \
     } while (0)
 extern const char threads_no_memory[];
 
 /* An array that doubles; new room is zero. */
 void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *capacity, size_t size);
-#define THREADS_PUSH(threads, items, count, capacity)                                                        \
-    ((count) == (capacity)                                                                                   \
-         ? (void)((items) = threads_grown((threads), (items), (count), &(capacity), sizeof *(items)))        \
-         : (void)0,                                                                                          \
+#define THREADS_PUSH(threads, items, count, capacity)                                                 \
+    ((count) == (capacity)                                                                            \
+         ? (void)((items) = threads_grown((threads), (items), (count), &(capacity), sizeof *(items))) \
+         : (void)0,                                                                                   \
      &(items)[(count)++])
 
 static inline uint32_t level_of(unsigned scope) {
@@ -395,6 +401,8 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
 /* The page of an address; made if it is not there, if `make`. Its cells are not larger than `size` bytes. */
 ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
 void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* A list of one new record, whose lane the slot says. */
+uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to, if there is enough of it. */
@@ -404,10 +412,10 @@ void threads_record_mark(Threads *threads, uint32_t record);
 /* Who accesses: what is known to it. */
 typedef struct Knower {
     const Clock *clock;
-    uint32_t cta, warp;  /* warp: of the CTA */
-    uint32_t own_epoch;  /* of its lane's own, up to this one */
-    const Warp *notes;   /* NULL: the clock has what they say */
-    uint32_t operation;  /* 0: the threads themselves */
+    uint32_t cta, warp; /* warp: of the CTA */
+    uint32_t own_epoch; /* of its lane's own, up to this one */
+    const Warp *notes;  /* NULL: the clock has what they say */
+    uint32_t operation; /* 0: the threads themselves */
 } Knower;
 /* A CTA is over: what it has in flight; its memory. */
 void threads_operations_over(Threads *threads, uint32_t cta);

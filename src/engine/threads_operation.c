@@ -38,7 +38,8 @@ static void take_over(Threads *threads, Operation *operation, const Operation *e
             Clock **to = &operation->parts[i].clock;
             if (from->clock)
                 threads_clock_join(threads, to, operation->cta, from->clock);
-            threads_clock_raise(threads, to, operation->cta, earlier->cta, (Run){earlier->warp, from->lanes, from->epoch});
+            threads_clock_raise(threads, to, operation->cta, earlier->cta,
+                                (Run){earlier->warp, from->lanes, from->epoch});
         }
 }
 

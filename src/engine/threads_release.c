@@ -33,6 +33,7 @@ static void own(Threads *threads, Releases **releases) {
     *made = (Releases){.references = 1, .capacity = capacity, .one_cta = UINT32_MAX, .min_level = LEVEL_GPU};
     if (old) {
         made->count = count;
+        made->all = threads_clock_share(old->all);
         made->one_cta = old->one_cta;
         made->min_level = old->min_level;
         memcpy(made->items, old->items, count * sizeof(Release));
@@ -46,8 +47,10 @@ static void own(Threads *threads, Releases **releases) {
 void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock) {
     own(threads, releases);
     Releases *to = *releases;
-    threads_clock_drop(threads, to->all);
-    to->all = NULL;
+    if (to->all)
+        threads_clock_join(threads, &to->all, to->all->home, clock);
+    else
+        to->all = threads_clock_share(clock);
     to->one_cta = to->count == 0 || to->one_cta == cta ? cta : UINT32_MAX;
     to->min_level = level < to->min_level ? level : to->min_level;
     uint32_t low = 0, high = to->count;
@@ -75,19 +78,10 @@ void threads_releases_join(Threads *threads, Releases **releases, const Releases
                              threads_clock_share(more->items[i].clock));
 }
 
-static void make_all(Threads *threads, Releases *releases) {
-    if (releases->all)
-        return;
-    releases->all = threads_clock_share(releases->items[0].clock);
-    for (uint32_t i = 1; i < releases->count; i++)
-        threads_clock_join(threads, &releases->all, releases->items[0].cta, releases->items[i].clock);
-}
-
 void threads_releases_acquire(Threads *threads, Releases *releases, Clock **clock, uint32_t cta, uint32_t level) {
     if (!releases || releases->count == 0)
         return;
     if (releases->one_cta == cta || (level >= LEVEL_GPU && releases->min_level >= LEVEL_GPU)) {
-        make_all(threads, releases);
         threads_clock_join(threads, clock, cta, releases->all);
         return;
     }

@@ -178,6 +178,19 @@ static void summarize(const Threads *threads, Node *node) {
         node->level = next->element == node->element ? next->level : 0;
 }
 
+static uint32_t node_new(Threads *threads, Node node) {
+    uint32_t index = threads_store_take(threads, &threads->nodes);
+    Node *made = node_at(threads, index);
+    *made = node;
+    summarize(threads, made);
+    threads->node_count++;
+    return index;
+}
+
+uint32_t threads_node_alone(Threads *threads, uint32_t record) {
+    return node_new(threads, (Node){.record = record, .alone = true});
+}
+
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
     uint32_t *bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     for (uint32_t index = *bucket; index; index = node_at(threads, index)->chain) {
@@ -189,13 +202,8 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
         nodes_grow(threads);
         bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     }
-    uint32_t index = threads_store_take(threads, &threads->nodes);
-    Node *node = node_at(threads, index);
-    *node = (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned};
-    summarize(threads, node);
-    *bucket = index;
-    threads->node_count++;
-    return index;
+    return *bucket = node_new(
+               threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
 }
 
 /* ---- What nobody refers to ---- */
@@ -237,19 +245,21 @@ static void mark_page(Threads *threads, const ShadowPage *page) {
 }
 
 static void nodes_sweep(Threads *threads) {
-    for (uint32_t i = 0; i < threads->node_capacity; i++)
-        for (uint32_t *at = &threads->node_table[i]; *at;) {
-            uint32_t index = *at;
-            Node *node = node_at(threads, index);
-            if (node->marked) {
-                node->marked = false;
-                at = &node->chain;
-            } else {
-                *at = node->chain;
-                threads_store_give(threads, &threads->nodes, index);
-                threads->node_count--;
-            }
+    memset(threads->node_table, 0, threads->node_capacity * sizeof *threads->node_table);
+    for (uint32_t i = 1; i < threads->nodes.next; i++) {
+        Node *node = node_at(threads, i);
+        if (node->record && !node->marked) {
+            node->record = 0; /* it is free */
+            threads_store_give(threads, &threads->nodes, i);
+            threads->node_count--;
+        } else if (node->record && !node->alone) {
+            uint32_t *bucket =
+                &threads->node_table[node_hash(node->record, node->lanes, node->next) & (threads->node_capacity - 1)];
+            node->chain = *bucket;
+            *bucket = i;
         }
+        node->marked = false;
+    }
 }
 
 static void records_sweep(Threads *threads) {

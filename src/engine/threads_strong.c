@@ -148,8 +148,10 @@ bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, u
     const Record *write = record_at(threads, record);
     if (write->operation || write->order == THREADS_WEAK || write->kind == THREADS_READ)
         return false;
-    const Location *location = threads_location(threads, address & ~(uint64_t)(write->element - 1), write->element, false);
-    const Witness *writer = location ? witness_find(location, write->cta * threads->cta_warps + write->warp, lane) : NULL;
+    const Location *location =
+        threads_location(threads, address & ~(uint64_t)(write->element - 1), write->element, false);
+    const Witness *writer =
+        location ? witness_find(location, write->cta * threads->cta_warps + write->warp, lane) : NULL;
     for (uint32_t i = 0; writer && writer->record != record && i < location->older_count; i++)
         if (location->older[i].record == record && location->older[i].lane == lane)
             writer = &location->older[i];
@@ -198,7 +200,8 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     if (threads->shape.history && threads_history_observe(threads, reads, lane, address, &observed))
         return observed;
     const Location *location = threads_location(threads, address, reads->element, false);
-    if (!location || !location->record || !is_newest(threads, address, reads->element, location->record, location->lane))
+    if (!location || !location->record ||
+        !is_newest(threads, address, reads->element, location->record, location->lane))
         return observed;
     const Record *write = record_at(threads, location->record);
     bool own = !write->operation && !reads->operation && write->cta == reads->cta && write->warp == reads->warp &&
@@ -254,14 +257,14 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
     if (!writes && !observed->any)
         return;
     Location *location = threads_location(threads, address, record->element, true);
-    Witness *witness = record->operation ? NULL
-                                         : witness_make(threads, location,
-                                                        record->cta * threads->cta_warps + record->warp, lane);
+    Witness *witness = record->operation
+                           ? NULL
+                           : witness_make(threads, location, record->cta * threads->cta_warps + record->warp, lane);
     if (writes) {
         bool goes_on = record->kind == THREADS_UPDATE && observed->any;
         if (location->before_instruction != record->instruction) {
             threads_releases_drop(threads, location->before);
-            location->before = threads_releases_share(goes_on ? observed->releases : NULL);
+            location->before = threads_releases_share(goes_on && threads->several ? observed->releases : NULL);
             location->before_instruction = record->instruction;
         }
         if (!goes_on) {

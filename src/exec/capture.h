@@ -53,6 +53,8 @@ Module *module_of(Handle function);
 Module *module_with(const char *kernel);
 /* Whether it holds PTX, not machine code alone. */
 bool module_has_ptx(const Module *module);
+/* The image as a file; of a fatbin its PTX. False: it could not be written. */
+bool module_write(FILE *to, const Module *module);
 /* The name of a function or a kernel; NULL: the driver does not say. */
 const char *function_name(Handle function);
 /* Offset and size of its parameter; false: it has no such parameter. */

@@ -300,7 +300,7 @@ static bool make_image(const char *path, Module *module) {
     FILE *to = fopen(path, "wbx");
     if (!to)
         return false;
-    bool good = fwrite(module->image, 1, module->bytes, to) == module->bytes;
+    bool good = module_write(to, module);
     good &= fclose(to) == 0;
     if (!module->path)
         module->path = strdup(path);

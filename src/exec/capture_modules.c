@@ -103,6 +103,41 @@ typedef struct FatbinImage {
 } FatbinImage;
 enum { IMAGE_PTX = 1 };
 
+/* Of a fatbin the PTX alone: the cubins beside it have the same kernels once more. */
+static bool write_ptx_images(FILE *to, const Module *module) {
+    const char *image = module->image;
+    FatbinHeader header;
+    FatbinImage entry;
+    memcpy(&header, image, sizeof header);
+    uint64_t all = 0;
+    for (int writing = 0; writing < 2; writing++) {
+        header.bytes = all;
+        bool good = !writing || (fwrite(&header, 1, sizeof header, to) == sizeof header &&
+                                 fwrite(image + sizeof header, 1, header.header_bytes - sizeof header, to) ==
+                                     header.header_bytes - sizeof header);
+        for (size_t at = header.header_bytes; good && at + sizeof entry <= module->bytes;) {
+            memcpy(&entry, image + at, sizeof entry);
+            size_t bytes = entry.header_bytes + entry.bytes;
+            if (!entry.header_bytes || bytes > module->bytes - at)
+                break;
+            if (entry.kind == IMAGE_PTX && !writing)
+                all += bytes;
+            else if (entry.kind == IMAGE_PTX)
+                good = fwrite(image + at, 1, bytes, to) == bytes;
+            at += bytes;
+        }
+        if (!good || !all)
+            return false;
+    }
+    return true;
+}
+
+bool module_write(FILE *to, const Module *module) {
+    if (strcmp(module->ending, ".fatbin") == 0)
+        return write_ptx_images(to, module);
+    return fwrite(module->image, 1, module->bytes, to) == module->bytes;
+}
+
 bool module_has_ptx(const Module *module) {
     const char *image = module->image;
     if (strcmp(module->ending, ".ptx") == 0)

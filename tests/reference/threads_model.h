@@ -71,7 +71,7 @@ typedef struct ModelEvent {
     bool gives, inits;
     uint64_t begin, end;
     ModelSet before; /* of an operation: the accesses that were before it */
-    int from; /* the write that a strong read of one element reads, if they are morally strong (or its own) */
+    int from;        /* the write that a strong read of one element reads, if they are morally strong (or its own) */
     Patterns patterns;
 } ModelEvent;
 
@@ -118,7 +118,14 @@ typedef struct Model {
 
 /* Keys: 1 global, 2 shared of the cluster, 3 + CTA its own shared; 8 + 4 * level + CTA released; 21 acquired; 22 inits.
  * One other proxy is enough to tell them apart. */
-enum { KEY_MODEL_GLOBAL = 1, KEY_MODEL_CLUSTER = 2, KEY_MODEL_OWN = 3, KEY_MODEL_RELEASED = 7, KEY_MODEL_ACQUIRED = 21, KEY_MODEL_INITS = 22 };
+enum {
+    KEY_MODEL_GLOBAL = 1,
+    KEY_MODEL_CLUSTER = 2,
+    KEY_MODEL_OWN = 3,
+    KEY_MODEL_RELEASED = 7,
+    KEY_MODEL_ACQUIRED = 21,
+    KEY_MODEL_INITS = 22
+};
 
 static Knowledge *model_copy(Model *model, const Knowledge *known) {
     Knowledge *copy = malloc(sizeof *copy);
@@ -262,7 +269,8 @@ static void model_take(Model *model, int thread, const Patterns *patterns, int l
     for (int i = 0; i < patterns->count; i++) {
         const Pattern *pattern = &patterns->items[i];
         int cta = model_cta(model, thread);
-        if (model_scope_has(model, level, cta, pattern->cta) && model_scope_has(model, pattern->level, pattern->cta, cta))
+        if (model_scope_has(model, level, cta, pattern->cta) &&
+            model_scope_has(model, pattern->level, pattern->cta, cta))
             knowledge_add(&model->threads[thread].known, pattern->known);
     }
 }
@@ -274,8 +282,8 @@ static void model_release_patterns(Model *model, int event, const ModelAccess *a
         patterns_put(&write->patterns, model->threads[thread].fences.items[i]);
     for (int i = 0; i < event; i++) {
         const ModelEvent *e = &model->events[i];
-        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin || e->element != write->element ||
-            e->kind == 0 || !e->level)
+        if (!e->access || e->thread != thread || e->operation != MODEL_NONE || e->begin != write->begin ||
+            e->element != write->element || e->kind == 0 || !e->level)
             continue;
         for (int j = 0; j < e->patterns.count; j++)
             if (e->patterns.items[j].known && e->patterns.items[j].level < 0)
@@ -312,10 +320,19 @@ static bool model_stood_for(const Model *model, const Knowledge *known, int even
 static bool model_one(Model *model, int thread, int operation, const Knowledge *known, const ModelAccess *access,
                       int *made) {
     int event = model->count;
-    ModelEvent x = {.access = true, .thread = thread, .operation = operation, .instruction = model->instructions,
-                    .kind = access->kind, .proxy = access->proxy, .level = access->order ? access->level : 0,
-                    .element = access->element, .gives = access->gives && access->kind != 1, .inits = access->inits,
-                    .begin = access->address, .end = access->address + access->bytes, .from = MODEL_NONE};
+    ModelEvent x = {.access = true,
+                    .thread = thread,
+                    .operation = operation,
+                    .instruction = model->instructions,
+                    .kind = access->kind,
+                    .proxy = access->proxy,
+                    .level = access->order ? access->level : 0,
+                    .element = access->element,
+                    .gives = access->gives && access->kind != 1,
+                    .inits = access->inits,
+                    .begin = access->address,
+                    .end = access->address + access->bytes,
+                    .from = MODEL_NONE};
     bool races = false;
     int newest[16];
     memset(newest, 0xff, sizeof newest);
@@ -382,8 +399,8 @@ static uint64_t model_access(Model *model, int operation, const int *threads, co
             for (int j = 0; j <= event; j++) {
                 const ModelEvent *e = &model->events[j];
                 Patterns found = {0};
-                if (e->access && e->thread == thread && e->operation == MODEL_NONE && e->begin == model->events[event].begin &&
-                    (e->kind == 0 || e->gives)) {
+                if (e->access && e->thread == thread && e->operation == MODEL_NONE &&
+                    e->begin == model->events[event].begin && (e->kind == 0 || e->gives)) {
                     model_collect(model, j, &found);
                     model_take(model, thread, &found, access->level);
                 }
@@ -454,7 +471,8 @@ static void model_fence_inits(Model *model, const int *threads, int count) {
     for (int i = 0; i < count; i++) {
         Knowledge *known = &model->threads[threads[i]].known;
         for (int j = 0; j < model->count; j++)
-            if (model->events[j].thread == threads[i] && model->events[j].access && model->events[j].operation == MODEL_NONE)
+            if (model->events[j].thread == threads[i] && model->events[j].access &&
+                model->events[j].operation == MODEL_NONE)
                 model_put(&known->sets[KEY_MODEL_INITS], j);
     }
 }

@@ -214,6 +214,10 @@ static const Case bulk[] = {
      INIT CLUSTER "mov.u16 %h0, 5;\n@%p0 cp.async.bulk.shared::cluster.global" TX
                   ".multicast::cluster [%r1], [%rd2], 256, [%r2], %h0;",
      PTX_END_FAULT, RULE_TMA_MULTICAST, "no CTA 2", NULL},
+    {"to a CTA that has ended", 32, 2, NULL,
+     INIT CLUSTER "setp.eq.u32 %p2, %r4, 1;\n@%p2 exit;\n" CLUSTER
+                  "@%p0 cp.async.bulk.shared::cluster.shared::cta" TX " [%r6], [%r1], 256, [%r7];",
+     PTX_END_FAULT, RULE_CLUSTER_EXIT, NULL, NULL},
     {"to its own CTA", 32, 2, NULL,
      INIT CLUSTER "add.u32 %r12, %r1, 1024;\n@%p0 cp.async.bulk.shared::cluster.shared::cta" TX
                   " [%r1], [%r12], 256, [%r2];\n" CLUSTER,

@@ -139,11 +139,14 @@ static bool step_access(Run *run, uint32_t operation) {
     uint64_t first = draw_address(run, access.bytes);
     uint32_t pattern = draw(3);
     for (int i = 0; i < run->count; i++) {
-        list[i] = pattern == 0 ? first : pattern == 1 ? first + (uint64_t)i * access.bytes : draw_address(run, access.bytes);
+        list[i] = pattern == 0   ? first
+                  : pattern == 1 ? first + (uint64_t)i * access.bytes
+                                 : draw_address(run, access.bytes);
         addresses[run->threads[i] % CTA_THREADS % 32] = list[i];
     }
-    SAY("%u.%u %x: op %d kind %d order %d scope %d proxy %d inits %d gives %d element %d bytes %u:", run->cta, run->warp,
-        run->mask, index, access.kind, access.order, access.scope, access.proxy, access.inits, access.gives, access.element, access.bytes);
+    SAY("%u.%u %x: op %d kind %d order %d scope %d proxy %d inits %d gives %d element %d bytes %u:", run->cta,
+        run->warp, run->mask, index, access.kind, access.order, access.scope, access.proxy, access.inits, access.gives,
+        access.element, access.bytes);
     for (int i = 0; i < run->count; i++)
         SAY(" %llx", (unsigned long long)list[i]);
     uint64_t before = races_of(run->engine);
@@ -160,9 +163,10 @@ static bool step_access(Run *run, uint32_t operation) {
     uint32_t count;
     const ThreadsRace *races = threads_races(run->engine, &count);
     for (uint32_t i = 0; i < count; i++)
-        SAY("    %u.%u kind %d -> %u.%u kind %d reason %d at %llx, %llu times\n", races[i].first.warp, races[i].first.lane,
-            races[i].first.access.kind, races[i].second.warp, races[i].second.lane, races[i].second.access.kind,
-            races[i].reason, (unsigned long long)races[i].address, (unsigned long long)races[i].times);
+        SAY("    %u.%u kind %d -> %u.%u kind %d reason %d at %llx, %llu times\n", races[i].first.warp,
+            races[i].first.lane, races[i].first.access.kind, races[i].second.warp, races[i].second.lane,
+            races[i].second.access.kind, races[i].reason, (unsigned long long)races[i].address,
+            (unsigned long long)races[i].times);
     /* Behind a race, what the race stands for is not looked at again. */
     bool matters = threads_order_matters(run->engine) != THREADS_NONE, raced = races_of(run->engine) > 0;
     return expected == (races_of(run->engine) > before) && (!matters || run->model->order_matters) &&
@@ -200,7 +204,8 @@ static void step_object(Run *run) {
     ThreadsScope scope = (ThreadsScope)(1 + draw(4));
     int level = scope == THREADS_SYS ? 3 : (int)scope;
     uint32_t what = draw(5);
-    SAY("%u.%u %x: object %u what %u relaxed %d scope %d\n", run->cta, run->warp, run->mask, object, what, relaxed, scope);
+    SAY("%u.%u %x: object %u what %u relaxed %d scope %d\n", run->cta, run->warp, run->mask, object, what, relaxed,
+        scope);
     switch (what) {
     case 0:
     case 1:
@@ -216,8 +221,8 @@ static void step_object(Run *run) {
         }
         break;
     default:
-        threads_wait(run->engine, 100 + object, warp_number(run), run->mask, relaxed ? THREADS_RELAXED : THREADS_ACQUIRE,
-                     scope);
+        threads_wait(run->engine, 100 + object, warp_number(run), run->mask,
+                     relaxed ? THREADS_RELAXED : THREADS_ACQUIRE, scope);
         model_wait(run->model, (int)object, run->threads, run->count, relaxed, level);
     }
 }

@@ -102,6 +102,18 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
 }
 
+/* Faults that are no access have no address. */
+static const char *why_of_fault(Verdict *verdict, const PtxFault *fault, unsigned lanes) {
+    if (fault->rule == RULE_THREADS_MASK)
+        return "What an instruction with .sync does is undefined for a lane that its mask does not have.";
+    if (!fault->block && !fault->address && !is_out_of_bounds(fault->rule))
+        return lanes > 1 ? verdict_text(verdict, "So do %u other lanes of its warp.", lanes - 1) : "";
+    if (lanes > 1)
+        return verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
+                            lanes - 1, fault->address);
+    return verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
+}
+
 Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     const PtxFault *fault = &check->machine->fault;
     Verdict *verdict = check->verdict;
@@ -120,11 +132,7 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
     finding->space = space_of(fault);
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
-    finding->why =
-        lanes > 1
-            ? verdict_text(verdict, "So do %u other lanes of its warp. The address of the first is 0x%" PRIx64 ".",
-                           lanes - 1, fault->address)
-            : verdict_text(verdict, "The address is 0x%" PRIx64 ".", fault->address);
+    finding->why = why_of_fault(verdict, fault, lanes);
     finding->fix = fix_of(fault->rule);
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);

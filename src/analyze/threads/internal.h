@@ -31,7 +31,7 @@ typedef struct ThreadsCheck {
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
-    struct PtxWatch **watches; /* of that machine */
+    PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
     struct History *history;
     uint64_t events;

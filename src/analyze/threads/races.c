@@ -76,7 +76,7 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
     case REASON_READ_ONLY:
-        return verdict_text(verdict, "ld.global.nc is for data that nobody writes while the kernel runs: it may give "
+        return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
     case REASON_EXIT:
         return verdict_text(verdict, "Nothing waits for the operation before its CTA exits.");
@@ -161,8 +161,19 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
+/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so, behind
+ * match.sync: whether that orders memory PTX does not say. */
+static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect;
+    return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);
+}
+
 /* How grave it is at a launch whose block nobody knows. */
-static void grade(const ThreadsCheck *check, Finding *finding) {
+static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
+    if (ends_in_warp(check, race)) {
+        finding->graded = true;
+        finding->grade = SEVERITY_NOTE;
+    }
     if (check->launch->chosen && !check->program->required[0] && finding_severity(finding) == SEVERITY_ERROR) {
         finding->graded = true;
         finding->grade = SEVERITY_WARNING;
@@ -263,6 +274,6 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         places[i]->role = verb_of(sides[i]);
         places[i]->note = spot_words(check, race->spot, race->bytes);
     }
-    grade(check, finding);
+    grade(check, race, finding);
     return finding;
 }

@@ -17,4 +17,8 @@ void runs_close(ThreadsCheck *check);
  * where that says all; if something is wrong then, the run's schedule gets those CTAs alone. */
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch);
 
+/* ---- unset.c: what the run that was just made shows beside races ---- */
+void threads_unset(ThreadsCheck *check, const ThreadsRun *run);
+void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run);
+
 #endif

@@ -58,7 +58,9 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
     const PtxAccess *access = &event->access;
     bool strong = access->strong && !(access->is_volatile && watch->options.volatile_races);
     return (ThreadsAccess){
-        .kind = access->kind == EFFECT_READ ? THREADS_READ : access->kind == EFFECT_WRITE ? THREADS_WRITE : THREADS_UPDATE,
+        .kind = access->kind == EFFECT_READ    ? THREADS_READ
+                : access->kind == EFFECT_WRITE ? THREADS_WRITE
+                                               : THREADS_UPDATE,
         .proxy = access->proxy,
         .order = strong ? (access->order == ORDER_WEAK ? THREADS_RELAXED : access->order) : THREADS_WEAK,
         .scope = strong ? (access->scope == SCOPE_NONE ? THREADS_SYS : access->scope) : THREADS_NO_SCOPE,

@@ -41,7 +41,7 @@ struct PtxWatch {
     PtxWatchOptions options;
     Threads *engine;
     uint32_t cta_warps;
-    WatchedWarp **warps; /* by number; NULL: nothing asynchronous yet */
+    WatchedWarp **warps;    /* by number; NULL: nothing asynchronous yet */
     WatchedFlight *flights; /* hashed by sequence */
     uint32_t flight_count, flight_capacity;
     const PtxCode *arrival; /* TRACK or COMMIT_TO: the flight that comes next is its */

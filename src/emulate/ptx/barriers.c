@@ -204,12 +204,23 @@ bool fence_prepare(const PtxPrepare *about, PtxCode *code) {
 
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta) {
     GridSync *grid = grid_sync(machine);
-    cta->sync = ARENA_NEW(&machine->arena, CtaSync);
+    cta->sync = memset(pool_take(machine, sizeof(CtaSync)), 0, sizeof(CtaSync));
     for (uint32_t i = 0; i < cta->warp_count; i++)
-        cta->warps[i].sync = ARENA_NEW(&machine->arena, WarpSync);
+        cta->warps[i].sync = memset(pool_take(machine, sizeof(WarpSync)), 0, sizeof(WarpSync));
     grid->begun[cta->cluster] |= CLUSTER_BEGUN;
     cluster_begin(machine, cta);
     registers_begin(machine, cta);
+}
+
+void barriers_cta_end(PtxMachine *machine, PtxCta *cta) {
+    cluster_end(machine, cta);
+    mbarriers_end(machine, cta);
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        pool_give(machine, cta->warps[i].sync, sizeof(WarpSync));
+        cta->warps[i].sync = NULL;
+    }
+    pool_give(machine, cta->sync, sizeof(CtaSync));
+    cta->sync = NULL;
 }
 
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes) {

@@ -22,7 +22,7 @@ typedef struct NamedBarrier {
 typedef struct ClusterBarrier {
     uint32_t cluster;
     uint32_t missing; /* threads that have not ended and have not arrived */
-    struct ClusterBarrier *next;
+    uint32_t ctas;    /* that have it */
 } ClusterBarrier;
 
 typedef struct CtaSync {
@@ -50,10 +50,10 @@ typedef struct WarpSync {
     uint32_t registers;                         /* of each thread */
 } WarpSync;
 
-/* Memory of flights that landed is used again. */
+/* Memory of flights that landed, and of CTAs that are over, is used again. */
 enum { POOL_CLASSES = 16 };
 typedef struct GridSync {
-    ClusterBarrier *clusters;
+    ClusterBarrier *latest; /* that began */
     void *pool[POOL_CLASSES];
     uint8_t *begun; /* of each cluster: CLUSTER_... */
     void *scratch;  /* of landings: copies.h */
@@ -96,7 +96,7 @@ PtxStep fault_with(PtxMachine *machine, RuleId rule, const PtxCode *code, const 
 /* A sentence in the machine's arena. */
 const char *machine_sentence(PtxMachine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Memory of flights: at least `size` bytes, not set; to be given back with the same size. */
+/* Memory of flights and CTAs: at least `size` bytes, not set; to be given back with the same size. */
 void *pool_take(PtxMachine *machine, size_t size);
 void pool_give(PtxMachine *machine, void *memory, size_t size);
 
@@ -107,6 +107,9 @@ bool mbarrier_wait_is_over(const PtxMachine *machine, const PtxGroup *group);
 void named_exit(PtxMachine *machine, PtxWarp *warp);
 void cluster_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void cluster_begin(PtxMachine *machine, PtxCta *cta);
+void cluster_end(PtxMachine *machine, PtxCta *cta);
+/* barriers_mbarrier.c: those of a CTA that is over. */
+void mbarriers_end(PtxMachine *machine, PtxCta *cta);
 /* barriers_groups.c */
 bool group_wait_is_over(const PtxMachine *machine, const PtxGroup *group);
 /* Which groups its flights are of; -1: of none that is committed. */

@@ -6,18 +6,28 @@ typedef struct ClusterDetail {
     uint8_t order;
 } ClusterDetail;
 
+/* CTAs of a cluster begin one after the other. */
 void cluster_begin(PtxMachine *machine, PtxCta *cta) {
     GridSync *grid = grid_sync(machine);
-    ClusterBarrier *barrier = grid->clusters;
-    while (barrier && barrier->cluster != cta->cluster)
-        barrier = barrier->next;
-    if (!barrier) {
-        barrier = ARENA_NEW(&machine->arena, ClusterBarrier);
-        *barrier = (ClusterBarrier){.cluster = cta->cluster, .next = grid->clusters};
-        grid->clusters = barrier;
+    ClusterBarrier *barrier = grid->latest;
+    if (!barrier || barrier->cluster != cta->cluster) {
+        barrier = pool_take(machine, sizeof *barrier);
+        *barrier = (ClusterBarrier){.cluster = cta->cluster};
+        grid->latest = barrier;
     }
     barrier->missing += cta->threads;
+    barrier->ctas++;
     cta_sync(cta)->cluster = barrier;
+}
+
+void cluster_end(PtxMachine *machine, PtxCta *cta) {
+    GridSync *grid = grid_sync(machine);
+    ClusterBarrier *barrier = cta_sync(cta)->cluster;
+    if (--barrier->ctas)
+        return;
+    if (grid->latest == barrier)
+        grid->latest = NULL;
+    pool_give(machine, barrier, sizeof *barrier);
 }
 
 /* The CTAs of a cluster that are still there, one after the other; NULL at the end. */

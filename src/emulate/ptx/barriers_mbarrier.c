@@ -51,20 +51,32 @@ PtxMbarrier *mbarrier_at(const PtxMachine *machine, uint64_t place) {
 static PtxMbarrier *make_mbarrier(PtxMachine *machine, CtaSync *sync, uint32_t address) {
     if (sync->mbarrier_count * 2 >= sync->mbarrier_capacity) {
         CtaSync larger = {.mbarrier_capacity = sync->mbarrier_capacity ? sync->mbarrier_capacity * 2 : 16};
-        larger.mbarriers = ARENA_ARRAY(&machine->arena, PtxMbarrier *, larger.mbarrier_capacity);
+        size_t size = larger.mbarrier_capacity * sizeof *larger.mbarriers;
+        larger.mbarriers = memset(pool_take(machine, size), 0, size);
         for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
             if (sync->mbarriers[i])
                 *seat(&larger, sync->mbarriers[i]->offset) = sync->mbarriers[i];
+        if (sync->mbarriers)
+            pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
         sync->mbarriers = larger.mbarriers;
         sync->mbarrier_capacity = larger.mbarrier_capacity;
     }
     PtxMbarrier **place = seat(sync, address);
     if (!*place) {
-        *place = ARENA_NEW(&machine->arena, PtxMbarrier);
-        (*place)->offset = address;
+        *place = pool_take(machine, sizeof **place);
+        **place = (PtxMbarrier){.offset = address};
         sync->mbarrier_count++;
     }
     return *place;
+}
+
+void mbarriers_end(PtxMachine *machine, PtxCta *cta) {
+    CtaSync *sync = cta_sync(cta);
+    for (uint32_t i = 0; i < sync->mbarrier_capacity; i++)
+        if (sync->mbarriers[i])
+            pool_give(machine, sync->mbarriers[i], sizeof *sync->mbarriers[i]);
+    if (sync->mbarriers)
+        pool_give(machine, sync->mbarriers, sync->mbarrier_capacity * sizeof *sync->mbarriers);
 }
 
 /* ---- Arrivals and bytes ------------------------------------------------------------------------- */
@@ -171,16 +183,26 @@ static bool find_places(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, detail->bar, &scratch, &unknown);
+    uint64_t first = addresses->at[__builtin_ctz(*lanes)], differs = 0;
     for (uint32_t left = *lanes & ~unknown; left; left &= left - 1) {
         uint64_t address = addresses->at[__builtin_ctz(left)];
+        differs |= address ^ first;
         if (address % MBARRIER_BYTES) {
             fault_with(machine, RULE_MBARRIER_ALIGNMENT, code, group->warp, left & -left, address, 0,
                        machine_sentence(machine, "address 0x%llx is not a multiple of 8", (unsigned long long)address));
             return false;
         }
     }
-    return ptx_resolve(machine, group, code, detail->space, addresses, unknown, MBARRIER_BYTES, MBARRIER_BYTES, lanes,
-                       spots);
+    if (differs || unknown & *lanes)
+        return ptx_resolve(machine, group, code, detail->space, addresses, unknown, MBARRIER_BYTES, MBARRIER_BYTES,
+                           lanes, spots);
+    PtxSpot spot;
+    if (!ptx_resolve_one(machine, code, group->warp, (uint32_t)__builtin_ctz(*lanes), detail->space, first,
+                         MBARRIER_BYTES, 1, &spot))
+        return false;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        spots[i] = spot;
+    return true;
 }
 
 static bool is_shared(const PtxSpot *spot) {
@@ -468,15 +490,20 @@ static void tell_wait(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
 static bool find_over(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes,
                       const PtxSpot spots[PTX_LANES], const Lanes *phases, uint32_t *over) {
     const MbarrierDetail *detail = code->detail;
+    const PtxMbarrier *mbarrier = NULL;
+    PtxEvent event = {.code = code, .warp = group->warp, .place = PTX_NO_PLACE};
     for (*over = 0; lanes; lanes &= lanes - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-        if (!is_shared(&spots[lane]))
-            return not_shared(machine, group, code, lane), false;
-        PtxEvent event = {.code = code, .warp = group->warp, .lanes = 1u << lane, .place = ptx_place(spots[lane])};
-        const PtxMbarrier *mbarrier = mbarrier_at(machine, event.place);
-        if (!mbarrier || !mbarrier->live)
-            return fails_gone(machine, &event, mbarrier);
-        uint64_t phase = phases->at[lane];
+        uint64_t place = ptx_place(spots[lane]), phase = phases->at[lane];
+        event.lanes = 1u << lane;
+        if (event.place != place) {
+            if (!is_shared(&spots[lane]))
+                return not_shared(machine, group, code, lane), false;
+            event.place = place;
+            mbarrier = mbarrier_at(machine, place);
+            if (!mbarrier || !mbarrier->live)
+                return fails_gone(machine, &event, mbarrier);
+        }
         if (detail->by_state && (uint32_t)(phase >> TOKEN_PHASE) + 1 < mbarrier->phase)
             return fails(machine, &event, event.lanes, RULE_BARRIER_OVERRUN, (int64_t)(phase >> TOKEN_PHASE),
                          machine_sentence(machine, "its token is of phase %u, and %u phases are complete",

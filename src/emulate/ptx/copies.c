@@ -74,7 +74,7 @@ bool spot_in_cta(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, 
                  uint32_t rank, PtxSpot *there) {
     PtxCta *cta =
         rank < machine->cluster_size ? machine->ctas[warp->cta->cluster * machine->cluster_size + rank] : NULL;
-    if (!cta) {
+    if (!cta || !cta->live) {
         fault_with(machine, rank < machine->cluster_size ? RULE_CLUSTER_EXIT : RULE_TMA_MULTICAST, code, warp,
                    1u << lane, spot.offset, rank,
                    machine_sentence(machine,
@@ -91,7 +91,8 @@ bool spot_is_there(PtxMachine *machine, const PtxFlight *flight, PtxSpot spot) {
     if (spot.block->space != PTX_SPACE_SHARED && spot.block->space != PTX_SPACE_CLUSTER)
         return true;
     uint32_t number = spot.block->cta;
-    if (number == PTX_NONE || machine->ctas[number])
+    const PtxCta *cta = number == PTX_NONE ? NULL : machine->ctas[number];
+    if (number == PTX_NONE || cta == flight->warp->cta || (cta && cta->live))
         return true;
     fault_with(machine, RULE_CLUSTER_EXIT, flight->code, flight->warp, flight->lanes, spot.offset, number,
                "the CTA whose shared memory it is has ended before the copy is over");

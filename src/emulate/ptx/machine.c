@@ -268,6 +268,7 @@ void cta_end(PtxMachine *machine, PtxCta *cta) {
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         uint32_t number = cta->cluster * machine->cluster_size + i;
         Pools *pools = pools_of(machine);
+        barriers_cta_end(machine, machine->ctas[number]);
         *ARENA_PUSH(&machine->arena, pools->ctas, pools->cta_count, pools->cta_capacity) = machine->ctas[number];
         machine->ctas[number] = NULL;
     }

@@ -417,6 +417,7 @@ const PtxNamed *ptx_named_at(const PtxCta *cta, uint32_t id);
 
 /* Called by the machine where it has to be known to families: a CTA begins, threads end, a CTA ends, a run starts. */
 void barriers_cta_begin(PtxMachine *machine, PtxCta *cta);
+void barriers_cta_end(PtxMachine *machine, PtxCta *cta); /* with all of its cluster */
 void barriers_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 void tensor_cta_begin(PtxMachine *machine, PtxCta *cta);
 /* A group that waits for columns of tensor memory (PTX_IS_REGISTERS, waits_for has this bit, and how many): whether

@@ -1,0 +1,37 @@
+/* One access that is looked at, and what is before it: between the files that look at accesses. */
+#ifndef ENGINE_THREADS_ATTEMPT_H
+#define ENGINE_THREADS_ATTEMPT_H
+
+#include "engine/threads_internal.h"
+
+enum { MEMO = 8 };
+
+/* One access of lanes that know the same. */
+typedef struct Attempt {
+    Threads *threads;
+    Knower knower;
+    uint32_t index; /* of the record */
+    const Record *record;
+    uint32_t node;    /* the list that has it alone */
+    uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
+    uint64_t address; /* of the cell */
+    uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
+    uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
+    uint32_t put_from[MEMO], put_to[MEMO];   /* lists that it was put in front of, where the lane does not matter */
+    ShadowPage *page;                        /* the last */
+    bool whole;                              /* all elements are touched */
+} Attempt;
+
+/* The keys of fences for a proxy at the place. */
+uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
+/* Whether a proxy fence has to stand between the two. */
+bool attempt_needs_fence(const Attempt *attempt, const Record *earlier);
+/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
+uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
+bool attempt_same_warp(const Attempt *attempt, const Record *earlier);
+/* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
+bool attempt_lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by);
+/* Of `lanes` of the earlier access, those that are not before all that is done here. */
+uint32_t attempt_unordered(Attempt *attempt, uint32_t index, uint32_t lanes);
+
+#endif

@@ -1,0 +1,447 @@
+/* The engine for threads alone: each rule of PTX's memory model, where it holds and where something is missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/threads.h"
+
+/* Two CTAs of two warps each, in one cluster. */
+enum { A = 0, B = 1, FAR = 2, SITE_FIRST = 1, SITE_SECOND = 2 };
+#define DATA UINT64_C(0x1000)
+#define FLAG UINT64_C(0x2000)
+
+static Threads *engine;
+
+static int begin(void **state) {
+    (void)state;
+    const char *problem;
+    engine = threads_create(&(ThreadsShape){.ctas = 2, .cta_threads = 64, .cluster = 2}, &problem);
+    return engine == NULL;
+}
+static int end(void **state) {
+    (void)state;
+    threads_free(engine);
+    return 0;
+}
+
+static void access_at(uint32_t warp, uint32_t lanes, ThreadsAccess access, uint64_t address) {
+    uint64_t addresses[THREADS_LANES];
+    for (uint32_t i = 0; i < THREADS_LANES; i++)
+        addresses[i] = address;
+    if (!access.element)
+        access.element = 4;
+    access.bytes = access.element;
+    threads_access(engine, 0, warp, lanes, &access, addresses);
+}
+static void writes(uint32_t warp, uint32_t lane) {
+    access_at(warp, 1U << lane, (ThreadsAccess){.kind = THREADS_WRITE, .site = SITE_FIRST}, DATA);
+}
+static void reads(uint32_t warp, uint32_t lane) {
+    access_at(warp, 1U << lane, (ThreadsAccess){.kind = THREADS_READ, .site = SITE_SECOND}, DATA);
+}
+static void flag(uint32_t warp, ThreadsKind kind, ThreadsOrder order, ThreadsScope scope) {
+    access_at(warp, 1,
+              (ThreadsAccess){
+                  .kind = (uint8_t)kind, .order = (uint8_t)order, .scope = (uint8_t)scope, .gives = true, .site = 9},
+              FLAG);
+}
+static void fence(uint32_t warp, ThreadsOrder order, ThreadsScope scope) {
+    threads_fence(engine, warp, 1, order, scope, false);
+}
+
+/* The reason of the race between the two sites; -1: there is none. */
+static int found(void) {
+    uint32_t count;
+    const ThreadsRace *races = threads_races(engine, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (races[i].first.access.site == SITE_FIRST && races[i].second.access.site == SITE_SECOND)
+            return (int)races[i].reason;
+    return -1;
+}
+#define RACES(why) assert_int_equal(found(), THREADS_##why)
+#define NO_RACE()  assert_int_equal(found(), -1)
+/* The same test once more, with nothing known. */
+static void again(void) {
+    threads_free(engine);
+    begin(NULL);
+}
+
+static void lanes_are_unordered(void **state) {
+    (void)state;
+    writes(A, 0);
+    reads(A, 1);
+    RACES(SAME_WARP);
+    again();
+    writes(A, 0);
+    reads(A, 0);
+    NO_RACE();
+    again();
+    writes(A, 0);
+    reads(B, 0);
+    RACES(UNORDERED);
+    again();
+    writes(A, 0);
+    threads_warp_sync(engine, A, 3);
+    reads(A, 1);
+    NO_RACE();
+    again();
+    writes(A, 0);
+    threads_warp_sync(engine, A, 6);
+    reads(A, 1);
+    RACES(SAME_WARP);
+}
+
+static void barriers(void **state) {
+    (void)state;
+    writes(A, 3);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(engine, 7);
+    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    reads(B, 5);
+    NO_RACE();
+    /* who only arrived knows nothing */
+    again();
+    writes(A, 3);
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(engine, 7);
+    reads(B, 5);
+    RACES(UNORDERED);
+    /* behind the arrival */
+    again();
+    threads_arrive(engine, 7, 0, A, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    writes(A, 3);
+    threads_flip(engine, 7);
+    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    reads(B, 5);
+    RACES(UNORDERED);
+}
+
+static void threads_that_ended(void **state) {
+    (void)state;
+    writes(A, 3);
+    threads_exit(engine, A, UINT32_MAX);
+    threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(engine, 7);
+    threads_wait(engine, 7, B, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+    reads(B, 0);
+    RACES(UNORDERED);
+}
+
+static void flags(void **state) {
+    (void)state;
+    static const struct {
+        ThreadsOrder write, read;
+        ThreadsScope write_scope, read_scope;
+        int reason;
+    } rows[] = {
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_GPU, THREADS_GPU, -1},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, -1},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_SYS, THREADS_GPU, -1},
+        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_GPU, THREADS_GPU, THREADS_UNORDERED},
+        {THREADS_RELEASE, THREADS_RELAXED, THREADS_GPU, THREADS_GPU, THREADS_UNORDERED},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CTA, THREADS_GPU, THREADS_TOO_NARROW},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_GPU, THREADS_CTA, THREADS_TOO_NARROW},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        again();
+        writes(A, 0);
+        flag(A, THREADS_WRITE, rows[i].write, rows[i].write_scope);
+        flag(FAR, THREADS_READ, rows[i].read, rows[i].read_scope);
+        reads(FAR, 0);
+        assert_int_equal(found(), rows[i].reason);
+    }
+}
+
+static void fences(void **state) {
+    (void)state;
+    for (int missing = 0; missing < 4; missing++) {
+        again();
+        writes(A, 0);
+        if (missing != 1)
+            fence(A, missing == 3 ? THREADS_ACQUIRE : THREADS_RELEASE, THREADS_GPU);
+        flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
+        flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+        if (missing != 2)
+            fence(FAR, THREADS_ACQUIRE, THREADS_GPU);
+        reads(FAR, 0);
+        assert_int_equal(found(), missing ? THREADS_UNORDERED : -1);
+    }
+    /* of a scope that lacks the other one */
+    again();
+    writes(A, 0);
+    fence(A, THREADS_ACQ_REL, THREADS_CTA);
+    flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
+    flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    reads(FAR, 0);
+    RACES(TOO_NARROW);
+    /* two of fence.sc, without a flag */
+    again();
+    writes(A, 0);
+    threads_fence(engine, A, 1, THREADS_ACQ_REL, THREADS_GPU, true);
+    threads_fence(engine, FAR, 1, THREADS_ACQ_REL, THREADS_GPU, true);
+    reads(FAR, 0);
+    NO_RACE();
+    again();
+    writes(A, 0);
+    fence(A, THREADS_ACQ_REL, THREADS_GPU);
+    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    reads(FAR, 0);
+    RACES(UNORDERED);
+}
+
+static void chains(void **state) {
+    (void)state;
+    for (int broken = 0; broken < 3; broken++) {
+        again();
+        writes(A, 0);
+        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        if (broken == 1)
+            flag(B, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU); /* not an update */
+        else
+            flag(B, THREADS_UPDATE, THREADS_RELAXED, broken ? THREADS_CTA : THREADS_GPU);
+        flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+        reads(FAR, 0);
+        assert_int_equal(found() >= 0, broken > 0);
+    }
+}
+
+static void strong_accesses(void **state) {
+    (void)state;
+    ThreadsAccess first = {.kind = THREADS_UPDATE, .order = THREADS_RELAXED, .scope = THREADS_GPU, .site = SITE_FIRST};
+    ThreadsAccess second = first;
+    second.site = SITE_SECOND;
+    access_at(A, 1, first, DATA);
+    access_at(FAR, 1, second, DATA);
+    NO_RACE();
+    again();
+    second.scope = THREADS_CTA;
+    access_at(A, 1, first, DATA);
+    access_at(FAR, 1, second, DATA);
+    RACES(TOO_NARROW);
+    again();
+    second.scope = THREADS_GPU;
+    second.element = 8;
+    access_at(A, 1, first, DATA);
+    access_at(FAR, 1, second, DATA);
+    RACES(MIXED_SIZE);
+    again();
+    access_at(A, 1, first, DATA);
+    reads(FAR, 0);
+    RACES(UNORDERED);
+}
+
+/* A strong write that was observed is before what its observer does there, and not elsewhere. */
+static void observation(void **state) {
+    (void)state;
+    ThreadsAccess update = {
+        .kind = THREADS_UPDATE, .order = THREADS_RELAXED, .scope = THREADS_GPU, .site = SITE_FIRST, .gives = true};
+    access_at(A, 1, update, DATA);
+    access_at(FAR, 1, update, DATA);
+    reads(FAR, 0);
+    NO_RACE();
+    again();
+    access_at(FAR, 1, update, DATA);
+    access_at(A, 1, update, DATA);
+    reads(FAR, 0);
+    RACES(UNORDERED);
+}
+
+static void bytes(void **state) {
+    (void)state;
+    access_at(A, 1, (ThreadsAccess){.kind = THREADS_WRITE, .element = 1, .site = SITE_FIRST}, DATA + 2);
+    access_at(B, 1, (ThreadsAccess){.kind = THREADS_READ, .element = 2, .site = SITE_SECOND}, DATA);
+    NO_RACE();
+    access_at(B, 1, (ThreadsAccess){.kind = THREADS_READ, .element = 2, .site = SITE_SECOND}, DATA + 2);
+    RACES(UNORDERED);
+}
+
+static void mbarriers(void **state) {
+    (void)state;
+    static const struct {
+        ThreadsOrder arrive, wait;
+        ThreadsScope arrive_scope, wait_scope;
+        bool fence_before, fence_behind;
+        int reason;
+    } rows[] = {
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, false, false, -1},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CTA, THREADS_CLUSTER, false, false, THREADS_TOO_NARROW},
+        {THREADS_RELEASE, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CTA, false, false, THREADS_TOO_NARROW},
+        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, false, false, THREADS_UNORDERED},
+        {THREADS_RELAXED, THREADS_ACQUIRE, THREADS_CLUSTER, THREADS_CLUSTER, true, false, -1},
+        {THREADS_RELEASE, THREADS_RELAXED, THREADS_CLUSTER, THREADS_CLUSTER, false, false, THREADS_UNORDERED},
+        {THREADS_RELEASE, THREADS_RELAXED, THREADS_CLUSTER, THREADS_CLUSTER, false, true, -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        again();
+        writes(FAR, 0);
+        if (rows[i].fence_before)
+            fence(FAR, THREADS_ACQ_REL, THREADS_CLUSTER);
+        threads_arrive(engine, 5, 0, FAR, 1, rows[i].arrive, rows[i].arrive_scope);
+        threads_flip(engine, 5);
+        threads_wait(engine, 5, A, 1, rows[i].wait, rows[i].wait_scope);
+        if (rows[i].fence_behind)
+            fence(A, THREADS_ACQ_REL, THREADS_CLUSTER);
+        reads(A, 0);
+        assert_int_equal(found(), rows[i].reason);
+    }
+}
+
+/* ---- Operations ---- */
+
+static void piece(uint32_t operation, ThreadsKind kind, uint32_t site, uint8_t proxy) {
+    ThreadsAccess access = {.kind = (uint8_t)kind, .proxy = proxy, .element = 4, .site = site};
+    threads_piece(engine, operation, &access, DATA, 16);
+}
+
+static void operations(void **state) {
+    (void)state;
+    /* in flight, waited for by its thread, by another behind that */
+    for (int waits = 0; waits < 4; waits++) {
+        again();
+        uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+        piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
+        if (waits)
+            threads_done(engine, copy, waits == 3 ? THREADS_READS_DONE : THREADS_ALL_DONE, A, 1, true);
+        if (waits == 2)
+            threads_warp_sync(engine, A, 3);
+        reads(A, waits == 2);
+        assert_int_equal(found(), waits == 0 || waits == 3 ? THREADS_IN_FLIGHT : -1);
+    }
+    /* a barrier does not wait for it */
+    again();
+    uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
+    threads_warp_sync(engine, A, UINT32_MAX);
+    threads_done(engine, copy, THREADS_ALL_DONE, A, 1, true);
+    reads(A, 1);
+    RACES(IN_FLIGHT);
+    /* by an mbarrier: whoever waits for it */
+    again();
+    copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_ASYNC);
+    threads_done_by(engine, copy, THREADS_ALL_DONE, 5, 0, UINT32_MAX);
+    threads_flip(engine, 5);
+    threads_wait(engine, 5, B, 1, THREADS_ACQUIRE, THREADS_CTA);
+    reads(B, 0);
+    NO_RACE();
+    reads(B, 1);
+    RACES(IN_FLIGHT);
+}
+
+static void proxies(void **state) {
+    (void)state;
+    static const struct {
+        ThreadsSpace space;
+        bool fenced;
+        int reason;
+    } rows[] = {
+        {THREADS_EVERYWHERE, false, THREADS_OTHER_PROXY},
+        {THREADS_EVERYWHERE, true, -1},
+        {THREADS_GLOBAL, true, -1},
+        {THREADS_OWN_SHARED, true, THREADS_OTHER_PROXY},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        again();
+        writes(A, 0);
+        if (rows[i].fenced)
+            threads_fence_proxy(engine, A, 1, THREADS_ASYNC, rows[i].space, THREADS_ACQ_REL, THREADS_CTA, 0);
+        piece(threads_issue(engine, A, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+        assert_int_equal(found(), rows[i].reason);
+    }
+    /* a fence orders nothing by itself */
+    again();
+    writes(A, 0);
+    threads_fence_proxy(engine, A, 1, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL, THREADS_CTA, 0);
+    piece(threads_issue(engine, B, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+    RACES(UNORDERED);
+}
+
+static void tensor_maps(void **state) {
+    (void)state;
+    for (int missing = 0; missing < 4; missing++) {
+        again();
+        writes(A, 0);
+        if (missing != 1)
+            threads_fence_proxy(engine, A, 1, THREADS_TENSORMAP, THREADS_GLOBAL, THREADS_RELEASE, THREADS_GPU, 0);
+        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+        if (missing != 2)
+            threads_fence_proxy(engine, FAR, 1, THREADS_TENSORMAP, THREADS_GLOBAL, THREADS_ACQUIRE, THREADS_GPU,
+                                missing == 3 ? DATA + 128 : DATA);
+        piece(threads_issue(engine, FAR, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_TENSORMAP);
+        assert_int_equal(found(), missing ? THREADS_OTHER_PROXY : -1);
+    }
+}
+
+static void ends_of_ctas(void **state) {
+    (void)state;
+    ThreadsAccess access = {.kind = THREADS_READ, .proxy = THREADS_ASYNC, .element = 4, .site = SITE_FIRST};
+    for (int waits = 0; waits < 2; waits++) {
+        uint32_t count;
+        again();
+        uint32_t store = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+        threads_piece(engine, store, &access, threads_shared(0, 0x400), 64);
+        if (waits)
+            threads_done(engine, store, THREADS_READS_DONE, A, 1, true);
+        threads_over(engine, 0);
+        const ThreadsRace *races = threads_races(engine, &count);
+        assert_int_equal(count, !waits);
+        if (count)
+            assert_int_equal(races->reason, THREADS_AT_EXIT);
+    }
+}
+
+static void order_of_the_run(void **state) {
+    (void)state;
+    flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+    assert_int_equal(threads_order_matters(engine), THREADS_NONE);
+    flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    assert_int_equal(threads_order_matters(engine), 9);
+}
+
+/* No more than it may take, and then it says so. */
+static void memory(void **state) {
+    (void)state;
+    const char *problem = NULL;
+    Threads *small = threads_create(
+        &(ThreadsShape){.ctas = 1, .cta_threads = 32, .cluster = 1, .memory = (size_t)4 << 20}, &problem);
+    assert_non_null(small);
+    ThreadsAccess access = {.kind = THREADS_WRITE, .element = 4, .bytes = 4};
+    for (uint32_t i = 0; i < 1 << 20 && !threads_trouble(small); i++) {
+        uint64_t addresses[THREADS_LANES];
+        for (uint32_t lane = 0; lane < THREADS_LANES; lane++)
+            addresses[lane] = (uint64_t)(i * THREADS_LANES + lane) * 4;
+        threads_access(small, 0, 0, UINT32_MAX, &access, addresses);
+    }
+    assert_non_null(threads_trouble(small));
+    threads_free(small);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lanes_are_unordered, begin, end),
+        cmocka_unit_test_setup_teardown(barriers, begin, end),
+        cmocka_unit_test_setup_teardown(threads_that_ended, begin, end),
+        cmocka_unit_test_setup_teardown(flags, begin, end),
+        cmocka_unit_test_setup_teardown(fences, begin, end),
+        cmocka_unit_test_setup_teardown(chains, begin, end),
+        cmocka_unit_test_setup_teardown(strong_accesses, begin, end),
+        cmocka_unit_test_setup_teardown(observation, begin, end),
+        cmocka_unit_test_setup_teardown(bytes, begin, end),
+        cmocka_unit_test_setup_teardown(mbarriers, begin, end),
+        cmocka_unit_test_setup_teardown(operations, begin, end),
+        cmocka_unit_test_setup_teardown(proxies, begin, end),
+        cmocka_unit_test_setup_teardown(tensor_maps, begin, end),
+        cmocka_unit_test_setup_teardown(ends_of_ctas, begin, end),
+        cmocka_unit_test_setup_teardown(order_of_the_run, begin, end),
+        cmocka_unit_test_setup_teardown(memory, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
