@@ -36,7 +36,8 @@ static uint8_t compare_of(Str word) {
     return COMPARE_NO;
 }
 
-/* The operands by which an access goes without an address, counted on top: descriptors of matrices, sizes in registers. */
+/* The operands by which an access goes without an address, counted on top: descriptors of matrices, sizes in registers.
+ */
 static uint32_t told_by(const PtxModule *module, const PtxStatement *statement, const PtxEffect *effect) {
     uint32_t count, place = 0, places = 0;
     const PtxOperand *operands = ptx_operands(module, statement, &count);
