@@ -143,6 +143,7 @@ static ClassesEnd run_classes(Grid *grid, void (*begin)(void *to),
         if (!end(to, &cta, 1) || classes->end != PTX_END_COMPLETE)
             return CLASSES_ENDED;
         classes->count++;
+        ptx_alike_end(grid->alike);
         const PtxCode *alone = ptx_alike_alone(grid->alike, &classes->why);
         classes->alone = classes->alone ? classes->alone : alone;
         if (alone && grid->machine->cta_count > MOST_CLASSES)

@@ -33,6 +33,7 @@ typedef struct ThreadsCheck {
     PtxMachine *machine;
     PtxWatch **watches; /* of that machine */
     uint32_t watch_count, watch_capacity;
+    const PtxWatch *explores; /* one of them, whose limits are not told: beyond them other runs are made */
     struct History *history;
     uint64_t events;
     size_t runs;

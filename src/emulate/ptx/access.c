@@ -348,6 +348,15 @@ static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *r
     return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
+/* What is not known may be other than what was there, and than what another lane stores. */
+static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
+    unsigned each = access->element < 8 ? access->element : 8;
+    uint32_t unknown = 0;
+    for (unsigned i = 0; i < access->align / each; i++)
+        unknown |= stored->unknown[i];
+    return (unknown & lanes) | memory_changes(lanes, spots, access->align, stored->bytes[0], sizeof stored->bytes[0]);
+}
+
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Access *access = code->detail;
     Lanes scratch;
@@ -377,7 +386,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     }
     gather_stored(machine, group, access, lanes, &stored);
     if (told)
-        access_tell(machine, group, code, access, lanes, spots, memory_changes(lanes, spots, access->align, stored.bytes[0], sizeof stored.bytes[0]));
+        access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         store_lane(machine, access, lane, spots[lane], &stored);

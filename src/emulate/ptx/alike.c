@@ -6,15 +6,22 @@
 
 #include <stdlib.h>
 
+enum { MOST_SIDES = 2048 }; /* places in one buffer that are compared with one another */
+
 /* ---- Instructions, once ---- */
 
 static void take_type(Str name, uint8_t *bits, bool *is_signed) {
+    unsigned number = 0;
     *bits = 0;
     *is_signed = name.size && name.data[0] == 's';
-    if (name.size < 2 || !strchr("bus", name.data[0]) || name.data[name.size - 2] == 'x')
+    if (name.size < 2 || !strchr("bus", name.data[0]))
         return;
-    for (size_t i = 1; i < name.size; i++)
-        *bits = (uint8_t)(*bits * 10 + (name.data[i] - '0'));
+    for (size_t i = 1; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9') /* bf16, u16x2 */
+            return;
+        number = number * 10 + (unsigned)(name.data[i] - '0');
+    }
+    *bits = (uint8_t)number;
 }
 
 static uint8_t compare_of(Str word) {
@@ -29,6 +36,19 @@ static uint8_t compare_of(Str word) {
     return COMPARE_NO;
 }
 
+/* The operands by which an access goes without an address, counted on top: descriptors of matrices, sizes in registers.
+ */
+static uint32_t told_by(const PtxModule *module, const PtxStatement *statement, const PtxEffect *effect) {
+    uint32_t count, place = 0, places = 0;
+    const PtxOperand *operands = ptx_operands(module, statement, &count);
+    const PtxOperand *on = effect->on.size ? ptx_effect_operand(module, statement, effect->on) : NULL;
+    const PtxOperand *size = effect->count.size ? ptx_effect_operand(module, statement, effect->count) : NULL;
+    for (uint32_t i = 0; i < count && place < 32; i += ptx_extent(&operands[i]), place++)
+        if (operands[i].kind == PTX_REGISTER && (&operands[i] == on || &operands[i] == size))
+            places |= 1u << place;
+    return places;
+}
+
 static About about_of(const PtxProgram *program, const PtxCode *code) {
     About about = {.evaluator = (uint8_t)code->form->evaluator};
     PtxEffect effects[PTX_EFFECTS_MOST];
@@ -40,6 +60,7 @@ static About about_of(const PtxProgram *program, const PtxCode *code) {
         if (effect_is_access(effect) && effect->order != ORDER_WEAK && effect->space != SPACE_SHARED)
             about.synchronizes = true;
         about.accesses |= effect_is_access(effect);
+        about.told_by |= effect_is_access(effect) ? told_by(program->module, statement, &effects[i]) : 0;
         about.told |=
             effects[i].limit.size || effects[i].ctas.size || effects[i].stride.size ||
             !(effect_is_access(effect) || effect->verb == EFFECT_WARP_SYNC || effect->verb == EFFECT_CONVERGED);
@@ -55,6 +76,7 @@ static About about_of(const PtxProgram *program, const PtxCode *code) {
         about.from_signed = about.is_signed;
         about.bits = (uint8_t)(about.bits * 2);
     }
+    about.carries = code_has(code, STR("cc"));
     about.compare = compare_of(code_modifier(code, STR("compare")));
     return about;
 }
@@ -96,7 +118,7 @@ void ptx_alike_start(PtxAlike *alike, const uint32_t cta[3]) {
     for (size_t i = 0; i < (size_t)alike->warps * alike->rows; i++)
         alike->changes[i] = change_same;
     memset(alike->mask_differs, 0, (size_t)alike->warps * alike->masks);
-    alike->bound_count = alike->touch_count = alike->sorted = 0;
+    alike->bound_count = alike->touch_count = 0;
     alike->alone = NULL;
     alike->why = NULL;
 }
@@ -184,6 +206,13 @@ static void read_in(Step *s, unsigned count) {
 
 /* ---- One instruction ---- */
 
+static bool reads_all_same(const Step *s, uint32_t first) {
+    for (uint32_t i = first; i < s->code->count; i++)
+        if (!all_same(s->alike, s->group, code_argument(s->alike->program, s->code, i)))
+            return false;
+    return true;
+}
+
 static Change chosen(Step *s) {
     uint32_t unknown = 0;
     const PtxArgument *by = code_argument(s->alike->program, s->code, 3);
@@ -202,7 +231,7 @@ static Change result_of(Step *s) {
     case PTX_EVALUATE_ADD:
     case PTX_EVALUATE_SUB:
         read_in(s, 2);
-        return s->about->bits && !code_has(s->code, STR("sat")) && !code_has(s->code, STR("cc"))
+        return s->about->bits && !code_has(s->code, STR("sat"))
                    ? change_sum(s->in[0].change, s->in[1].change, s->about->evaluator == PTX_EVALUATE_ADD ? 1 : -1)
                    : change_differs;
     case PTX_EVALUATE_MUL:
@@ -210,8 +239,7 @@ static Change result_of(Step *s) {
         return s->about->bits ? change_multiplied(s) : change_differs;
     case PTX_EVALUATE_MAD:
         read_in(s, 3);
-        return s->about->bits && !code_has(s->code, STR("cc")) ? change_sum(change_multiplied(s), s->in[2].change, 1)
-                                                               : change_differs;
+        return s->about->bits ? change_sum(change_multiplied(s), s->in[2].change, 1) : change_differs;
     case PTX_EVALUATE_SHL: {
         uint64_t by;
         read_in(s, 2);
@@ -248,6 +276,8 @@ static Change result_of(Step *s) {
         read_in(s, 2);
         return chosen(s);
     case PTX_EVALUATE_SHUFFLE:
+        read_in(s, 1);
+        return reads_all_same(s, 2) ? s->in[0].change : change_differs;
     case PTX_EVALUATE_MOV:
     case PTX_EVALUATE_CVTA:
     case PTX_EVALUATE_CVTA_TO:
@@ -258,13 +288,6 @@ static Change result_of(Step *s) {
     }
 }
 
-static bool reads_all_same(const Step *s, uint32_t first) {
-    for (uint32_t i = first; i < s->code->count; i++)
-        if (!all_same(s->alike, s->group, code_argument(s->alike->program, s->code, i)))
-            return false;
-    return true;
-}
-
 static void compute(Step *s) {
     const PtxProgram *program = s->alike->program;
     const PtxArgument *to = code_argument(program, s->code, 0);
@@ -272,6 +295,8 @@ static void compute(Step *s) {
                  (to->kind == ARGUMENT_MEMBERS || code_argument(program, s->code, 1)->kind == ARGUMENT_MEMBERS);
     if (reads_all_same(s, 1)) {
         set(s->alike, s->group, to, change_same, s->lanes);
+    } else if (s->about->carries) {
+        go_alone(s->alike, s->code, "a carry may change from CTA to CTA");
     } else if (s->about->evaluator == PTX_EVALUATE_SETP) {
         read_in(s, 2);
         bool held = s->code->count <= 3 || all_same(s->alike, s->group, code_argument(program, s->code, 3));
@@ -292,6 +317,8 @@ static void act(Step *s) {
         go_alone(s->alike, s->code, "what it is told changes from CTA to CTA");
     for (uint32_t i = 0; i < s->code->count; i++) {
         const PtxArgument *argument = code_argument(program, s->code, i);
+        if (i < 32 && s->about->told_by >> i & 1 && !all_same(s->alike, s->group, argument))
+            go_alone(s->alike, s->code, "what it is told changes from CTA to CTA");
         if (argument->kind != ARGUMENT_ADDRESS)
             continue;
         Change base =
@@ -356,8 +383,11 @@ void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
             continue;
         }
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
+        if (!alike->alone && change_breaks(&alike->address, bytes))
+            go_alone(alike, event->code, "an address changes by less than its access must be aligned to");
         PtxAlikeTouch touch = {.begin = spot->block->base + spot->offset,
                                .end = spot->block->base + spot->offset + bytes,
+                               .block = spot->block->base,
                                .writes = event->access.kind != EFFECT_READ,
                                .code = event->code};
         if (!alike->alone) {
@@ -366,7 +396,7 @@ void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
                         (int64_t)(spot->block->base + spot->block->size - touch.end));
         }
         PtxAlikeTouch *last = alike->touch_count ? &alike->touches[alike->touch_count - 1] : NULL;
-        if (last && last->code == touch.code && last->end == touch.begin &&
+        if (last && last->code == touch.code && last->writes == touch.writes && last->end == touch.begin &&
             !memcmp(last->by, touch.by, sizeof touch.by))
             last->end = touch.end;
         else
@@ -374,8 +404,14 @@ void ptx_alike_access(PtxAlike *alike, const PtxEvent *event) {
     }
 }
 
+static bool touches_move_alike(const PtxAlikeTouch *a, const PtxAlikeTouch *b) {
+    return !memcmp(a->by, b->by, sizeof a->by);
+}
+
 static int by_place(const void *a, const void *b) {
     const PtxAlikeTouch *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
     int changes = memcmp(x->by, y->by, sizeof x->by);
     if (changes || x->writes != y->writes)
         return changes ? changes : x->writes ? 1 : -1;
@@ -383,21 +419,58 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* Those that touch or overlap become one. */
-const PtxAlikeTouch *ptx_alike_touches(PtxAlike *alike, uint32_t *count) {
-    if (alike->touch_count > 1 && !alike->sorted) {
-        uint32_t kept = 0;
-        qsort(alike->touches, alike->touch_count, sizeof *alike->touches, by_place);
-        for (uint32_t i = 1; i < alike->touch_count; i++) {
-            PtxAlikeTouch *last = &alike->touches[kept], *next = &alike->touches[i];
-            if (!memcmp(last->by, next->by, sizeof last->by) && last->writes == next->writes &&
-                next->begin <= last->end)
-                last->end = next->end > last->end ? next->end : last->end;
-            else
-                alike->touches[++kept] = *next;
-        }
-        alike->touch_count = kept + 1;
-        alike->sorted = 1;
+static void merge_touches(PtxAlike *alike) {
+    uint32_t kept = 0;
+    if (alike->touch_count < 2)
+        return;
+    qsort(alike->touches, alike->touch_count, sizeof *alike->touches, by_place);
+    for (uint32_t i = 1; i < alike->touch_count; i++) {
+        PtxAlikeTouch *last = &alike->touches[kept], *next = &alike->touches[i];
+        if (last->block == next->block && touches_move_alike(last, next) && last->writes == next->writes &&
+            next->begin <= last->end)
+            last->end = next->end > last->end ? next->end : last->end;
+        else
+            alike->touches[++kept] = *next;
     }
+    alike->touch_count = kept + 1;
+}
+
+/* What moves differently from CTA to CTA, in one buffer, may meet within another CTA, although it does not in this one:
+ * only those are like it in which it stays on the same side. */
+static void keep_sides(PtxAlike *alike, const PtxAlikeTouch *touches, uint32_t count) {
+    bool writes = false;
+    for (uint32_t i = 0; i < count; i++)
+        writes |= touches[i].writes;
+    if (!writes || touches_move_alike(&touches[0], &touches[count - 1]))
+        return;
+    if (count > MOST_SIDES) {
+        go_alone(alike, touches[0].code, "too many places in one buffer change from CTA to CTA in different ways");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < count; k++) {
+            const PtxAlikeTouch *a = &touches[i], *b = &touches[k];
+            Change change = change_same;
+            if (a->begin > b->begin || (a->begin == b->begin && i >= k) || !(a->writes || b->writes) ||
+                touches_move_alike(a, b))
+                continue;
+            for (unsigned axis = 0; axis < 3; axis++)
+                change.by[axis] = (int64_t)((uint64_t)b->by[axis] - (uint64_t)a->by[axis]);
+            bool overlap = b->begin < a->end;
+            change_bind(alike, &change, overlap ? 0 : (int64_t)(a->end - b->begin), overlap ? 0 : INT64_MAX);
+        }
+}
+
+void ptx_alike_end(PtxAlike *alike) {
+    merge_touches(alike);
+    for (uint32_t begin = 0, end; begin < alike->touch_count && !alike->alone; begin = end) {
+        for (end = begin + 1; end < alike->touch_count && alike->touches[end].block == alike->touches[begin].block;)
+            end++;
+        keep_sides(alike, &alike->touches[begin], end - begin);
+    }
+}
+
+const PtxAlikeTouch *ptx_alike_touches(const PtxAlike *alike, uint32_t *count) {
     *count = alike->touch_count;
     return alike->touches;
 }

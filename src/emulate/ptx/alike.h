@@ -21,7 +21,7 @@ typedef struct PtxAlikeBound {
 
 /* Bytes of global memory that the CTA touches; in one that is d further on, those `by` * d further on. */
 typedef struct PtxAlikeTouch {
-    uint64_t begin, end;
+    uint64_t begin, end, block; /* the block: where the buffer begins */
     int64_t by[3];
     bool writes;
     const PtxCode *code;
@@ -38,10 +38,12 @@ void ptx_alike_step(PtxAlike *alike, PtxMachine *machine, PtxGroup *group, const
 /* An access to global memory that the machine tells. */
 void ptx_alike_access(PtxAlike *alike, const PtxEvent *event);
 
-/* Behind the run: whether it speaks for its own CTA alone, and where that was first seen. */
+/* Behind the run, before it is asked. */
+void ptx_alike_end(PtxAlike *alike);
+/* Whether it speaks for its own CTA alone, and where that was first seen. */
 const PtxCode *ptx_alike_alone(const PtxAlike *alike, const char **why);
 /* Whether it speaks for that CTA. */
 bool ptx_alike_speaks(const PtxAlike *alike, const uint32_t cta[3]);
-const PtxAlikeTouch *ptx_alike_touches(PtxAlike *alike, uint32_t *count);
+const PtxAlikeTouch *ptx_alike_touches(const PtxAlike *alike, uint32_t *count);
 
 #endif

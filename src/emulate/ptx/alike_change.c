@@ -22,13 +22,20 @@ void change_bind(PtxAlike *alike, const Change *change, int64_t least, int64_t m
     memcpy(bound->by, change->by, sizeof bound->by);
 }
 
+bool change_breaks(const Change *change, uint32_t bytes) {
+    uint64_t align = bytes & -bytes; /* the power of two in it */
+    return align && ((uint64_t)(change->by[0] | change->by[1] | change->by[2]) & (align - 1));
+}
+
+/* A whole number of up to 63 bits, or 64 signed ones; of an unsigned one of 64 bits from 2^63 on, less 2^64. */
 static int64_t as_number(uint64_t value, unsigned bits, bool is_signed) {
     if (bits >= 64)
         return (int64_t)value;
     return is_signed ? (int64_t)(value << (64 - bits)) >> (64 - bits) : (int64_t)(value & ((UINT64_C(1) << bits) - 1));
 }
 
-/* As a number of that type it does not wrap, in any of the lanes: then it changes as a whole number does. */
+/* As a number of that type it does not wrap, in any of the lanes: then it changes as a whole number does. An unsigned
+ * one of 64 bits stays in its half, so that what as_number says of it has the order that it has. */
 static void bind_type(PtxAlike *alike, const Change *change, const Lanes *values, uint32_t lanes, unsigned bits,
                       bool is_signed) {
     if (change_is_same(change))
@@ -40,9 +47,10 @@ static void bind_type(PtxAlike *alike, const Change *change, const Lanes *values
         if (!(lanes >> lane & 1))
             continue;
         int64_t value = as_number(values->at[lane], bits, is_signed), down, up;
-        if (!__builtin_sub_overflow(low, value, &down) && down > least)
+        bool upper = !is_signed && value < 0;
+        if (!__builtin_sub_overflow(upper ? INT64_MIN : low, value, &down) && down > least)
             least = down;
-        if (!__builtin_sub_overflow(high, value, &up) && up < most)
+        if (!__builtin_sub_overflow(upper ? -1 : high, value, &up) && up < most)
             most = up;
     }
     change_bind(alike, change, least, most);

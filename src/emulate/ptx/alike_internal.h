@@ -20,6 +20,8 @@ typedef struct About {
     bool accesses;     /* memory */
     bool told;         /* barriers, counts, sizes: all that it reads decides */
     uint8_t compare;   /* Compare */
+    bool carries;      /* it sets the carry, which is in no register */
+    uint32_t told_by;  /* operands that decide beside addresses, as bits */
     bool synchronizes; /* a strong access, a fence of CTAs: others may see it */
 } About;
 
@@ -36,7 +38,7 @@ struct PtxAlike {
     PtxAlikeBound *bounds;
     uint32_t bound_count, bound_capacity;
     PtxAlikeTouch *touches;
-    uint32_t touch_count, touch_capacity, sorted;
+    uint32_t touch_count, touch_capacity;
     const PtxCode *alone;
     const char *why;
     Change address; /* of the access that the machine is about to tell */
@@ -70,6 +72,8 @@ typedef struct Step {
 extern const Change change_same, change_differs;
 /* The change times d stays from `least` to `most`. */
 void change_bind(PtxAlike *alike, const Change *change, int64_t least, int64_t most);
+/* Whether an address that is a multiple of the access's size is none in other CTAs. */
+bool change_breaks(const Change *change, uint32_t bytes);
 /* Whether lanes have one value. */
 bool lanes_uniform(const Lanes *values, uint32_t lanes, uint64_t *value);
 /* a + sign * b. What an instruction gives of its operands, s->in. */

@@ -103,7 +103,11 @@ static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code
                 bool known = matrix_computes(machine, code) && !((unknown[r] | ~lanes) >> lane & 1);
                 states[row][at] = known ? BYTE_KNOWN : BYTE_UNKNOWN;
             }
-    tell(machine, group, code, given, spots, memory_changes(given, spots, ROW_BYTES, bytes[0], sizeof bytes[0]));
+    uint32_t changes = memory_changes(given, spots, ROW_BYTES, bytes[0], sizeof bytes[0]);
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane) /* what is not known may be other than what was there */
+        if (memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES))
+            changes |= UINT32_C(1) << lane;
+    tell(machine, group, code, given, spots, changes & given);
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         ptx_store_bytes(machine, spots[lane], ROW_BYTES, bytes[lane], states[lane]);

@@ -535,10 +535,17 @@ void ptx_load_bytes(PtxMachine *machine, PtxSpot spot, size_t count, uint8_t *by
         memset(states, block->fill, count);
 }
 
-/* Whether a lane finds there what it stores, in whatever bytes somebody has written. */
+static bool all_known(const uint8_t *states, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (states[i] != BYTE_KNOWN)
+            return false;
+    return true;
+}
+
+/* Whether a lane finds there what it stores. What is not known may be anything. */
 static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes) {
-    bool written = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
-    return block->bytes && written && memcmp(block->bytes + offset, bytes, count) == 0;
+    bool known = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
+    return block->bytes && known && memcmp(block->bytes + offset, bytes, count) == 0;
 }
 
 uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
@@ -564,13 +571,6 @@ uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, cons
         }
     }
     return changes;
-}
-
-static bool all_known(const uint8_t *states, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (states[i] != BYTE_KNOWN)
-            return false;
-    return true;
 }
 
 /* A known word where a known one was. False: it is not so. */

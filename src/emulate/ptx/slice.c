@@ -218,6 +218,15 @@ static bool calls(const PtxProgram *program) {
     return ready != 1;
 }
 
+/* A carry goes from instruction to instruction in no register. */
+static bool carries(const PtxProgram *program) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].form->evaluator == PTX_EVALUATE_CARRY ||
+            program->code[i].form->evaluator == PTX_EVALUATE_BORROW)
+            return true;
+    return false;
+}
+
 static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *values, Arena *arena) {
     Slicer s = {.program = program, .flow = flow, .values = values, .arena = arena};
     s.needed = ARENA_ARRAY(arena, bool, flow->value_count + 1);
@@ -228,7 +237,7 @@ static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *val
 }
 
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
-    if (calls(program))
+    if (calls(program) || carries(program))
         return true;
     PtxFlow flow;
     PtxValues values;

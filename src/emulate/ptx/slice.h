@@ -2,8 +2,8 @@
  *
  * What decides: guards, branches, addresses, what barriers, copies and groups are told (counts, phases, coordinates),
  * and the masks of lanes. All else is data. What is loaded is needed if something that decides is computed from it;
- * then what is stored to that memory is needed, too, by state space. Kernels that call functions of their own are run
- * whole. */
+ * then what is stored to that memory is needed, too, by state space. Kernels that call functions of their own, or add
+ * with carries, are run whole. */
 #ifndef EMULATE_PTX_SLICE_H
 #define EMULATE_PTX_SLICE_H
 
