@@ -136,6 +136,39 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
     return finding;
 }
 
+/* Data over an mbarrier: what its phases are then is not defined. */
+void threads_overwritten(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
+    Overwrite over = history_overwrite(check->history);
+    Verdict *verdict = check->verdict;
+    const MbarrierHistory *history = over.code ? history_of(check->history, over.place) : NULL;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_BARRIER_OVERWRITTEN)
+            return;
+    if (!history)
+        return;
+    const PtxCode *codes[] = {over.code, history->init ? history->init : over.code};
+    const char *thread = thread_words(check, over.cta, over.thread);
+    PtxBlock shared = {.space = PTX_SPACE_SHARED};
+    const char *bytes = spot_words(check, (PtxSpot){&shared, (uint32_t)over.place}, 8);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERWRITTEN;
+    finding->space = "barrier";
+    finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
+    finding->why =
+        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
+        "not defined.";
+    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
+                   "memory is reused.";
+    finding->launch = check->launch->text;
+    finding->schedule = schedule_words(check, schedule);
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = 1;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    places[0]->agent = thread;
+    places[0]->role = "writes";
+    places[1]->role = "initialized here";
+}
+
 /* ---- What is not known --------------------------------------------------------------------------- */
 
 void threads_unmodeled(ThreadsCheck *check) {

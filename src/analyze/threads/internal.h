@@ -38,8 +38,10 @@ typedef struct ThreadsCheck {
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */
     Doubt doubts[DOUBTED_KINDS];
-    size_t classes; /* of CTAs in the last run; 0: all were run */
-    bool guessed;   /* in the run of some class */
+    size_t classes;      /* of CTAs in the last run; 0: all were run */
+    bool guessed;        /* in the run of some class */
+    bool hung;           /* in some order */
+    uint64_t first_used; /* instructions of the first run */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -79,6 +81,9 @@ RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
 
+/* Data was written over an mbarrier. */
+void threads_overwritten(ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+
 /* ---- history.c: what led to a run that went wrong ---- */
 
 enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
@@ -116,6 +121,9 @@ typedef struct Overwrite {
 Overwrite history_overwrite(const History *history);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
+/* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order
+ * in which they are slow there, in the first CTA that was seen. Returns how many. */
+uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */
