@@ -72,9 +72,13 @@ static void add_wait(MbarrierHistory *item, const PtxWarp *warp, uint32_t phase)
         at++;
     if (at == HISTORY_WAITERS)
         return;
-    item->waiter_count += at == item->waiter_count;
+    if (at == item->waiter_count) {
+        item->waiter_count++;
+        item->waiters[at].seen = item->waiters[at].last = 0;
+    }
     item->waiters[at].warp = warp;
-    item->waiters[at].seen = (uint32_t)(phase + 1);
+    item->waiters[at].seen += (uint32_t)(phase + 1) > item->waiters[at].last;
+    item->waiters[at].last = (uint32_t)(phase + 1);
 }
 
 static void add_site(History *history, const PtxEvent *event) {

@@ -102,7 +102,8 @@ typedef struct MbarrierHistory {
     bool over; /* it was invalidated */
     struct {
         const PtxWarp *warp;
-        uint64_t seen; /* phases, up to the one that it waited for last */
+        uint64_t seen; /* phases that it waited for; others passed before it looked */
+        uint32_t last; /* the number of the last one, from 1 */
     } waiters[HISTORY_WAITERS];
     uint32_t waiter_count;
 } MbarrierHistory;
