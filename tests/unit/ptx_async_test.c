@@ -256,6 +256,27 @@ static const Case cases[] = {
      "W: mbarrier.try_wait.parity.shared.b64 %p5, [%r2], 0; @!%p5 bra W;\n"
      "ld.shared.u32 %r30, [%r3]; st.global.u32 [%rd1], %r30;\n"
      "barrier.cluster.arrive; barrier.cluster.wait;\n"},
+    {"multicast, stored by each CTA", 64, 2, -1,
+     "@%p0 mbarrier.init.shared.b64 [%r2], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
+     "barrier.cluster.arrive; barrier.cluster.wait;\n"
+     "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;\n"
+     "setp.eq.u32 %p2, %r4, 0; and.pred %p2, %p2, %p0; mov.u16 %h0, 3;\n"
+     "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd2], 256, "
+     "[%r2], %h0;\n"
+     "W: mbarrier.try_wait.parity.shared.b64 %p5, [%r2], 0; @!%p5 bra W;\n"
+     "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n"
+     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+     "barrier.cluster.arrive; barrier.cluster.wait;\n"},
+    {"multicast, stored by each CTA before it is there", 64, 2, RULE_RACE_INFLIGHT,
+     "@%p0 mbarrier.init.shared.b64 [%r2], 1; fence.mbarrier_init.release.cluster; bar.sync 0;\n"
+     "barrier.cluster.arrive; barrier.cluster.wait;\n"
+     "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 256;\n"
+     "setp.eq.u32 %p2, %r4, 0; and.pred %p2, %p2, %p0; mov.u16 %h0, 3;\n"
+     "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd2], 256, "
+     "[%r2], %h0;\n"
+     "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n"
+     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+     "barrier.cluster.arrive; barrier.cluster.wait;\n"},
     {"multicast before the peer's mbarrier is made", 64, 2, RULE_RACE_WAW,
      "@%p0 mbarrier.init.shared.b64 [%r2], 1;\n"
      "bar.sync 0;\n"

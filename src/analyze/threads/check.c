@@ -24,7 +24,7 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
     check->machine->ran = check->ran;
     check->events = 0;
     check->classes = 0;
-    check->guessed = false;
+    check->guessed = check->hung = false;
     check->runs = 0;
     check->history = history_new(&check->arena);
     return true;
@@ -293,6 +293,38 @@ static uint32_t list_orders(const ThreadsCheck *check, bool open, bool phases, P
     return count;
 }
 
+/* Says how a run of another order ended; of hangs, the first. False: this launch needs no other one. After a hang or a
+ * fault it does, for the races that these keep from coming up. */
+static bool judge_other(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
+    bool known = end == PTX_END_STUCK && check->hung;
+    check->hung |= end == PTX_END_STUCK;
+    return known || judge(check, run, end) || is_wrong(end);
+}
+
+/* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: whoever does not wait for them is
+ * ahead by as much as it ever is. Others may go round without end meanwhile, which says nothing. */
+static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
+    enum { MOST_HELD = 48 };
+    static const uint64_t all_runs = UINT64_C(1) << 22, least = UINT64_C(1) << 16;
+    PtxMachine *machine = check->machine;
+    PtxSchedule list[MOST_HELD];
+    uint64_t budget = machine->budget, spent = 0;
+    uint32_t count = history_holds(check->history, check, list, MOST_HELD), made = 0;
+    for (; made < count && spent < all_runs && !deadline_passed(); made++) {
+        ThreadsRun run = {.schedule = list[made]};
+        machine->budget = 4 * check->first_used + least < budget ? 4 * check->first_used + least : budget;
+        PtxEnd end = runs_make(check, &run, watch);
+        machine->budget = budget;
+        spent += machine->used;
+        told = tell_races(check, &run, watch, told);
+        if (is_wrong(end) && !judge_other(check, &run, end))
+            return;
+    }
+    if (made < count)
+        verdict_note(check->verdict, "of %u places where threads wait for an mbarrier or arrive, they were slow at %u",
+                     count, made);
+}
+
 static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, const PtxCode *why) {
     uint32_t most = 8 + (check->options->random ? check->options->random : USUAL_RANDOM);
     PtxSchedule *list = ARENA_ARRAY(&check->arena, PtxSchedule, most);
@@ -301,12 +333,14 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
         told = tell_races(check, &run, watch, told);
-        if (!judge(check, &run, end))
+        if (!judge_other(check, &run, end))
             return;
     }
     if (why && made)
         verdict_note(check->verdict, "what is read at line %u depends on the order of threads: %u schedules were tried",
                      code_line(check->program, why), made + 1);
+    if (check->options->orders == ORDERS_DIRECTED || check->options->orders == ORDERS_ALL)
+        run_held(check, watch, told);
 }
 
 /* A run of an exploration; its trail is a schedule like any other. */
@@ -427,11 +461,13 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     threads_guesses(check);
     bool guessed = check->guessed || check->machine->guess_count > 0;
     check->completed += end == PTX_END_COMPLETE;
-    if (!judge(check, &first, end) || orders == ORDERS_EAGER)
+    check->first_used = check->machine->used;
+    check->hung = end == PTX_END_STUCK;
+    if ((!judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
-    if (guessed)
+    if (guessed && !check->hung)
         run_worlds(check);
-    if (why && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
+    if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
         return;
     run_orders(check, watch, told, why);
 }
@@ -612,29 +648,4 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
     with_arena(&check, check_kernel);
-}
-
-/* ---- Whether a launch fits ----------------------------------------------------------------------- */
-
-const char *threads_launch_problem(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Arena *arena) {
-    const Launch *launch = options->trail ? &options->trail->launch : options->launch;
-    Arena scratch;
-    PtxLaunch bound;
-    const char *problem = NULL;
-    jmp_buf here;
-    arena_init(&scratch, program_budget);
-    scratch.exhausted = &here;
-    if (setjmp(here)) {
-        arena_free(&scratch);
-        return NULL; /* the check says so */
-    }
-    const PtxProgram *program = ptx_program(&scratch, module, entry, program_budget, &problem);
-    bool good = true;
-    if (program && launch)
-        good = ptx_launch_bind(&scratch, program, launch, &bound, &problem);
-    else if (program && options->fixed)
-        good = ptx_launch_choose(&scratch, program, options->fixed, &bound, 1, &problem) > 0;
-    const char *sentence = good || !problem ? NULL : arena_copy(arena, problem, strlen(problem));
-    arena_free(&scratch);
-    return sentence;
 }

@@ -3,12 +3,20 @@
 
 enum { MBARRIER_SIZE = 8 };
 
+/* Where threads waited or arrived: an instruction, and the warps of a CTA that were there. */
+typedef struct Site {
+    const PtxCode *code;
+    uint32_t cta, first, last;
+} Site;
+
 struct History {
     Arena *arena;
     MbarrierHistory *items;
     uint32_t count, capacity;
     uint32_t low, high; /* addresses that mbarriers have, in whatever CTA */
     Overwrite overwrite;
+    Site *sites; /* of all runs */
+    uint32_t site_count, site_capacity;
 };
 
 History *history_new(Arena *arena) {
@@ -64,9 +72,49 @@ static void add_wait(MbarrierHistory *item, const PtxWarp *warp, uint32_t phase)
         at++;
     if (at == HISTORY_WAITERS)
         return;
-    item->waiter_count += at == item->waiter_count;
+    if (at == item->waiter_count) {
+        item->waiter_count++;
+        item->waiters[at].seen = item->waiters[at].last = 0;
+    }
     item->waiters[at].warp = warp;
-    item->waiters[at].seen = (uint32_t)(phase + 1);
+    item->waiters[at].seen += (uint32_t)(phase + 1) > item->waiters[at].last;
+    item->waiters[at].last = (uint32_t)(phase + 1);
+}
+
+static void add_site(History *history, const PtxEvent *event) {
+    uint32_t at = 0;
+    if (!event->code || !event->warp || event->flight)
+        return;
+    while (at < history->site_count && history->sites[at].code != event->code)
+        at++;
+    uint32_t index = event->warp->index, cta = event->warp->cta->number;
+    if (at == history->site_count) {
+        *ARENA_PUSH(history->arena, history->sites, history->site_count, history->site_capacity) =
+            (Site){event->code, cta, index, index};
+        return;
+    }
+    Site *site = &history->sites[at];
+    if (site->cta != cta)
+        return;
+    site->first = index < site->first ? index : site->first;
+    site->last = index > site->last ? index : site->last;
+}
+
+uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most) {
+    const PtxMachine *machine = check->machine;
+    uint32_t count = history->site_count < most ? history->site_count : most;
+    for (uint32_t i = 0; i < count; i++) {
+        const Site *site = &history->sites[i];
+        uint32_t *cluster = ARENA_NEW(history->arena, uint32_t);
+        *cluster = site->cta / machine->cluster_size;
+        list[i] = (PtxSchedule){.kind = SCHEDULE_HELD,
+                                .held = site->cta * machine->threads_per_cta + site->first * PTX_LANES,
+                                .held_count = (site->last - site->first + 1) * PTX_LANES,
+                                .held_pc = (uint32_t)(site->code - check->program->code),
+                                .only = check->classes ? cluster : NULL, /* each class has run alone */
+                                .only_count = check->classes != 0};
+    }
+    return count;
 }
 
 /* Whether data is written where an mbarrier is that is in use: those lie apart from data, so that a look at the range
@@ -113,10 +161,12 @@ void history_see(History *history, const PtxEvent *event) {
         break;
     case PTX_EVENT_ARRIVE:
         item = item_of(history, event->place);
+        add_site(history, event);
         item->arrivals += (uint64_t)event->count * (uint64_t)__builtin_popcount(event->lanes);
         add_arriver(item, event);
         break;
     case PTX_EVENT_WAIT:
+        add_site(history, event);
         add_wait(item_of(history, event->place), event->warp, event->phase);
         break;
     case PTX_EVENT_FLIP:

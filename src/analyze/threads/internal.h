@@ -39,8 +39,10 @@ typedef struct ThreadsCheck {
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */
     Doubt doubts[DOUBTED_KINDS];
-    size_t classes; /* of CTAs in the last run; 0: all were run */
-    bool guessed;   /* in the run of some class */
+    size_t classes;      /* of CTAs in the last run; 0: all were run */
+    bool guessed;        /* in the run of some class */
+    bool hung;           /* in some order */
+    uint64_t first_used; /* instructions of the first run */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -80,6 +82,7 @@ RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
 
+
 /* ---- history.c: what led to a run that went wrong ---- */
 
 enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
@@ -98,7 +101,8 @@ typedef struct MbarrierHistory {
     bool over; /* it was invalidated */
     struct {
         const PtxWarp *warp;
-        uint64_t seen; /* phases, up to the one that it waited for last */
+        uint64_t seen; /* phases that it waited for; others passed before it looked */
+        uint32_t last; /* the number of the last one, from 1 */
     } waiters[HISTORY_WAITERS];
     uint32_t waiter_count;
 } MbarrierHistory;
@@ -117,6 +121,9 @@ typedef struct Overwrite {
 Overwrite history_overwrite(const History *history);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
+/* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order
+ * in which they are slow there, in the first CTA that was seen. Returns how many. */
+uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most);
 
 /* ---- blocked.c ---- */
 /* The machine is stuck: why. */

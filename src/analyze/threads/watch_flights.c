@@ -152,9 +152,12 @@ void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
     uint32_t cta = (uint32_t)(event->place >> 32);
     if (!flight)
         return;
-    for (uint32_t i = 0; i < flight->covered_count; i++)
-        threads_done_by(watch->engine, flight->covered[i].operation, THREADS_ALL_DONE, object, cta,
-                        flight->covered[i].lanes & event->lanes ? flight->covered[i].lanes : 0);
+    for (uint32_t i = 0; i < flight->covered_count; i++) {
+        uint32_t lanes = flight->covered[i].lanes, here = lanes & event->lanes;
+        if (event->group == GROUP_CP_ASYNC) /* each lane arrives for its own copies, some in the next phase, perhaps */
+            lanes = here;
+        threads_done_by(watch->engine, flight->covered[i].operation, THREADS_ALL_DONE, object, cta, here ? lanes : 0);
+    }
     if (!flight->operation)
         return;
     touch_mbarrier(watch, flight->operation, event);

@@ -200,7 +200,16 @@ FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const Pt
 
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule) {
     Text text = {0};
-    ptx_schedule_describe(schedule, &text);
+    uint32_t cta = schedule->held / check->machine->threads_per_cta,
+             first = schedule->held % check->machine->threads_per_cta;
+    if (schedule->kind != SCHEDULE_HELD) {
+        ptx_schedule_describe(schedule, &text);
+        return verdict_keep(check->verdict, &text);
+    }
+    text_addf(&text, "one where threads %u-%u", first, first + schedule->held_count - 1);
+    if (check->machine->cta_count > 1)
+        text_addf(&text, " of CTA %u", cta);
+    text_addf(&text, " are slow at line %u", code_line(check->program, &check->program->code[schedule->held_pc]));
     return verdict_keep(check->verdict, &text);
 }
 
