@@ -82,7 +82,6 @@ RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
 
-
 /* ---- history.c: what led to a run that went wrong ---- */
 
 enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
