@@ -375,15 +375,15 @@ static void agree(int programs, int steps, uint32_t sweep_at, uint64_t first) {
 
 static void agree_on_short_programs(void **context) {
     (void)context;
-    agree(1200, 30, 0, 1);
+    agree(400, 30, 0, 1);
 }
 static void agree_on_long_programs(void **context) {
     (void)context;
-    agree(60, 150, 0, 100000);
+    agree(25, 150, 0, 100000);
 }
 static void agree_when_it_sweeps(void **context) {
     (void)context;
-    agree(60, 120, 8, 200000);
+    agree(25, 120, 8, 200000);
 }
 
 int main(void) {
