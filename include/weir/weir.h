@@ -328,10 +328,11 @@ typedef struct weir_run_options {
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
     /* Of PTX (docs/ptx.md). */
-    const char *block, *cluster; /* threads of a CTA, CTAs of a cluster: as `grid`; or NULL */
-    const char *shared;          /* bytes of dynamic shared memory; or NULL */
-    const char *gear;            /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
-    int volatile_races;          /* nonzero: volatile accesses are not synchronization, and can race */
+    const char *block;   /* threads of a CTA: as `grid`; or NULL */
+    const char *cluster; /* CTAs of a cluster: as `grid`; or NULL */
+    const char *shared;  /* bytes of dynamic shared memory; or NULL */
+    const char *gear;    /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
+    int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not

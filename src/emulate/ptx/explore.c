@@ -320,7 +320,8 @@ static Point *point_of_steps(Search *search, const uint32_t *steps, uint32_t cou
     while (point->asleep_room < search->asleep_count + 1)
         point->asleep =
             arena_grown(&search->arena, point->asleep, point->asleep_room, &point->asleep_room, sizeof(Sleeper));
-    memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(Sleeper));
+    if (search->asleep_count)
+        memcpy(point->asleep, search->asleep, search->asleep_count * sizeof(Sleeper));
     point->asleep_count = search->asleep_count;
     point->wanted = UINT64_MAX;
     point->at = search->replay ? replay_choice(search, steps, count, 0) : first_awake(point);
