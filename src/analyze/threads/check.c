@@ -175,6 +175,12 @@ static bool is_wrong(PtxEnd end) {
     return end == PTX_END_STUCK || end == PTX_END_FAULT;
 }
 
+/* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
+static void tell_stop(ThreadsCheck *check, const PtxCode *code) {
+    verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
+                      "a run %s here: what comes after it was not checked", code ? "stops" : "hangs");
+}
+
 /* Says how the run that was just made ended. False: this launch needs no other run. */
 static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     const PtxMachine *machine = check->machine;
@@ -182,10 +188,12 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
-        (void)threads_blocked(check, &run->schedule, run->world);
+        if (threads_blocked(check, &run->schedule, run->world))
+            tell_stop(check, NULL);
         return false;
     case PTX_END_FAULT:
-        (void)threads_fault(check, &run->schedule, run->world);
+        if (threads_fault(check, &run->schedule, run->world))
+            tell_stop(check, machine->fault.code);
         return false;
     case PTX_END_UNKNOWN:
         threads_unmodeled(check);
