@@ -178,7 +178,7 @@ static bool is_wrong(PtxEnd end) {
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
 static void tell_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
-                      "a run %s here: what comes after it was not checked", code ? "stops" : "hangs");
+                      "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
 
 /* Says how the run that was just made ended. False: this launch needs no other run. */
