@@ -280,7 +280,7 @@ static void what_is_no_trail(void **state) {
         {"weir trail 3\nagent 1\n",
          "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule, steps or only"},
         {"weir trail 3\nschedule often\n",
-         "a schedule is eager, mirrored, lazy, round-robin, random SEED, or held THREAD COUNT CODE"},
+         "a schedule is eager, mirrored, lazy, round-robin, random SEED, held THREAD COUNT CODE, or explored"},
         {"weir trail 3\nschedule random\n", "expected a number"},
         {"weir trail 3\nworld 1 2\n", "expected the end of the line"},
         {"weir trail 3\ngear fast\n", "the gear is 'data' or 'slice'"},

@@ -215,23 +215,8 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 
 /* ---- Races --------------------------------------------------------------------------------------- */
 
-/* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
-    uint32_t count = 0;
-    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
-        if (races[i].rule == RULE_RACE_RAW)
-            (void)threads_race(check, &races[i], &run->schedule, run->world);
-    for (uint32_t i = told; i < count; i++)
-        if (races[i].rule != RULE_RACE_RAW)
-            (void)threads_race(check, &races[i], &run->schedule, run->world);
-    return count;
-}
-
 /* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
-    uint32_t count = 0;
-    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+static void doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         Doubt *doubt = &check->doubts[DOUBTED_DATA];
         if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
@@ -242,6 +227,23 @@ static void doubt_races(ThreadsCheck *check, PtxWatch *watch) {
                                    "%u: give the data with the launch",
                                    code_line(check->program, races[i].first.code));
     }
+}
+
+/* Tells those that the watch has beyond the first `told`. Returns how many it has. */
+static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
+    uint32_t count = 0;
+    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    if (check->machine->guess_count > 1) {
+        doubt_races(check, races + told, count - told);
+        return count;
+    }
+    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
+        if (races[i].rule == RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    for (uint32_t i = told; i < count; i++)
+        if (races[i].rule != RULE_RACE_RAW)
+            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    return count;
 }
 
 static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
@@ -265,10 +267,12 @@ static void run_worlds(ThreadsCheck *check) {
         PtxWatch *watch = watch_new(check, false);
         PtxEnd end = runs_make(check, &run, watch);
         single &= check->machine->guess_count <= 1;
+        uint32_t count = 0;
+        const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
         if (single)
             (void)tell_races(check, &run, watch, 0);
         else
-            doubt_races(check, watch);
+            doubt_races(check, races, count);
         if (is_wrong(end) && !single)
             verdict_incomplete(check->verdict, "", 0,
                                "it %s for some choices of data that is not known: give the data with the launch",
