@@ -49,7 +49,7 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!global && !decides(check->machine, unset->code)) {
+        if (!global && (check->machine->guess_count > 1 || !decides(check->machine, unset->code))) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
