@@ -4,10 +4,13 @@
 
 /* Whether something that was read from shared memory before it was written decides what is run. */
 static bool decides(const PtxMachine *machine, const PtxCode *source) {
-    for (uint32_t i = 0; i < machine->guess_count; i++)
-        if (machine->guesses[i].source == source)
-            return true;
-    return false;
+    bool found = false;
+    for (uint32_t i = 0; i < machine->guess_count; i++) {
+        if (machine->guesses[i].source != source)
+            return false; /* something else is not known: it may be why nothing was written */
+        found = true;
+    }
+    return found;
 }
 
 /* Where it was read; of shared memory, of a CTA that may be over. */
@@ -49,7 +52,7 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!global && (check->machine->guess_count > 1 || !decides(check->machine, unset->code))) {
+        if (!global && !decides(check->machine, unset->code)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }
