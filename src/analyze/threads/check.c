@@ -484,22 +484,10 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     run_orders(check, watch, told, why);
 }
 
-/* Where other things are not known, either, stores may have been left out: that nothing was written is no finding then.
- */
-static void doubt_unset(const ThreadsCheck *check) {
-    Verdict *verdict = check->verdict;
-    for (size_t i = 0; verdict->incomplete_count > 1 && i < verdict->finding_count; i++)
-        if (verdict->findings[i].rule == RULE_SHARED_UNINITIALIZED) {
-            verdict->findings[i].graded = true;
-            verdict->findings[i].grade = SEVERITY_NOTE;
-        }
-}
-
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
         run_all(check, launch, watch_new(check, false));
-    doubt_unset(check);
     add_launch(check, launch);
     runs_close(check);
 }
@@ -669,7 +657,18 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
     check->events += again.events;
 }
 
+/* Where other things are not known, either, stores may have been left out: that nothing was written is no finding then.
+ */
+static void doubt_unset(Verdict *verdict) {
+    for (size_t i = 0; verdict->incomplete_count && i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_SHARED_UNINITIALIZED) {
+            verdict->findings[i].graded = true;
+            verdict->findings[i].grade = SEVERITY_NOTE;
+        }
+}
+
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
     with_arena(&check, check_kernel);
+    doubt_unset(verdict);
 }
