@@ -312,6 +312,7 @@ static void look(const Case *c, PtxGear gear) {
     Verdict verdict = {.arena = &arena, .kernel = "k"};
     ThreadsOptions options = {.launch = &given, .only_launch = true, .gear = gear};
     threads_check(&module, 0, &options, &verdict);
+    verdict_close(&verdict);
     if (verdict.incomplete_count)
         fail_msg("%s: incomplete", c->name);
     bool found = c->rule < 0 && !verdict.finding_count;
