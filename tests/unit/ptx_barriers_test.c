@@ -1,7 +1,7 @@
 /* Barriers in the machine of PTX: named ones with counts, arrivals and reductions, threads that have ended, .aligned
  * under divergence, cluster barriers, mbarriers with tokens and parities, remote ones, groups, registers; kernels that
  * are right, and what is told of those that are not. */
-#include "ptx_run.h"
+#include "ptx_launched.h"
 
 #define HEAD                                           \
     ".version 8.7\n.target sm_90a\n.address_size 64\n" \

@@ -2,7 +2,7 @@
  * red.async, tensor copies with swizzles and edges, tensor maps that a kernel changes; what they leave in memory, that
  * they are not over before somebody waits, and what is said of those that are wrong. */
 #include "emulate/ptx/tensormap.h"
-#include "ptx_run.h"
+#include "ptx_launched.h"
 
 #define HEAD                                                                                            \
     ".version 8.7\n.target sm_90a\n.address_size 64\n"                                                  \

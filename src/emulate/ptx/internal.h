@@ -12,10 +12,6 @@ unsigned ptx_bits_of_type(Str type);
 /* The function or variable behind a name: that which an alias or a declaration stands for. */
 uint32_t ptx_variable_behind(const PtxModule *module, uint32_t variable);
 uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
-/* The state space of a modifier or a variable's word, with or without its dot; UNKNOWN: none, or a register. */
-PtxSpace ptx_space_of(Str word);
-/* Space that a form names for its address number `index`. */
-PtxSpace ptx_space_of_form(Str form, unsigned index);
 /* Runs into a sentence: an instruction that cannot be run. `detail` is the sentence, or NULL. */
 PtxRun ptx_run_unknown;
 

@@ -2,38 +2,6 @@
  * first. */
 #include "emulate/ptx/internal.h"
 
-PtxSpace ptx_space_of(Str word) {
-    static const struct {
-        const char *name;
-        PtxSpace space;
-    } spaces[] = {{"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
-                  {"shared::cta", PTX_SPACE_SHARED}, {"shared::cluster", PTX_SPACE_CLUSTER},
-                  {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
-                  {"param", PTX_SPACE_PARAM},        {"param::entry", PTX_SPACE_PARAM},
-                  {"param::func", PTX_SPACE_PARAM}};
-    if (word.size && word.data[0] == '.')
-        word = (Str){word.data + 1, word.size - 1};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (str_is(word, spaces[i].name))
-            return spaces[i].space;
-    return PTX_SPACE_UNKNOWN;
-}
-
-PtxSpace ptx_space_of_form(Str form, unsigned index) {
-    PtxSpace first = PTX_SPACE_UNKNOWN;
-    unsigned count = 0;
-    next_part(&form);
-    while (form.size) {
-        PtxSpace space = ptx_space_of(next_part(&form));
-        if (space == PTX_SPACE_UNKNOWN)
-            continue;
-        if (count++ == index)
-            return space;
-        first = space;
-    }
-    return count == 1 ? first : PTX_SPACE_UNKNOWN;
-}
-
 unsigned ptx_bits_of_type(Str type) {
     unsigned bits = 0, times = 1;
     if (type.size && type.data[0] == '.')
@@ -185,7 +153,7 @@ static uint64_t given_elements(const PtxModule *module, const PtxVariable *varia
 static PtxSeat seat_of(const PtxProgram *program, uint32_t index) {
     const PtxModule *module = program->module;
     const PtxVariable *variable = &module->variables[index];
-    PtxSeat seat = {.space = ptx_space_of(ptx_name(module, variable->space)),
+    PtxSeat seat = {.space = ptx_space_named(ptx_name(module, variable->space)),
                     .bits = (uint8_t)ptx_bits_of_type(ptx_name(module, variable->type)),
                     .members = (uint8_t)vector_members(module, variable)};
     uint64_t each = (uint64_t)(seat.bits < 8 ? 8 : seat.bits) / 8 * seat.members, count = elements(module, variable);
@@ -234,7 +202,7 @@ static void seat_shared(PtxProgram *program, uint32_t index) {
 static void seat_in_function(PtxProgram *program, PtxRoutine *routine, uint32_t index) {
     const PtxVariable *variable = &program->module->variables[index];
     bool kernels = routine->function == program->entry && variable->formal == PTX_PARAMETER;
-    PtxSpace space = ptx_space_of(ptx_name(program->module, variable->space));
+    PtxSpace space = ptx_space_named(ptx_name(program->module, variable->space));
     bool on_stack = space == PTX_SPACE_PARAM && !kernels && (program->used[index] & PTX_ADDRESSED);
     uint64_t end;
     switch (on_stack ? PTX_SPACE_LOCAL : space) {
@@ -298,7 +266,7 @@ void layout_seats(PtxProgram *program, const bool *reached) {
     for (uint32_t i = 0; i < module->variables_count; i++) {
         if (!program->used[i] || ptx_variable_behind(module, i) != i)
             continue;
-        switch (ptx_space_of(ptx_name(module, module->variables[i].space))) {
+        switch (ptx_space_named(ptx_name(module, module->variables[i].space))) {
         case PTX_SPACE_SHARED:
             seat_shared(program, i);
             break;

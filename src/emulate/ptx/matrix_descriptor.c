@@ -102,6 +102,30 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
     return true;
 }
 
+bool matrix_tell(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile) {
+    enum { MOST_PIECES = 2048 };
+    PtxSpot spots[MOST_PIECES];
+    uint32_t sizes[MOST_PIECES];
+    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = MOST_PIECES};
+    if (!matrix_pieces(machine, flight->code, flight->warp, block, tile, &pieces))
+        return false;
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = flight->code,
+                                  .warp = flight->warp,
+                                  .lanes = UINT32_C(1) << flight->lane,
+                                  .flight = flight,
+                                  .spots = spots,
+                                  .spot_count = pieces.count,
+                                  .sizes = sizes,
+                                  .access = {.kind = EFFECT_READ,
+                                             .proxy = PROXY_ASYNC,
+                                             .order = ORDER_WEAK,
+                                             .element = DESCRIPTOR_CHUNK,
+                                             .bytes = DESCRIPTOR_CHUNK,
+                                             .used = UINT32_MAX}});
+    return true;
+}
+
 /* The elements of a chunk that are asked for: K-major: k; MN-major: lines. */
 static void take_chunk(const MatrixTile *tile, const MatrixTake *take, unsigned i, unsigned j, const uint8_t *bytes) {
     unsigned per = per_chunk(tile), bits = matrix_type_bits(tile->type);

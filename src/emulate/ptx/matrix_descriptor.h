@@ -50,6 +50,9 @@ typedef struct MatrixPieces {
 bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxBlock *block, const MatrixTile *tile,
                    MatrixPieces *pieces);
 
+/* Tells that an operation in flight reads a tile of that shared memory, through the async proxy. False as above. */
+bool matrix_tell(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile);
+
 /* Elements k_first to k_first + k_count of each line as numbers: to[line * line_stride + k * k_stride], from the tile's
  * first line and k_first on. unknown[line] is set where a byte is not known. */
 typedef struct MatrixTake {

@@ -17,7 +17,6 @@ enum {
     WGMMA_A_REGISTERS = 4,
     WGMMA_D_REGISTERS = 128,
     WGMMA_BLOCK = 64, /* k that are worked on at once */
-    WGMMA_PIECES = 1024,
 };
 
 typedef struct Wgmma {
@@ -52,31 +51,6 @@ typedef struct Work {
     double c[MATRIX_ROWS * MATRIX_COLUMNS];
     bool a_unknown[MATRIX_ROWS], b_unknown[MATRIX_COLUMNS];
 } Work;
-
-static bool tell_tile(PtxMachine *machine, const PtxFlight *flight, const MatrixTile *tile) {
-    PtxSpot spots[WGMMA_PIECES];
-    uint32_t sizes[WGMMA_PIECES];
-    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = WGMMA_PIECES};
-    PtxBlock *shared = &flight->warp->cta->shared;
-    if (!matrix_pieces(machine, flight->code, flight->warp, shared, tile, &pieces))
-        return false;
-    PtxEvent event = {.kind = PTX_EVENT_ACCESS,
-                      .code = flight->code,
-                      .warp = flight->warp,
-                      .lanes = UINT32_C(1) << flight->lane,
-                      .flight = flight,
-                      .spots = spots,
-                      .spot_count = pieces.count,
-                      .sizes = sizes,
-                      .access = {.kind = EFFECT_READ,
-                                 .proxy = PROXY_ASYNC,
-                                 .order = ORDER_WEAK,
-                                 .element = DESCRIPTOR_CHUNK,
-                                 .bytes = DESCRIPTOR_CHUNK,
-                                 .used = UINT32_MAX}};
-    ptx_tell(machine, &event);
-    return true;
-}
 
 /* The stored A of the warp: [16][stored], and where it has to go. */
 static void take_stored(PtxMachine *machine, const PtxFlight *flight, float *to, bool *unknown) {
@@ -174,8 +148,8 @@ static void write_d(PtxMachine *machine, const PtxFlight *flight, const Work *wo
 static void land(PtxMachine *machine, PtxFlight *flight) {
     WarpMma *part = flight->detail;
     const Wgmma *wgmma = flight->code->detail;
-    bool there = wgmma->from_registers || tell_tile(machine, flight, &part->a_tile);
-    if (there && tell_tile(machine, flight, &part->b_tile)) {
+    bool there = wgmma->from_registers || matrix_tell(machine, flight, &flight->warp->cta->shared, &part->a_tile);
+    if (there && matrix_tell(machine, flight, &flight->warp->cta->shared, &part->b_tile)) {
         Work work;
         bool computes = matrix_computes(machine, flight->code);
         memset(work.a_unknown, 0, sizeof work.a_unknown);

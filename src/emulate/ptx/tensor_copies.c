@@ -4,7 +4,7 @@
 #include "emulate/ptx/matrix_fragments.h"
 #include "emulate/ptx/tensor.h"
 
-enum { COPY_PIECES = 512, COPY_CTAS = 2, SHIFT_COLUMNS = 8 };
+enum { COPY_CTAS = 2, SHIFT_COLUMNS = 8 };
 
 /* Which rows of the matrix each quarter of the lanes gets. */
 typedef enum CopyWarps { COPY_ALL, COPY_02_13, COPY_01_23, COPY_SAME } CopyWarps;
@@ -35,29 +35,6 @@ static unsigned row_of(const TensorCopy *copy, unsigned lane) {
     default:
         return lane;
     }
-}
-
-static bool tell_source(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, const MatrixTile *tile) {
-    PtxSpot spots[COPY_PIECES];
-    uint32_t sizes[COPY_PIECES];
-    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = COPY_PIECES};
-    if (!matrix_pieces(machine, flight->code, flight->warp, &cta->shared, tile, &pieces))
-        return false;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
-                                  .lanes = UINT32_C(1) << flight->lane,
-                                  .flight = flight,
-                                  .spots = spots,
-                                  .spot_count = pieces.count,
-                                  .sizes = sizes,
-                                  .access = {.kind = EFFECT_READ,
-                                             .proxy = PROXY_ASYNC,
-                                             .order = ORDER_WEAK,
-                                             .element = DESCRIPTOR_CHUNK,
-                                             .bytes = DESCRIPTOR_CHUNK,
-                                             .used = UINT32_MAX}});
-    return true;
 }
 
 static void copy_rows(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, const MatrixTile *tile) {
@@ -91,7 +68,7 @@ static bool copy_in(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta) {
     TensorArea area = {.lane_count = TENSOR_LANES, .column = moved->place.column, .columns = copy->words};
     for (uint32_t i = 0; i < TENSOR_LANES; ++i)
         area.lanes[i] = i;
-    if (!tell_source(machine, flight, cta, &tile) ||
+    if (!matrix_tell(machine, flight, &cta->shared, &tile) ||
         !tensor_check(machine, flight->code, flight->warp, UINT32_C(1) << flight->lane, memory, &area))
         return false;
     tensor_tell(machine, flight, EFFECT_WRITE, memory, &area);

@@ -21,7 +21,6 @@ enum {
     MMA_ROWS = 128,
     MMA_COLUMNS = 256,
     MMA_DEPTH = 64,
-    MMA_PIECES = 2048,
     MMA_CTAS = 2,
 };
 
@@ -129,29 +128,6 @@ static MatrixTile b_tile(const TensorMma *mma, const MmaFlight *flight) {
                         .k = flight->k};
 }
 
-static bool tell_tile(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, const MatrixTile *tile) {
-    PtxSpot spots[MMA_PIECES];
-    uint32_t sizes[MMA_PIECES];
-    MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = MMA_PIECES};
-    if (!matrix_pieces(machine, flight->code, flight->warp, &cta->shared, tile, &pieces))
-        return false;
-    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
-                                  .code = flight->code,
-                                  .warp = flight->warp,
-                                  .lanes = UINT32_C(1) << flight->lane,
-                                  .flight = flight,
-                                  .spots = spots,
-                                  .spot_count = pieces.count,
-                                  .sizes = sizes,
-                                  .access = {.kind = EFFECT_READ,
-                                             .proxy = PROXY_ASYNC,
-                                             .order = ORDER_WEAK,
-                                             .element = DESCRIPTOR_CHUNK,
-                                             .bytes = DESCRIPTOR_CHUNK,
-                                             .used = UINT32_MAX}});
-    return true;
-}
-
 /* Columns of A in tensor memory: 32 bits of k each. */
 static uint32_t a_columns(const TensorMma *mma, const MmaFlight *flight) {
     unsigned bits = matrix_type_bits(flight->a);
@@ -186,13 +162,13 @@ static bool tell_all(PtxMachine *machine, const PtxFlight *flight, PtxCta *cta, 
                 area.lanes[area.lane_count++] = lane;
         if (!tell_area(machine, flight, cta, EFFECT_READ, &area))
             return false;
-    } else if (!tell_tile(machine, flight, cta, &a))
+    } else if (!matrix_tell(machine, flight, &cta->shared, &a))
         return false;
     if (mma->scaled && (!tell_scales(machine, flight, cta, made->scale_a_place, made->m) ||
                         !tell_scales(machine, flight, cta, made->scale_b_place, made->n)))
         return false;
     TensorArea d = d_area(mma, made, rank);
-    return tell_tile(machine, flight, cta, &b) &&
+    return matrix_tell(machine, flight, &cta->shared, &b) &&
            tell_area(machine, flight, cta, made->accumulates || made->unknown ? EFFECT_UPDATE : EFFECT_WRITE, &d);
 }
 

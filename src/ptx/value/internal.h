@@ -70,10 +70,6 @@ PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given);
 
 /* ---- meaning.c ---- */
 Meaning meaning_of(const PtxForm *form);
-PtxSpace space_named(Str modifier);
-/* The n-th space that a form names, of its n-th address; PTX_SPACE_UNKNOWN: it names none, or several, but not so many.
- */
-PtxSpace space_of_address(Str form, unsigned index);
 
 /* ---- transfer.c ---- */
 /* Looks at an instruction; changed values are noted. */

@@ -1,7 +1,7 @@
 /* What an instruction's form says beside its operation: the state space that it names, and what a load loads. */
 #include "ptx/value/internal.h"
 
-PtxSpace space_named(Str name) {
+PtxSpace ptx_space_named(Str name) {
     static const struct {
         const char *name;
         PtxSpace space;
@@ -10,18 +10,20 @@ PtxSpace space_named(Str name) {
                   {"local", PTX_SPACE_LOCAL},        {"const", PTX_SPACE_CONST},
                   {"param", PTX_SPACE_PARAM},        {"param::entry", PTX_SPACE_PARAM},
                   {"param::func", PTX_SPACE_PARAM}};
+    if (name.size && name.data[0] == '.')
+        name = (Str){name.data + 1, name.size - 1};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (str_is(name, spaces[i].name))
             return spaces[i].space;
     return PTX_SPACE_UNKNOWN;
 }
 
-PtxSpace space_of_address(Str form, unsigned index) {
+PtxSpace ptx_space_of_form(Str form, unsigned index) {
     PtxSpace first = PTX_SPACE_UNKNOWN;
     unsigned count = 0;
     next_part(&form);
     while (form.size) {
-        PtxSpace space = space_named(next_part(&form));
+        PtxSpace space = ptx_space_named(next_part(&form));
         if (space == PTX_SPACE_UNKNOWN)
             continue;
         if (count++ == index)
@@ -49,7 +51,7 @@ static unsigned number_at_end(Str type) {
 
 Meaning meaning_of(const PtxForm *form) {
     Meaning meaning = {.known = true, .operation = operation_of(form->row, form->text)};
-    meaning.space = space_of_address(form->text, 0);
+    meaning.space = ptx_space_of_form(form->text, 0);
     meaning.uniform = ptx_form_has(form->text, STR("uni"));
     meaning.all = ptx_form_has(form->text, STR("all"));
     if (meaning.operation.evaluator == PTX_EVALUATE_LOAD) {

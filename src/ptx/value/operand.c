@@ -116,7 +116,7 @@ Form ptx_address_form(const PtxValues *values, uint32_t statement, uint32_t oper
     for (uint32_t i = of->first; i < operand; i++)
         index += module->operands[i].kind == PTX_ADDRESS;
     if (origin) {
-        PtxSpace space = space_of_address(module->forms[of->what].text, index);
+        PtxSpace space = ptx_space_of_form(module->forms[of->what].text, index);
         *origin = address_origin(values, space, &module->operands[operand]);
     }
     return address_form(values, &module->operands[operand], block_of_operand(values->flow, operand));

@@ -37,11 +37,9 @@ PtxOrigin operand_origin(const PtxValues *values, const PtxOperand *operand) {
     }
     if (operand->kind == PTX_VARIABLE) {
         Str space = ptx_name(module, module->variables[operand->a].space);
-        if (space.size)
-            space = (Str){space.data + 1, space.size - 1}; /* without its dot */
         if (is_opaque(module, operand->a)) /* what a texture, a sampler or a surface is at, nobody reads */
             return unknown_origin();
-        return (PtxOrigin){.space = space_named(space), .variable = operand->a};
+        return (PtxOrigin){.space = ptx_space_named(space), .variable = operand->a};
     }
     return unknown_origin();
 }
@@ -127,9 +125,7 @@ static PtxOrigin loaded_origin(const PtxValues *values, const PtxOperand *addres
         return unknown_origin();
     const PtxVariable *parameter = &module->variables[address[1].a];
     Str space = parameter->pointer ? ptx_name(module, parameter->pointer_space) : (Str){"", 0};
-    if (space.size)
-        space = (Str){space.data + 1, space.size - 1};
-    return (PtxOrigin){.space = space_named(space), .variable = address[1].a, .generic = true};
+    return (PtxOrigin){.space = ptx_space_named(space), .variable = address[1].a, .generic = true};
 }
 
 /* What is made of addresses in another way is none. */

@@ -94,6 +94,11 @@ typedef struct PtxShares {
 void ptx_count_shares(const PtxValues *values, PtxShares *shares);
 PtxAccessKind ptx_access_kind(const PtxValues *values, const Form *form, const PtxOrigin *origin);
 
+/* That of a modifier, or of a variable's word with its dot; PTX_SPACE_UNKNOWN: it is none. */
+PtxSpace ptx_space_named(Str word);
+/* The n-th space that a form names, of its n-th address; PTX_SPACE_UNKNOWN: it names none, or several, but not so many.
+ */
+PtxSpace ptx_space_of_form(Str form, unsigned index);
 /* "shared". */
 const char *ptx_space_name(PtxSpace space);
 /* For people: each block, and each value with its form (`weir parse --print values K.ptx`). */

@@ -1,6 +1,6 @@
 /* Runs a text of PTX in the machine, for tests: one kernel, a launch as launch files have it, several schedules. */
-#ifndef TESTS_PTX_RUN_H
-#define TESTS_PTX_RUN_H
+#ifndef TESTS_PTX_LAUNCHED_H
+#define TESTS_PTX_LAUNCHED_H
 
 #include "emulate/ptx/schedule.h"
 #include "ptx/reader.h"
