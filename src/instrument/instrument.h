@@ -28,10 +28,10 @@ typedef struct SitePart {
     uint8_t bits;     /* 32 or 64; narrower ones are extended by zeros */
     bool generic;     /* an address that may be generic: it is mapped by the windows of the launch */
     uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
-    int64_t stride;   /* SHAPE_STRIDE: bytes a lane */
-    Form form;        /* SHAPE_TABLE: form_offset says */
+    int64_t stride;   /* PART_STRIDE: bytes a lane */
+    Form form;        /* PART_TABLE: form_offset says */
 } SitePart;
-typedef enum SiteShape { SHAPE_UNIFORM, SHAPE_STRIDE, SHAPE_TABLE } SiteShape;
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE } SiteShape;
 
 typedef struct Site {
     uint32_t number;    /* in the module */

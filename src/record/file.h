@@ -8,6 +8,7 @@
 #define RECORD_FILE_H
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "record/record.h"
 
 #include <stdbool.h>
