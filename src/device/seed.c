@@ -1,0 +1,2 @@
+/* Calls with the cells of the seed. */
+#include "device/view.h"
