@@ -99,7 +99,7 @@ static inline void read_flag(const View *view, const Turn *turn, const Strong *s
         know_all(view, turn);
         return;
     }
-    if (!flag->release || is_own(view, flag->stamp) || !scopes_link(view, flag->stamp, flag->scope))
+    if (!flag->release || !scopes_link(view, flag->stamp, flag->scope))
         return;
     /* Who polls reads the same again and again. */
     bool acquires = strong_acquires(strong);
@@ -107,7 +107,9 @@ static inline void read_flag(const View *view, const Turn *turn, const Strong *s
     if (from_lane(turn->lanes, load32(ACTOR(view->actor, joined)), turn->leader) == memo)
         return;
     Released released = released_by(view, flag->stamp);
-    if (from_lane(turn->lanes, released.scope, turn->leader) < 3)
+    /* Its own counts for what it passed on of others. */
+    bool helps = is_own(view, flag->stamp) ? released.inherited && released.row : released.scope >= 3;
+    if (!from_lane(turn->lanes, helps, turn->leader))
         return;
     uint32_t which = acquires ? VECTOR_KNOWS : VECTOR_OBSERVED, has = acquires ? ACTOR_KNOWS : ACTOR_OBSERVED;
     lock_actor(turn, view->actor);

@@ -19,8 +19,8 @@
  * a weak access, else as GsanScope; 5 to 7 are 2 to 4 of a write that another actor has observed.
  *
  * Cells, of the seed: 24 bytes for each 4 bytes of memory, GsanCell of engine/gsan_cell.h with four readers: epoch 16,
- * thread 12, scope 3, release 1; a lock of 16 bits, and 16 bits that count readers. They have no tag: epochs go on from
- * launch to launch, and the floor of a launch (ShadowActor.floor) says which are before it. */
+ * thread 12, scope 3, release 1; a lock of 16 bits, and 16 bits that count readers. They have no tag: the host clears
+ * them before each launch. */
 #ifndef RECORD_SHADOW_H
 #define RECORD_SHADOW_H
 
@@ -65,7 +65,7 @@ static inline uint32_t shadow_form(uint32_t tag, uint32_t site_bits, uint32_t ep
 typedef struct ShadowActor {
     uint32_t epoch;      /* less 1, of what it does now */
     uint32_t begun;      /* the first one, less 1, of the CTA that has it now */
-    uint32_t floor;      /* seed: the last epoch of earlier launches */
+    uint32_t reserved;
     uint32_t cta;        /* number in the grid of who has it; of a cluster, that of the cluster */
     uint32_t groups;     /* groups of bulk copies that were committed */
     uint32_t complete;   /* and those that were waited for */
@@ -184,5 +184,25 @@ typedef struct ShadowState {
     uint32_t more[6];
     ShadowMap maps[SHADOW_MAPS]; /* 192 */
 } ShadowState;
+
+/* ---- How a launch is laid out ---- */
+
+static inline uint32_t shadow_bits(uint32_t number) {
+    uint32_t bits = 0;
+    for (; number; number >>= 1)
+        bits++;
+    return bits;
+}
+
+/* The form of a launch's stamps: sites have what they need, as long as epochs have 12 bits. `actors`: the largest number
+ * of one; 0: there is no room for so many. */
+static inline uint32_t shadow_split(uint32_t tag, uint32_t actors, uint32_t sites, uint32_t is_clocked) {
+    enum { EPOCHS = 12 };
+    uint32_t actor = shadow_bits(actors), wanted = shadow_bits(sites + 1), epochs = is_clocked ? EPOCHS : 0;
+    if (actor + epochs > SHADOW_STAMP)
+        return 0;
+    uint32_t room = SHADOW_STAMP - actor - epochs, site = wanted < room ? wanted : room;
+    return shadow_form(tag, site, is_clocked ? SHADOW_STAMP - actor - site : 0);
+}
 
 #endif
