@@ -15,7 +15,7 @@ typedef struct Compact {
     uint32_t masks;             /* written, and from bit 16 on read */
 } Compact;
 
-enum { COMPACT_SCOPE = SHADOW_STAMP, COMPACT_TAG = 29, COMPACT_WIDEST = 4, COMPACT_OBSERVED = 3, COMPACT_ALL = 0xffff };
+enum { COMPACT_SCOPE = SHADOW_STAMP, COMPACT_TAG = 29, COMPACT_WIDEST = 4, COMPACT_OBSERVED = 3 };
 
 static inline uint32_t compact_stamp(uint32_t access) {
     return access & ((1u << SHADOW_STAMP) - 1);
@@ -95,7 +95,7 @@ static inline bool compact_put_reader(Compact *cell, uint32_t at, uint32_t reade
     uint32_t other = alone ? 0 : at ? cell->readers[0] : cell->readers[1];
     cell->readers[0] = at ? other : reader;
     cell->readers[1] = at ? reader : other;
-    cell->masks = (cell->masks & COMPACT_ALL) | mask << 16;
+    cell->masks = (cell->masks & 0xffff) | mask << 16;
     return true;
 }
 
@@ -156,7 +156,7 @@ static inline bool compact_record_read(Compact *cell, const View *view, uint32_t
 
 /* A weak write stands for all reads of its bytes that it comes after. */
 static inline void compact_record_write(Compact *cell, const View *view, uint32_t mask) {
-    uint32_t write = view->stamp | view->scope << COMPACT_SCOPE, written = cell->masks & COMPACT_ALL,
+    uint32_t write = view->stamp | view->scope << COMPACT_SCOPE, written = cell->masks & 0xffff,
              read = cell->masks >> 16;
     bool goes_on = compact_is_same(view, cell->write) && compact_raw_scope(cell->write) == view->scope;
     if (!view->scope) {

@@ -72,7 +72,7 @@ struct GpuShadow {
     uint64_t cell_factor; /* bytes of cells for a byte of memory */
     Piece *pieces;
     uint32_t tag;
-    Store state, actors, vectors, entries, ring, buckets, ctas, taken, reports, pairs;
+    Store state, actors, vectors, entries, ring, buckets, ctas, taken, reports, pairs, begun, clusters;
     ShadowState header;
 };
 
@@ -264,8 +264,8 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    Store *stores[] = {&shadow->state,   &shadow->actors, &shadow->vectors, &shadow->entries, &shadow->ring,
-                       &shadow->buckets, &shadow->ctas,   &shadow->taken,   &shadow->reports, &shadow->pairs};
+    Store *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->entries, &shadow->ring,  &shadow->buckets,
+                       &shadow->ctas,  &shadow->taken,  &shadow->reports, &shadow->pairs,   &shadow->begun, &shadow->clusters};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
@@ -341,12 +341,26 @@ static bool make_stores(GpuShadow *shadow, const Plan *plan, void *stream) {
     if (!plan->clocked)
         return true;
     return make_room(shadow, &shadow->actors, slots * sizeof(ShadowActor), stream) &&
-           make_room(shadow, &shadow->vectors, slots * SHADOW_VECTORS * plan->stride, stream) &&
+           make_room(shadow, &shadow->vectors, (slots * SHADOW_VECTORS + 1) * plan->stride, stream) &&
            make_room(shadow, &shadow->entries, slots * plan->ring * sizeof(ShadowEntry), stream) &&
            make_room(shadow, &shadow->ring, slots * plan->ring * plan->stride, stream) &&
            make_room(shadow, &shadow->buckets, SHADOW_BUCKETS * sizeof(ShadowBucket), stream) &&
            make_room(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
-           make_room(shadow, &shadow->taken, 4 * ((slots + 31) / 32), stream);
+           make_room(shadow, &shadow->taken, 4 * ((slots + 31) / 32), stream) &&
+           (!shadow->seed || (make_room(shadow, &shadow->begun, 2 * slots, stream) &&
+                              make_room(shadow, &shadow->clusters, 8 * slots, stream)));
+}
+
+/* CTAs of one cluster are one actor, so each slot is a cluster of its own. The vector behind the last one is zero. */
+static bool number_slots(GpuShadow *shadow, const Plan *plan, void *stream) {
+    static uint64_t numbers[SHADOW_MOST_SLOTS];
+    for (uint32_t i = 0; i < SHADOW_MOST_SLOTS; i++)
+        numbers[i] = i;
+    const Driver *driver = &shadow->driver;
+    return !driver->cuMemsetD8Async(shadow->begun.address, 0, 2 * (uint64_t)plan->slots, stream) &&
+           !driver->cuMemcpyHtoDAsync_v2(shadow->clusters.address, numbers, 8 * (uint64_t)plan->slots, stream) &&
+           !driver->cuMemsetD8Async(shadow->vectors.address + (uint64_t)plan->slots * SHADOW_VECTORS * plan->stride, 0,
+                                    plan->stride, stream);
 }
 
 /* Tags are used again when all have been: nothing with one may be left then. */
@@ -391,7 +405,9 @@ static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShap
                                    .slot_shift = plan->shift,
                                    .tag = shadow->tag,
                                    .random = shadow->tag * 0x9e3779b97f4a7c15u,
-                                   .slot_words = (plan->slots + 31) / 32};
+                                   .slot_words = (plan->slots + 31) / 32,
+                                   .begun = shadow->seed ? shadow->begun.address : 0,
+                                   .clusters = shadow->seed ? shadow->clusters.address : 0};
     uint32_t count = shape->map_count < SHADOW_MAPS ? shape->map_count : SHADOW_MAPS;
     if (count)
         memcpy(shadow->header.maps, shape->maps, count * sizeof *shape->maps);
@@ -406,12 +422,13 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
         return false;
     *problem = "there is not enough memory on the device for clocks and reports";
     if (!make_stores(shadow, &plan, shape->stream) || !next_tag(shadow, shape->stream) ||
-        !clear_launch(shadow, &plan, shape->stream))
+        !clear_launch(shadow, &plan, shape->stream) || (shadow->seed && !number_slots(shadow, &plan, shape->stream)))
         return false;
     uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, mark->sites,
                                  plan.clocked);
+    form = shadow->seed ? shadow_form(shadow->tag, 0, 16) : form;
     *problem = "the grid has more CTAs than a cell can tell apart";
-    if (!form && !shadow->seed)
+    if (!form)
         return false;
     fill_header(shadow, &plan, shape);
     *problem = "the device does not take the launch's block";

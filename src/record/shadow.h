@@ -157,7 +157,7 @@ _Static_assert(sizeof(ShadowReport) == 64, "reports are written by devices");
 /* In global memory; everything behind `counts` is written by the kernel. */
 typedef struct ShadowState {
     uint64_t actors;  /*  0: ShadowActor of each slot */
-    uint64_t vectors; /*  8: SHADOW_VECTORS of each slot, `stride` bytes each, of 16-bit epochs */
+    uint64_t vectors; /*  8: SHADOW_VECTORS of each slot, `stride` bytes each, of 16-bit epochs; then one of zeros */
     uint64_t entries; /* 16: ShadowEntry, [slot][ring] */
     uint64_t ring;    /* 24: [slot][ring], `stride` bytes each */
     uint64_t buckets; /* 32: SHADOW_BUCKETS of ShadowBucket, zero */
@@ -173,7 +173,9 @@ typedef struct ShadowState {
     uint32_t tag;     /* 92: as in the launch */
     uint64_t random;  /* 96 */
     uint32_t slot_words; /* 104: of `taken` */
-    uint32_t reserved[5];
+    uint32_t reserved;
+    uint64_t begun;    /* 112: seed: first epoch of the CTA that a slot has now, 16 bits each */
+    uint64_t clusters; /* 120: seed: a number of its own for each slot, 64 bits each */
     /* by the kernel */
     uint32_t trouble, trouble_site; /* 128 */
     uint32_t report_count;          /* 136: asked for */

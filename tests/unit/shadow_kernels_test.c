@@ -124,7 +124,8 @@ static void check_case(const Case *c, bool seed) {
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
         if (getenv("SHADOW_VERBOSE"))
             fprintf(stderr, "%s, %zu\n", c->name, i);
-        shadowed_go(&s, c->ctas, c->threads, 0, &schedules[i]);
+        /* A fifth reader of a word changes its cell with each poll, and the machine does not see that it spins. */
+        shadowed_go(&s, seed && c->ctas > 4 ? 4 : c->ctas, c->threads, 0, &schedules[i]);
         const ShadowState *state = &shadowed_left(&s)->state;
         if (state->trouble)
             fail_msg("%s: trouble %#x at site %u", c->name, state->trouble, state->trouble_site);
@@ -142,7 +143,15 @@ static void finds_races(void **state) {
         check_case(&cases[i], false);
 }
 
+/* The cells of the seed are of words: what is narrower than one is not told apart. */
+static void finds_races_in_words(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(cases[i].name, "bytes beside each other"))
+            check_case(&cases[i], true);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_races)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_races), cmocka_unit_test(finds_races_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,9 @@ enum {
 typedef struct ShadowedState {
     ShadowState state;
     ShadowActor actors[SHADOWED_SLOTS];
-    uint8_t vectors[SHADOWED_SLOTS * SHADOW_VECTORS * SHADOWED_STRIDE];
+    uint8_t vectors[(SHADOWED_SLOTS * SHADOW_VECTORS + 1) * SHADOWED_STRIDE];
+    uint16_t begun[SHADOWED_SLOTS];
+    uint64_t clusters[SHADOWED_SLOTS];
     ShadowEntry entries[SHADOWED_SLOTS * SHADOWED_RING];
     uint8_t ring[SHADOWED_SLOTS * SHADOWED_RING * SHADOWED_STRIDE];
     ShadowBucket buckets[SHADOW_BUCKETS];
@@ -68,14 +70,19 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                                     .threads = threads,
                                     .slot_shift = shift,
                                     .tag = s->tag,
-                                    .slot_words = (slots + 31) / 32};
+                                    .slot_words = (slots + 31) / 32,
+                                    .random = 1,
+                                    .begun = s->seed ? STATE_FIELD(begun) : 0,
+                                    .clusters = s->seed ? STATE_FIELD(clusters) : 0};
+    for (uint32_t i = 0; i < SHADOWED_SLOTS; i++)
+        s->state->clusters[i] = i;
     bool clocked = (s->flags & SHADOW_MARK_CLOCKED) != 0;
-    uint32_t site_bits = 8, actor_bits = 7 + shift;
+    uint32_t site_bits = s->seed ? 0 : 8, actor_bits = 7 + shift, epoch_bits = SHADOW_STAMP - site_bits - actor_bits;
     s->block = (ShadowLaunch){.real = SHADOWED_REAL,
                               .bytes = SHADOWED_BYTES,
                               .cells = SHADOWED_CELLS,
                               .state = SHADOWED_STATE,
-                              .form = shadow_form(s->tag, site_bits, clocked ? SHADOW_STAMP - site_bits - actor_bits : 0),
+                              .form = shadow_form(s->tag, site_bits, s->seed ? 16 : clocked ? epoch_bits : 0),
                               .cluster = 1};
 }
 
