@@ -22,6 +22,8 @@ typedef enum RecordingSection {
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
     RECORDING_FIRST,      /* chunks, one for each warp */
     RECORDING_MORE,       /* chunks */
+    RECORDING_UNSEEN,     /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                             beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -62,7 +64,11 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
+    Str unseen;                     /* sentences, each with a zero behind it */
 } Recording;
+
+/* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */
+#define RECORDING_ENDING ".weirrec"
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
