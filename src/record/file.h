@@ -22,8 +22,8 @@ typedef enum RecordingSection {
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
     RECORDING_FIRST,      /* chunks, one for each warp */
     RECORDING_MORE,       /* chunks */
-    RECORDING_UNSEEN,     /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
-                             beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
+    RECORDING_UNSEEN, /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                         beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -44,7 +44,7 @@ typedef struct RecordingLaunch {
     uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
     uint32_t dropped;
     uint32_t sample_mask, sample_value;
-    uint64_t shared_window, local_window;
+    uint64_t shared_window, local_window, param_window;
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;

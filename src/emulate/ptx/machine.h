@@ -289,6 +289,13 @@ typedef struct PtxMachine {
     unsigned world;    /* what is not known is chosen; worlds differ in how */
     bool immediate;    /* what is asynchronous lands when it is issued */
     bool step_visible; /* a turn ends before each visible instruction but the first */
+    /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
+    bool plays;
+    bool unlisted;      /* plays: there is global memory that the launch does not list */
+    PtxBlock *anywhere; /* that; NULL: there is none */
+    uint32_t stores;    /* plays: lanes of an atomic that store */
+    const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
+    uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
     PtxUnset *unset;
@@ -371,8 +378,8 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
-/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of a
- * lane to those of the next. */
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of
+ * a lane to those of the next. */
 uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
