@@ -42,7 +42,7 @@ libraries = -ljansson $(if $(zstd),-lzstd) -lm
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
 # What goes into other people's programs is a library of its own.
-capture_sources := $(filter src/exec/%,$(sources))
+capture_sources := $(filter-out src/exec/gpu_%,$(filter src/exec/%,$(sources)))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
 library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
 
