@@ -8,6 +8,7 @@
 
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
+#include "exec/gpu_hang.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
 
@@ -19,6 +20,7 @@ extern pthread_mutex_t gpu_mutex;
 
 typedef struct GpuOptions {
     const char *folder;           /* NULL: nothing is recorded */
+    const char *texts;            /* a folder with PTX that was instrumented by ptxas' wrapper, by its hash */
     uint64_t launches;            /* that are recorded of those of a kernel that are equal in shape and numbers */
     uint64_t sample;              /* about so many CTAs of a launch; 0: all */
     uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has */
@@ -49,6 +51,8 @@ struct GpuModule {
     bool excluded;           /* the options want none of its kernels */
     const char *why;         /* it was not instrumented: one sentence */
     GpuKernel *kernels;
+    const RecordShape *shapes; /* of its sites, made when a launch is watched */
+    uint32_t site_count;
 };
 
 typedef struct GpuParameter {
@@ -126,7 +130,7 @@ typedef struct GpuContext {
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
     Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
-    size_t flying;                 /* flights that are not given back yet */
+    size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
     unsigned tag;           /* of the last launch */
     void *staging;          /* pinned: where records come to */
     uint64_t staging_bytes;
@@ -138,6 +142,8 @@ typedef struct GpuContext {
 GpuContext *gpu_context(void);
 /* A context is about to be destroyed: what it has of ours is written, and forgotten. */
 void gpu_context_ends(Handle context);
+/* Waits for all contexts, for so long; whether everything was written. */
+bool gpu_settle_all(uint64_t nanoseconds);
 /* The same for what runs on a device, before its primary context may end; and after that. */
 void gpu_device_settle(int device);
 void gpu_device_ended(int device, bool surely);
@@ -164,11 +170,14 @@ typedef struct GpuFlight {
     uint8_t *parameters;
     RecordingMemory *memory;
     size_t memory_count;
-    uint64_t made_at; /* nanoseconds of a clock of the host: it was handed to the driver */
+    HangLaunch watched; /* if there is a limit to its waits */
+    uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
 } GpuFlight;
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
 Result gpu_launch(const SeenLaunch *launch);
+/* Launches so far, recorded or not. */
+uint64_t gpu_launches(void);
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */
@@ -176,6 +185,9 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 bool flight_made(GpuFlight *flight, Handle stream);
+/* The event behind it, and how long the kernel took once that has come. */
+Handle flight_ended(const GpuFlight *flight);
+uint64_t flight_nanoseconds(const GpuFlight *flight);
 /* Its memory, which is all zero again, and its slot are free. The mutex is held. */
 void flight_land(GpuFlight *flight);
 void flight_free(GpuFlight *flight);
@@ -186,11 +198,24 @@ void flight_free(GpuFlight *flight);
 void drain_add(GpuFlight *flight);
 /* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
 bool drain_one(GpuContext *context);
-/* Waits until all flights of a context have ended and are written. */
+/* Waits until all flights of a context have ended and are written; or for so long, and whether they are. */
 void drain_all(GpuContext *context);
+bool drain_until(GpuContext *context, uint64_t nanoseconds);
+/* What is in the air is not waited for any more. */
+void drain_lost(void);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);
+
+/* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
+
+/* Right after it was made; `recording` is all that is known of it before it ends. */
+void gpu_watch(GpuFlight *flight, Recording recording);
+
+/* ---- Beginning and end (gpu_finish.c) ------------------------------------------------------------ */
+
+/* The program uses the device: from here on it has to be said how that ended. */
+void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
 

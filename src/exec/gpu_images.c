@@ -1,6 +1,6 @@
 /* An image that the program loads, to one that records: the PTX in it is instrumented and compiled by the driver. One
  * that was instrumented before, by the wrapper of Triton's ptxas (cli/ptxas.c), says so by its mark, and its text lies
- * in the folder. */
+ * in a folder. */
 #include "exec/gpu.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
@@ -85,7 +85,7 @@ static void take_mark(GpuModule *module, const Mark *mark) {
 /* Of an image that the wrapper made. */
 static bool take_marked(GpuModule *module, const Mark *mark) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->folder, (unsigned long long)mark->hash);
+    snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)mark->hash);
     char *text = module_read(path);
     if (!text)
         return because(module, "it was instrumented in another run, whose PTX is not there");

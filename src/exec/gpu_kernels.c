@@ -66,6 +66,7 @@ static Known *remember(Handle handle, Handle owner, GpuModule *module) {
 
 void gpu_loaded(Handle handle, GpuModule *module) {
     pthread_mutex_lock(&gpu_mutex);
+    gpu_begin();
     remember(handle, handle, module);
     pthread_mutex_unlock(&gpu_mutex);
 }

@@ -8,6 +8,11 @@
 enum { PARAMETER_BYTES = 1 << 15, OUT_OF_MEMORY = 2, MOST_DIFFERENT = 100 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t launches;
+
+uint64_t gpu_launches(void) {
+    return launches;
+}
 
 /* ---- Parameters ---------------------------------------------------------------------------------- */
 
@@ -183,6 +188,7 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
     pthread_mutex_lock(&gpu_mutex);
+    launches++;
     GpuKernel *kernel = instrumented(launch);
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;

@@ -12,6 +12,8 @@ static GpuOptions options;
 static void read_options(void) {
     const char *folder = getenv("WEIR_RECORD");
     options.folder = folder && *folder ? strdup(folder) : NULL;
+    options.texts = getenv("WEIR_RECORD_PTX");
+    options.texts = options.texts ? options.texts : "";
     options.launches = folder_number("WEIR_RECORD_LAUNCHES", EQUAL_LAUNCHES);
     options.sample = folder_number("WEIR_RECORD_SAMPLE", 0);
     options.memory = folder_number("WEIR_RECORD_MEMORY", 0);

@@ -118,6 +118,13 @@ void gpu_context_ends(Handle handle) {
     pthread_mutex_unlock(&gpu_mutex);
 }
 
+bool gpu_settle_all(uint64_t nanoseconds) {
+    bool all = true;
+    for (GpuContext *context = contexts; context; context = context->next)
+        all &= drain_until(context, nanoseconds);
+    return all;
+}
+
 void gpu_device_settle(int device) {
     pthread_mutex_lock(&gpu_mutex);
     for (GpuContext *context = contexts; context; context = context->next)
