@@ -44,7 +44,7 @@ typedef struct RecordingLaunch {
     uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
     uint32_t dropped;
     uint32_t sample_mask, sample_value;
-    uint64_t shared_window, local_window;
+    uint64_t shared_window, local_window, param_window;
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;

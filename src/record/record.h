@@ -92,7 +92,8 @@ typedef struct RecordLaunch {
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
     uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
     uint32_t sample_value;  /* 76 */
-    uint64_t reserved[6];   /* 80 */
+    uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
+    uint64_t reserved[5];   /* 88 */
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
 
