@@ -107,7 +107,8 @@ uint64_t gpu_unseen_count(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 
-enum { GPU_FLIGHTS = 256 }; /* at once, in a context */
+enum { GPU_FLIGHTS = 256 };     /* at once, in a context */
+enum { GPU_ALIGN = 1 << 16 }; /* of pieces; the largest that a chunk may be */
 
 /* What host and device both see of a launch; in pinned memory. */
 typedef struct GpuSlot {

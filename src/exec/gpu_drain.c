@@ -98,6 +98,7 @@ static bool take_block(GpuFlight *flight) {
     launch->dropped = after->dropped;
     launch->shared_window = after->shared_window;
     launch->local_window = after->local_window;
+    launch->param_window = after->param_window;
     launch->nanoseconds = flight_nanoseconds(flight);
     return true;
 }
@@ -108,8 +109,9 @@ static void *take_chunks(GpuFlight *flight, uint64_t bytes, bool *pinned) {
     Handle stream = flight->context->behind;
     void *to = staging(flight->context, bytes, pinned);
     bool good = to && driver->copy_from(to, flight->first, bytes, stream) == 0;
+    uint64_t chunk = flight->launch.chunk, last = flight->more + flight->more_count * chunk;
     good &= driver->set_bytes(flight->block, 0, flight->first - flight->block + bytes, stream) == 0 &&
-            driver->stream_wait(stream) == 0;
+            driver->set_bytes(last, 0, chunk, stream) == 0 && driver->stream_wait(stream) == 0;
     if (good)
         return to;
     if (!*pinned)

@@ -58,7 +58,7 @@ static bool mark_in(const char *file, size_t bytes, const Elf64_Shdr *sections, 
                                : part(file, bytes, section->sh_offset + symbol->st_value, sizeof *mark);
         if (data)
             memcpy(mark, data, sizeof *mark);
-        return data && mark->abi == 1;
+        return data && mark->abi == 1 && mark->chunk && mark->chunk <= GPU_ALIGN;
     }
     return false;
 }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { NAME_BYTES = 256, ALIGN = 1 << 12, LEAST_ARENA = 1 << 22, SHARE = 16 };
+enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, SHARE = 16 };
 
 struct GpuPiece {
     GpuPiece *next;
@@ -23,8 +23,8 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : total / SHARE;
     if (wanted > free_bytes / 2)
         wanted = free_bytes / 2;
-    for (wanted = wanted / ALIGN * ALIGN; wanted >= LEAST_ARENA; wanted = wanted / 2 / ALIGN * ALIGN)
-        if (driver->allocate(&context->arena, wanted) == 0)
+    for (wanted = wanted / GPU_ALIGN * GPU_ALIGN; wanted >= LEAST_ARENA; wanted = wanted / 2 / GPU_ALIGN * GPU_ALIGN)
+        if (driver->allocate(&context->arena, wanted + GPU_ALIGN) == 0)
             break;
     GpuPiece *piece = wanted >= LEAST_ARENA ? calloc(1, sizeof *piece) : NULL;
     if (!piece)
@@ -32,6 +32,7 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     *piece = (GpuPiece){.bytes = wanted};
     context->pieces = piece;
     context->arena_bytes = wanted;
+    context->arena = (context->arena + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
     return driver->set_bytes(context->arena, 0, wanted, context->behind) == 0 &&
            driver->stream_wait(context->behind) == 0;
 }
@@ -42,11 +43,16 @@ static bool make_off(GpuContext *context, const GpuDriver *driver) {
     DevicePointer block;
     if (driver->allocate_host((void **)&context->slots, GPU_FLIGHTS * sizeof(GpuSlot), HOST_PORTABLE | HOST_MAPPED) !=
             0 ||
-        driver->allocate(&block, ALIGN + tickets) != 0)
+        driver->allocate(&block, 3 * GPU_ALIGN + tickets) != 0)
         return false;
     memset(context->slots, 0, GPU_FLIGHTS * sizeof(GpuSlot));
-    context->slots[0].block = (RecordLaunch){.tag = 1u << 24, .tickets = block + ALIGN, .sample_value = 1};
-    if (driver->set_bytes(block + ALIGN, 0, tickets, context->behind) != 0 ||
+    block = (block + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN; /* then a chunk for all, and the tickets */
+    context->slots[0].block = (RecordLaunch){.first = block + GPU_ALIGN,
+                                             .more = block + GPU_ALIGN,
+                                             .tag = 1u << 24,
+                                             .tickets = block + 2 * GPU_ALIGN,
+                                             .sample_value = 1};
+    if (driver->set_bytes(block + 2 * GPU_ALIGN, 0, tickets, context->behind) != 0 ||
         driver->copy_to(block, &context->slots[0].block, sizeof(RecordLaunch), context->behind) != 0 ||
         driver->stream_wait(context->behind) != 0)
         return false;
@@ -151,8 +157,8 @@ void gpu_device_ended(int device, bool surely) {
 
 DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint64_t *bytes) {
     GpuPiece *best = NULL;
-    least = (least + ALIGN - 1) / ALIGN * ALIGN;
-    most = (most + ALIGN - 1) / ALIGN * ALIGN;
+    least = (least + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
+    most = (most + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
     for (GpuPiece *piece = context->pieces; piece; piece = piece->next) /* the smallest that has all, else the largest */
         if (!piece->taken && piece->bytes >= least &&
             (!best || (best->bytes < most ? piece->bytes > best->bytes
