@@ -118,6 +118,15 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* What a warp looked at last that others may change: memory, by a strong access, or an mbarrier that was not complete.
+ */
+typedef struct Look {
+    const PtxCode *code; /* NULL: at nothing */
+    PtxSpot spot;        /* block NULL: an mbarrier */
+    uint32_t bytes;
+    uint64_t place; /* of the mbarrier */
+} Look;
+Look history_look(const History *history, const PtxWarp *warp);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
 /* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order
