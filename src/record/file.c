@@ -4,7 +4,12 @@
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
-enum { SECTIONS = RECORDING_MORE + 1, LARGEST_CHUNK = 1 << 24, SMALLEST_CHUNK = 4 * RECORD_UNIT, MOST_THREADS = 1024 };
+enum {
+    SECTIONS = RECORDING_UNSEEN + 1,
+    LARGEST_CHUNK = 1 << 24,
+    SMALLEST_CHUNK = 4 * RECORD_UNIT,
+    MOST_THREADS = 1024
+};
 
 typedef struct SectionHead {
     uint32_t kind, zero;
@@ -86,9 +91,7 @@ static const char *read_launch(Recording *recording, const Section *section) {
     const uint8_t *at = section->at + sizeof recording->launch, *end = section->at + section->bytes;
     recording->kernel = take_name(&at, end);
     recording->device = take_name(&at, end);
-    if (!recording->kernel || !recording->device)
-        return "the recording does not name its kernel";
-    return launch_problem(&recording->launch);
+    return recording->kernel && recording->device ? NULL : "the recording does not name its kernel";
 }
 
 static const char *read_chunks(Recording *recording, const Section *first, const Section *more) {
@@ -120,24 +123,40 @@ static const char *read_memory(Recording *recording, const Section *section, Are
     return NULL;
 }
 
+static const char *read_unseen(Recording *recording, const Section *section) {
+    if (section->bytes && section->at[section->bytes - 1])
+        return "the recording's list of what was not looked at is cut off";
+    recording->unseen = (Str){(const char *)section->at, (size_t)section->bytes};
+    return NULL;
+}
+
+/* Of a kernel that was recorded. */
+static const char *read_recorded(Recording *recording, const Section *sections, Arena *arena) {
+    const char *problem = launch_problem(&recording->launch);
+    if (!problem && !sections[RECORDING_PTX].bytes)
+        problem = "the recording has no PTX";
+    if (!problem)
+        problem = read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
+    if (!problem)
+        problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
+    recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
+    recording->parameters = sections[RECORDING_PARAMETERS].at;
+    recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
+    return problem;
+}
+
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     Section sections[SECTIONS] = {0};
     *recording = (Recording){0};
     *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording";
     if (!*problem)
         *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
-    if (!*problem && !sections[RECORDING_PTX].bytes)
-        *problem = "the recording has no PTX";
     if (!*problem)
-        *problem = read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
-    if (!*problem)
-        *problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
-    if (*problem)
-        return false;
-    recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
-    recording->parameters = sections[RECORDING_PARAMETERS].at;
-    recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
-    return true;
+        *problem = read_unseen(recording, &sections[RECORDING_UNSEEN]);
+    bool alone = sections[RECORDING_UNSEEN].there && !sections[RECORDING_PTX].there;
+    if (!*problem && !alone)
+        *problem = read_recorded(recording, sections, arena);
+    return !*problem;
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
@@ -169,14 +188,20 @@ static bool write_launch(FILE *to, const Recording *recording) {
            write_bytes(to, device, second) && end_section(to, bytes);
 }
 
-bool recording_write(FILE *to, const Recording *recording) {
+static bool write_recorded(FILE *to, const Recording *recording) {
     size_t chunk = recording->launch.chunk;
-    return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
-           write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
+    return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&
            write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
-           write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk) &&
+           write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+}
+
+bool recording_write(FILE *to, const Recording *recording) {
+    return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
+           (!recording->ptx.size || write_recorded(to, recording)) &&
+           (!recording->unseen.size ||
+            write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
            begin_section(to, RECORDING_END, 0) && fflush(to) == 0;
 }

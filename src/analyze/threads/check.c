@@ -176,7 +176,7 @@ static bool is_wrong(PtxEnd end) {
 }
 
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
-static void tell_stop(ThreadsCheck *check, const PtxCode *code) {
+void runs_tell_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
                       "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
@@ -189,11 +189,11 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
         return true;
     case PTX_END_STUCK:
         if (threads_blocked(check, &run->schedule, run->world))
-            tell_stop(check, NULL);
+            runs_tell_stop(check, NULL);
         return false;
     case PTX_END_FAULT:
         if (threads_fault(check, &run->schedule, run->world))
-            tell_stop(check, machine->fault.code);
+            runs_tell_stop(check, machine->fault.code);
         return false;
     case PTX_END_UNKNOWN:
         threads_unmodeled(check);
@@ -230,7 +230,7 @@ static void doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t coun
 }
 
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
+uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     if (check->machine->guess_count > 1) {
@@ -246,7 +246,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch 
     return count;
 }
 
-static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
+PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     const char *problem = "";
     PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
@@ -264,13 +264,13 @@ static void run_worlds(ThreadsCheck *check) {
     bool single = check->machine->guess_count == 1;
     for (unsigned world = 1; world < WORLDS; world++) {
         ThreadsRun run = {.world = world};
-        PtxWatch *watch = watch_new(check, false);
+        PtxWatch *watch = runs_watch(check, false);
         PtxEnd end = runs_make(check, &run, watch);
         single &= check->machine->guess_count <= 1;
         uint32_t count = 0;
         const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
         if (single)
-            (void)tell_races(check, &run, watch, 0);
+            (void)runs_tell_races(check, &run, watch, 0);
         else
             doubt_races(check, races, count);
         if (is_wrong(end) && !single)
@@ -328,7 +328,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
         PtxEnd end = runs_make(check, &run, watch);
         machine->budget = budget;
         spent += machine->used;
-        told = tell_races(check, &run, watch, told);
+        told = runs_tell_races(check, &run, watch, told);
         if (is_wrong(end) && !judge_other(check, &run, end))
             return;
     }
@@ -344,7 +344,7 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
-        told = tell_races(check, &run, watch, told);
+        told = runs_tell_races(check, &run, watch, told);
         if (!judge_other(check, &run, end))
             return;
     }
@@ -360,7 +360,7 @@ static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
     Audience *audience = to;
     ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
     end_run(audience);
-    audience->told = tell_races(audience->check, &run, audience->watch, audience->told);
+    audience->told = runs_tell_races(audience->check, &run, audience->watch, audience->told);
     if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
         return ptx_watch_problem(audience->watch) != NULL;
     audience->wrong = !judge(audience->check, &run, end);
@@ -424,13 +424,13 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
-        *watch = watch_new(check, false);
+        *watch = runs_watch(check, false);
         end = runs_make(check, run, *watch);
     }
     return end;
 }
 
-static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
+void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
     *verdict_launch(check->verdict) =
         (LaunchRun){.text = launch->text,
                     .chosen = launch->chosen,
@@ -467,7 +467,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         check_with_data(check, launch);
         return;
     }
-    uint32_t told = tell_races(check, &first, watch, 0);
+    uint32_t told = runs_tell_races(check, &first, watch, 0);
     threads_unset(check, &first);
     threads_overwrite(check, &first);
     threads_guesses(check);
@@ -487,14 +487,14 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
-    add_launch(check, launch);
+        run_all(check, launch, runs_watch(check, false));
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
 /* ---- A kernel ------------------------------------------------------------------------------------ */
 
-static bool prepare(ThreadsCheck *check, const char **problem) {
+bool runs_prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
     if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
         return false;
@@ -514,14 +514,14 @@ static void replay(ThreadsCheck *check) {
     launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
-        PtxWatch *watch = watch_new(check, run.schedule.explored);
+        PtxWatch *watch = runs_watch(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
-        (void)tell_races(check, &run, watch, 0);
+        (void)runs_tell_races(check, &run, watch, 0);
         threads_unset(check, &run);
         threads_overwrite(check, &run);
         (void)judge(check, &run, end);
     }
-    add_launch(check, launch);
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
@@ -592,7 +592,7 @@ static void check_launches(ThreadsCheck *check) {
 
 static void check_kernel(ThreadsCheck *check) {
     const char *problem = "";
-    if (!prepare(check, &problem))
+    if (!runs_prepare(check, &problem))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
     else if (check->options->trail)
         replay(check);
@@ -601,7 +601,7 @@ static void check_kernel(ThreadsCheck *check) {
 }
 
 /* Calls `work`, and frees what the check holds if an arena is exhausted. */
-static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
+void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     jmp_buf here, *outer = check->verdict->arena->exhausted;
     arena_init(&check->arena, program_budget);
     if (setjmp(here)) {
@@ -623,7 +623,7 @@ static void check_same(ThreadsCheck *check) {
     const PtxLaunch *like = check->launch;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem = "";
-    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+    if (!runs_prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
@@ -635,7 +635,7 @@ static void check_same(ThreadsCheck *check) {
     for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
         launch->buffers[i].chosen = like->buffers[i].chosen;
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
+        run_all(check, launch, runs_watch(check, false));
     runs_close(check);
 }
 
@@ -650,7 +650,7 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
                           .launch = launch,
                           .completed = check->completed};
     memcpy(again.doubts, check->doubts, sizeof again.doubts);
-    with_arena(&again, check_same);
+    runs_with_arena(&again, check_same);
     memcpy(check->doubts, again.doubts, sizeof again.doubts);
     check->completed = again.completed;
     check->runs += again.runs;
@@ -669,6 +669,6 @@ static void doubt_unset(Verdict *verdict) {
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
-    with_arena(&check, check_kernel);
+    runs_with_arena(&check, check_kernel);
     doubt_unset(verdict);
 }

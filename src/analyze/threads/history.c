@@ -43,6 +43,10 @@ bool history_any(const History *history) {
     return history->count > 0;
 }
 
+bool history_near(const History *history, uint64_t begin, uint64_t end) {
+    return begin < history->high && end > history->low;
+}
+
 Overwrite history_overwrite(const History *history) {
     return history->overwrite;
 }

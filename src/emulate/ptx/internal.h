@@ -205,6 +205,8 @@ typedef struct Access {
     uint32_t align;
 } Access;
 
+/* That of a load or store of memory; NULL: it is none. */
+const Access *access_plain(const PtxCode *code);
 /* From the form and the effects; false: it is no single access. */
 bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access);
 /* The i-th element of the data: a member of a vector, or the whole. */

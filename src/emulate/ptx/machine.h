@@ -290,6 +290,13 @@ typedef struct PtxMachine {
     unsigned world;    /* what is not known is chosen; worlds differ in how */
     bool immediate;    /* what is asynchronous lands when it is issued */
     bool step_visible; /* a turn ends before each visible instruction but the first */
+    /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
+    bool plays;
+    bool unlisted;      /* plays: there is global memory that the launch does not list */
+    PtxBlock *anywhere; /* that; NULL: there is none */
+    uint32_t stores;    /* plays: lanes of an atomic that store */
+    const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
+    uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
     PtxUnset *unset;
