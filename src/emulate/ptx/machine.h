@@ -284,7 +284,8 @@ typedef struct PtxMachine {
     uint32_t flight_count, flight_capacity, next_sequence;
     uint64_t budget, used; /* instructions of groups */
     uint64_t thread_instructions;
-    uint64_t changes;  /* of memory and barriers: what others may notice */
+    uint64_t changes;  /* of memory and mbarriers: what others may notice */
+    uint64_t meetings; /* at barriers of threads, which are afterwards as they were before */
     uint64_t clock;    /* instructions so far: what %clock gives, marked as not known */
     unsigned world;    /* what is not known is chosen; worlds differ in how */
     bool immediate;    /* what is asynchronous lands when it is issued */
