@@ -239,24 +239,22 @@ class Recorder:
         self.host = device.pinned(64) if hang_after else 0
         if self.host:
             ctypes.memset(self.host, 0, 64)
-        self.clear(None)
+        self.dirty = self.more_count * self.chunk  # bytes of further chunks that launches may have written
 
     def clear(self, stream):
-        for address, size in ((self.first, self.first_bytes), (self.more, self.more_count * self.chunk), (self.tickets, TICKETS)):
-            self.device.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_uint8(0), ctypes.c_size_t(size), stream)
+        """What a launch gets is all zero: what an earlier one left could be taken for its own."""
+        for address, size in ((self.first, self.first_bytes), (self.more, self.dirty), *([(self.tickets, TICKETS)] if self.own_tickets else [])):
+            if size:
+                self.device.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_uint8(0), ctypes.c_size_t(size), stream)
 
     def block(self, slot, stream):
         """Queues what a launch with this slot needs; the address that it is given."""
-        self.tag += 1
-        if self.tag == 256:
-            self.clear(stream)
-            self.tag = 1
+        self.tag = self.tag % 255 + 1
+        self.clear(stream)
         data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, self.tickets, self.hang_after, self.host, 0, 0, 0, 0)
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
-        if self.own_tickets:
-            self.device.call("cuMemsetD8Async", ctypes.c_uint64(self.tickets), ctypes.c_uint8(0), ctypes.c_size_t(TICKETS), stream)
         return at
 
     def read(self, address, size):
@@ -267,6 +265,10 @@ class Recorder:
         names = ("first", "more", "more_count", "next", "dropped", "tag", "tickets", "hang_after", "host", "shared_window", "local_window", "sample_mask",
                  "sample_value")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
+
+    def settle(self):
+        """After a launch has ended: others will use about as many further chunks."""
+        self.dirty = min(self.more_count * self.chunk, self.used(self.after(0)) * 2 + (1 << 20))
 
     def used(self, block):
         """Bytes of further chunks that hold something."""
