@@ -14,6 +14,7 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128 };
 typedef struct RecordShape {
     uint8_t parts;
     bool ticketed;
+    bool holds;    /* a barrier of threads: who comes to it stands there until the others come */
     uint16_t wide; /* parts of 64 bits: a mask */
 } RecordShape;
 

@@ -1,16 +1,20 @@
 /* The machine of PTX against a GPU: runs the launches of tests/machine/NAME.json, and compares the memory that they
  * leave with NAME.out, which a GPU has left (README.md).
  *
- *     machine [--gear slice] [--time] FILE.json...
+ *     machine [--gear slice] [--time] [--record] FILE.json...
  *
  * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the thread-instructions
- * and seconds of each. The last line is `N passed, N failed`. */
+ * and seconds of each. With --record the kernels are instrumented before they are run; and the chunks that they leave have to
+ * be well-formed (tests/record/walk.h). The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
 #include "emulate/ptx/tensormap.h"
 #include "emulate/ptx/slice.h"
+#include "instrument/instrument.h"
 #include "machine/expand.h"
 #include "ptx/reader.h"
+#include "record/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,13 +25,14 @@ enum { BUDGET = 400000000 };
 typedef struct Recorded {
     const char *path; /* without its end */
     PtxModule module;
+    Sites sites; /* with --record: of the module before */
     json_t *cases;
     char **lines; /* of NAME.out */
     size_t line_count;
 } Recorded;
 
 static unsigned passed, failed;
-static bool slice, timed;
+static bool slice, timed, recording;
 
 static void verdict(const Recorded *file, const char *name, const char *problem) {
     if (problem)
@@ -168,6 +173,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
     json_object_del(copy, "name");
     json_object_del(copy, "tolerance");
     expand(copy);
+    if (recording)
+        json_array_append_new(json_object_get(copy, "args"), json_integer(0));
     char *text = json_dumps(copy, JSON_COMPACT);
     Source *source = source_copy(file->path, text, strlen(text));
     Arena arena;
@@ -192,11 +199,12 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         PtxProgram *program = ptx_program(&arena, &file->module, kernel, SIZE_MAX, &problem);
         if (program && slice && !ptx_slice(program, SIZE_MAX, &problem))
             program = NULL;
-        if (program && ptx_launch_bind(&arena, program, &given, launch, &problem))
+        if (program && ptx_launch_bind(&arena, program, &given, launch, &problem) &&
+            (!recording || add_recording(&arena, program, launch, file->sites.chunk, &problem)))
             machine = ptx_machine(program, launch, slice ? GEAR_SLICE : GEAR_DATA, &problem);
     }
     if (machine) {
-        PtxSchedule schedule = {.kind = SCHEDULE_EAGER};
+        PtxSchedule schedule = {.kind = recording ? SCHEDULE_RANDOM : SCHEDULE_EAGER};
         machine->budget = BUDGET;
         clock_gettime(CLOCK_MONOTONIC, &begin);
         PtxEnd end = ptx_schedule_run(machine, &schedule);
@@ -205,6 +213,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
             problem = why_it_ended(machine, end);
         else if (!slice && !timed)
             problem = compare_all(file, machine, original, name);
+        if (recording && !problem)
+            problem = walk_recording(machine, &file->sites);
         if (timed)
             printf("%s\t%llu thread-instructions\t%.6f s\n", name, (unsigned long long)machine->thread_instructions,
                    (double)(over.tv_sec - begin.tv_sec) + (double)(over.tv_nsec - begin.tv_nsec) / 1e9);
@@ -230,6 +240,23 @@ static bool read_lines(Recorded *file, Source *out) {
     return true;
 }
 
+/* The module with records in it, in place of the module. */
+static bool instrument_file(Recorded *file, Source **ptx, const char **problem) {
+    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    Diagnostics diagnostics = {0};
+    Text text = {0};
+    if (!instrument_sites(&file->sites, &file->module, &options, problem) ||
+        !instrument(&file->module, &options, &text, problem))
+        return false;
+    Source *instrumented = source_copy((*ptx)->name, text.data, text.size);
+    text_free(&text);
+    ptx_free(&file->module);
+    source_free(*ptx);
+    *ptx = instrumented;
+    *problem = "the instrumented PTX cannot be read";
+    return ptx_read(&file->module, instrumented, true, &diagnostics);
+}
+
 static void run_file(const char *path) {
     char name[512], buffer[600];
     const char *problem = NULL;
@@ -246,12 +273,18 @@ static void run_file(const char *path) {
         verdict(&file, "", file.cases ? problem ? problem : "the PTX cannot be read" : error.text);
         return;
     }
+    if (recording && !instrument_file(&file, &ptx, &problem)) {
+        verdict(&file, "", problem);
+        return;
+    }
     size_t index;
     json_t *each;
     json_array_foreach(file.cases, index, each) {
         const char *title = json_string_value(json_object_get(each, "name"));
         verdict(&file, title, run_case(&file, each, title));
     }
+    if (recording)
+        instrument_sites_free(&file.sites);
     ptx_free(&file.module);
     source_free(ptx);
     if (out)
@@ -266,6 +299,8 @@ int main(int count, char **arguments) {
             slice = !strcmp(arguments[++i], "slice");
         else if (!strcmp(arguments[i], "--time"))
             timed = true;
+        else if (!strcmp(arguments[i], "--record"))
+            recording = true;
         else
             run_file(arguments[i]);
     }
