@@ -200,9 +200,10 @@ $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 $(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$(litmus_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
+$(BUILD)/tests/machine/machine: tests/record/walk.c tests/record/walk.h
+$(BUILD)/tests/machine/machine $(BUILD)/tests/record/play: $(BUILD)/%: %.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
+	$(compile) $(internal) -Itests $(LDFLAGS) -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)

@@ -280,8 +280,8 @@ static Source *recorded_text(weir_file *file, weir_module *module) {
     module->recorded.exhausted = &here;
     if (setjmp(here))
         return NULL;
-    bool good = recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded,
-                               &problem);
+    bool good =
+        recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
     if (good && recording->ptx.size) {
         text = source_copy(file->source->name, recording->ptx.data, recording->ptx.size);
     } else {

@@ -134,7 +134,8 @@ void write_refill(Code *code, uint32_t offset) {
     code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0), head_word(RECORD_CHUNK, 1));
     code_say(code, "or.b32 ~word, ~tag, ~r0");
     code_say(code, "mov.u32 ~r0, %%laneid");
-    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "", together ? "~zero" : "~count");
+    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "",
+             together ? "~zero" : "~count");
     code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 

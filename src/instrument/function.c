@@ -43,7 +43,7 @@ typedef struct Run {
 static void end_run(Code *code, Run *run, uint32_t check) {
     if (run->units)
         code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u",
-            run->units * RECORD_UNIT);
+                 run->units * RECORD_UNIT);
     run->units = 0;
     if (check)
         write_room(code, check);

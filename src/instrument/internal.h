@@ -54,17 +54,20 @@ typedef struct Step {
     bool behind;                 /* recorded behind that statement */
     bool settled;                /* a wait that is over for all who come there */
     uint32_t given;              /* of another wait: the operand that says whether it is over; else PTX_NONE */
+    bool branch; /* an exit: recorded before the branch at `at`, for those who take it, or the other way */
+    bool other_way;
     StepHow how;
-    bool first;     /* STEP_STATIC: in its block, or behind a step that is none */
-    uint32_t units; /* STEP_STATIC: at least */
-    uint32_t check; /* units that have to be there behind it; 0: no check */
+    bool first;      /* STEP_STATIC: in its block, or behind a step that is none */
+    uint32_t units;  /* STEP_STATIC: at least */
+    uint32_t check;  /* units that have to be there behind it; 0: no check */
     uint32_t labels; /* STEP_EACH: the first of its three */
 } Step;
 
 typedef struct Plan {
     const Look *look;
+    Arena *arena;
     Step *steps;
-    uint32_t count;
+    uint32_t count, capacity;
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool windows;    /* some address is generic */
     bool dynamic;    /* some steps take room of their own */
@@ -81,48 +84,48 @@ uint32_t step_most_units(const Step *step);
 /* ---- Code ---- */
 
 /* The registers of ours in a function, with their types. */
-#define CODE_REGISTERS(REGISTER)                                                                          \
-    REGISTER(ptr, b64)   /* the next place; of lanes without a chunk one that is full, in no memory */    \
-    REGISTER(tag, b32)   /* of the launch */                                                              \
-    REGISTER(lead, pred) /* lane 0, in CTAs that are recorded */                                          \
-    REGISTER(full, b32)  /* the lanes of the warp */                                                      \
-    REGISTER(count, b32) /* where lanes lead apart: of what the lane came to */                           \
-    REGISTER(zero, b32)                                                                                   \
-    REGISTER(half, b16)                                                                                   \
-    REGISTER(word, b32)                                                                                   \
-    REGISTER(mask, b32)                                                                                   \
-    REGISTER(lo, b32) /* a value */                                                                       \
-    REGISTER(hi, b32)                                                                                     \
-    REGISTER(value, b64)                                                                                  \
-    REGISTER(lane, b32)                                                                                   \
-    REGISTER(first, pred) /* the leader where lanes lead apart */                                         \
-    REGISTER(t0, b32)                                                                                     \
-    REGISTER(t1, b32)                                                                                     \
-    REGISTER(t2, b32)                                                                                     \
-    REGISTER(t3, b32)                                                                                     \
-    REGISTER(d0, b64)                                                                                     \
-    REGISTER(d1, b64)                                                                                     \
-    REGISTER(d2, b64)                                                                                     \
-    REGISTER(p0, pred)                                                                                    \
-    REGISTER(p1, pred)                                                                                    \
-    REGISTER(p2, pred)                                                                                    \
-    /* of write_refill and write_warp alone */                                                            \
-    REGISTER(r0, b32)                                                                                     \
-    REGISTER(r1, b32)                                                                                     \
-    REGISTER(r2, b32)                                                                                     \
-    REGISTER(r3, b32)                                                                                     \
-    REGISTER(r4, b32)                                                                                     \
-    REGISTER(e0, b64)                                                                                     \
-    REGISTER(e1, b64)                                                                                     \
-    REGISTER(e2, b64)                                                                                     \
-    REGISTER(e3, b64)                                                                                     \
-    REGISTER(e4, b64)                                                                                     \
-    REGISTER(q0, pred)                                                                                    \
-    REGISTER(q1, pred)                                                                                    \
-    REGISTER(q2, pred)                                                                                    \
-    /* of an access with a ticket, across it */                                                           \
-    REGISTER(entry, b64)                                                                                  \
-    REGISTER(ticket, b32)                                                                                 \
+#define CODE_REGISTERS(REGISTER)                                                                       \
+    REGISTER(ptr, b64)   /* the next place; of lanes without a chunk one that is full, in no memory */ \
+    REGISTER(tag, b32)   /* of the launch */                                                           \
+    REGISTER(lead, pred) /* lane 0, in CTAs that are recorded */                                       \
+    REGISTER(full, b32)  /* the lanes of the warp */                                                   \
+    REGISTER(count, b32) /* where lanes lead apart: of what the lane came to */                        \
+    REGISTER(zero, b32)                                                                                \
+    REGISTER(half, b16)                                                                                \
+    REGISTER(word, b32)                                                                                \
+    REGISTER(mask, b32)                                                                                \
+    REGISTER(lo, b32) /* a value */                                                                    \
+    REGISTER(hi, b32)                                                                                  \
+    REGISTER(value, b64)                                                                               \
+    REGISTER(lane, b32)                                                                                \
+    REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
+    REGISTER(t0, b32)                                                                                  \
+    REGISTER(t1, b32)                                                                                  \
+    REGISTER(t2, b32)                                                                                  \
+    REGISTER(t3, b32)                                                                                  \
+    REGISTER(d0, b64)                                                                                  \
+    REGISTER(d1, b64)                                                                                  \
+    REGISTER(d2, b64)                                                                                  \
+    REGISTER(p0, pred)                                                                                 \
+    REGISTER(p1, pred)                                                                                 \
+    REGISTER(p2, pred)                                                                                 \
+    /* of write_refill and write_warp alone */                                                         \
+    REGISTER(r0, b32)                                                                                  \
+    REGISTER(r1, b32)                                                                                  \
+    REGISTER(r2, b32)                                                                                  \
+    REGISTER(r3, b32)                                                                                  \
+    REGISTER(r4, b32)                                                                                  \
+    REGISTER(e0, b64)                                                                                  \
+    REGISTER(e1, b64)                                                                                  \
+    REGISTER(e2, b64)                                                                                  \
+    REGISTER(e3, b64)                                                                                  \
+    REGISTER(e4, b64)                                                                                  \
+    REGISTER(q0, pred)                                                                                 \
+    REGISTER(q1, pred)                                                                                 \
+    REGISTER(q2, pred)                                                                                 \
+    /* of an access with a ticket, across it */                                                        \
+    REGISTER(entry, b64)                                                                               \
+    REGISTER(ticket, b32)                                                                              \
     REGISTER(failed, pred)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,

@@ -22,8 +22,8 @@ typedef enum RecordingSection {
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
     RECORDING_FIRST,      /* chunks, one for each warp */
     RECORDING_MORE,       /* chunks */
-    RECORDING_UNSEEN,     /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
-                             beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
+    RECORDING_UNSEEN, /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                         beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
 } RecordingSection;
 
 typedef enum RecordingFlags {

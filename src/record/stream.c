@@ -126,6 +126,17 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
 }
 
+/* Its number is the next one, but of lanes that came together, and have a record each. */
+static void advance_number(RecordCursor *cursor, Head head) {
+    bool lane = record_kind(head.word) == RECORD_LANE;
+    if (!lane || cursor->site != record_site(head.word) || !cursor->together || head.lanes & cursor->together) {
+        cursor->number++;
+        cursor->together = 0;
+    }
+    cursor->together |= lane ? head.lanes : 0;
+    cursor->site = record_site(head.word);
+}
+
 /* Goes to the next head that is a record's; false: there is none. cursor->number is its number then. */
 static bool settle(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
@@ -142,6 +153,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             return refuse(reader, "the recording is damaged: a record is at the end of a chunk");
         } else if (kind == RECORD_STAMP) {
             cursor->number = (uint32_t)head.value;
+            cursor->together = 0;
             cursor->at += RECORD_UNIT;
         } else if (kind == RECORD_MAP) {
             if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + RECORD_MAP_BYTES)
@@ -150,7 +162,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             cursor->map_address = head.value;
             cursor->at += RECORD_UNIT + RECORD_MAP_BYTES;
         } else {
-            cursor->number++;
+            advance_number(cursor, head);
             return true;
         }
     }
@@ -194,7 +206,7 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
         return refuse(reader, "the recording is damaged: a record is past the end of its chunk");
-    if (head.lanes & (head.lanes - 1))
+    if (!head.lanes || head.lanes & (head.lanes - 1))
         return refuse(reader, "the recording is damaged: a record of one lane has several");
     for (unsigned i = 0; i < words; i++) {
         uint64_t value = head.value;
@@ -224,8 +236,6 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;
-    if (!head.lanes)
-        return refuse(reader, "the recording is damaged: a record has no lanes");
     if (kind == RECORD_EXIT || kind == RECORD_PLAIN || kind == RECORD_GIVES_UP) {
         record->parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = head.value};
         cursor->at += RECORD_UNIT;
@@ -312,7 +322,7 @@ bool record_next(RecordStream *stream, Record *record) {
             *first = stream->cursors[--stream->count];
         if (stream->count > 1)
             sink(stream, 0);
-        if (read)
+        if (read && record->lanes) /* of none, its guard did not hold */
             return true;
     }
     return false;

@@ -53,7 +53,8 @@ typedef struct RecordCursor {
     const uint8_t *at, *last; /* last: the unit of the chunk that is kept for RECORD_NEXT */
     const uint8_t *map;       /* before the next record */
     uint64_t map_address;
-    uint32_t number; /* of the next record, if it goes on */
+    uint32_t number;         /* of the next record, if it goes on */
+    uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
     uint32_t warp;
     uint8_t lane;
 } RecordCursor;

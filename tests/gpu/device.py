@@ -20,7 +20,7 @@ TICKETS = 8 << 16  # bytes
 BLOCK = struct.Struct("<QQIIIIQQQQQII48x")
 LAUNCH = struct.Struct("<20I5Q")
 SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6}
-HUNG = 1
+HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
 
 
@@ -58,7 +58,7 @@ def contents(tensor):
     count = 1
     for n in tensor["shape"]:
         count *= n
-    return filled(tensor["dtype"], count, tensor["fill"]) if "fill" in tensor else record.contents(tensor)
+    return filled(tensor["dtype"], count, tensor["pattern"]) if "pattern" in tensor else record.contents(tensor)
 
 
 class Device(record.Gpu):
@@ -68,11 +68,9 @@ class Device(record.Gpu):
         self.libc.memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
         self.streams = {}
         self.blocks = []
-
-    def name(self):
         text = ctypes.create_string_buffer(128)
         self.call("cuDeviceGetName", text, 128, 0)
-        return text.value.decode()
+        self.label = text.value.decode()
 
     def stream(self, number):
         if number not in self.streams:
@@ -118,6 +116,10 @@ class Device(record.Gpu):
         at = ctypes.c_void_p()
         self.call("cuMemHostAlloc", ctypes.byref(at), ctypes.c_size_t(size), 2)  # the device can reach it
         return at.value
+
+    def unpin(self, *addresses):
+        for address in addresses:
+            self.call("cuMemFreeHost", ctypes.c_void_p(address))
 
     def attribute(self, function, number):
         value = ctypes.c_int()
@@ -220,48 +222,61 @@ class Launch:
 
 
 class Recorder:
-    """What instrumented launches of one function need. Launches take turns: the records of one are gone when the next begins."""
+    """What instrumented launches of one function need. Launches take turns: the records of one are gone when the next begins. With
+    `outlives`, records lie in memory of the host, where they are still there after a fault that costs the device's."""
 
-    def __init__(self, device, launch, mark, more_bytes, tickets=None, slots=1, hang_after=0):
-        self.device, self.launch, self.mark, self.slots = device, launch, mark, slots
+    def __init__(self, device, launch, mark, more_bytes, tickets=None, slots=1, hang_after=0, outlives=False):
+        self.device, self.launch, self.mark, self.slots, self.outlives = device, launch, mark, slots, outlives
         self.chunk, self.tag, self.hang_after = mark["chunk"], 0, hang_after
         self.first_bytes = launch.warps() * self.chunk
         self.more_count = more_bytes // self.chunk
-        self.first, self.more = device.room(self.first_bytes), device.room(self.more_count * self.chunk)
+        room = device.pinned if outlives else device.room
+        self.first, self.more = room(self.first_bytes), room(self.more_count * self.chunk)
         self.tickets = tickets or device.room(TICKETS)
         self.own_tickets = tickets is None
-        self.blocks = device.room(BLOCK.size * slots)
+        self.blocks = room(BLOCK.size * slots)
         self.staging = device.pinned(BLOCK.size * slots)
         self.host = device.pinned(64) if hang_after else 0
-        self.clear(None)
+        if self.host:
+            ctypes.memset(self.host, 0, 64)
+        self.dirty = self.more_count * self.chunk  # bytes of further chunks that launches may have written
 
     def clear(self, stream):
-        for address, size in ((self.first, self.first_bytes), (self.more, self.more_count * self.chunk), (self.tickets, TICKETS)):
-            self.device.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_uint8(0), ctypes.c_size_t(size), stream)
+        """What a launch gets is all zero: what an earlier one left could be taken for its own."""
+        for address, size in ((self.first, self.first_bytes), (self.more, self.dirty), *([(self.tickets, TICKETS)] if self.own_tickets else [])):
+            if size:
+                self.device.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_uint8(0), ctypes.c_size_t(size), stream)
 
     def block(self, slot, stream):
         """Queues what a launch with this slot needs; the address that it is given."""
-        self.tag += 1
-        if self.tag == 256:
-            self.clear(stream)
-            self.tag = 1
+        self.tag = self.tag % 255 + 1
+        self.clear(stream)
         data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, self.tickets, self.hang_after, self.host, 0, 0, 0, 0)
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
-        if self.own_tickets:
-            self.device.call("cuMemsetD8Async", ctypes.c_uint64(self.tickets), ctypes.c_uint8(0), ctypes.c_size_t(TICKETS), stream)
         return at
+
+    def read(self, address, size):
+        return ctypes.string_at(address, size) if self.outlives else self.device.read(address, size)
 
     def after(self, slot=0):
         """The block after its launch."""
         names = ("first", "more", "more_count", "next", "dropped", "tag", "tickets", "hang_after", "host", "shared_window", "local_window", "sample_mask",
                  "sample_value")
-        return dict(zip(names, BLOCK.unpack(self.device.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
+        return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
+
+    def settle(self):
+        """After a launch has ended: others will use about as many further chunks."""
+        self.dirty = min(self.more_count * self.chunk, self.used(self.after(0)) * 2 + (1 << 20))
 
     def used(self, block):
         """Bytes of further chunks that hold something."""
         return min(block["next"], self.more_count) * self.chunk
+
+    def free(self):
+        """Of the host's memory; the device's goes with free_all."""
+        self.device.unpin(self.staging, *([self.host] if self.host else []), *([self.first, self.more, self.blocks] if self.outlives else []))
 
     def write(self, path, slot=0, number=0, nanoseconds=0, flags=0):
         """The recording as a file; bytes of chunks in it."""
@@ -272,12 +287,12 @@ class Recorder:
         head = LAUNCH.pack(1, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
                            self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"], 0, 0, block["shared_window"], block["local_window"],
                            number, nanoseconds, self.hang_after)
-        names = words["kernel"].encode() + b"\0" + self.device.name().encode() + b"\0"
+        names = words["kernel"].encode() + b"\0" + self.device.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:
             file.write(b"weirrec1")
             for kind, data in (("launch", head + names), ("ptx", self.launch.ptx.encode()), ("parameters", self.launch.parameters), ("memory", memory),
-                               ("first", self.device.read(self.first, self.first_bytes)), ("more", self.device.read(self.more, used) if used else b""),
+                               ("first", self.read(self.first, self.first_bytes)), ("more", self.read(self.more, used) if used else b""),
                                ("end", b"")):
                 file.write(struct.pack("<IIQ", SECTIONS[kind], 0, len(data)) + data + bytes(-len(data) % 8))
         return self.first_bytes + used

@@ -325,12 +325,12 @@ def tensor(dtype, count, **words):
 
 def unit(dtype, count):
     """Reals between -1 and 1."""
-    return tensor(dtype, count, fill="unit")
+    return tensor(dtype, count, pattern="unit")
 
 
 def small(dtype, count):
     """Whole numbers of few bits, of which sums are exact in any order."""
-    return tensor(dtype, count, fill="small")
+    return tensor(dtype, count, pattern="small")
 
 
 def out(dtype, count, **words):
@@ -388,23 +388,23 @@ def column_sums_at(rows, columns):
 
 
 def grid_rounds_at(programs, rounds):
-    return dict(grid=[programs, 1, 1], cooperative=True, args=[tensor("f32", 2 * programs * 1024, fill="small", output=True, reset=True),
+    return dict(grid=[programs, 1, 1], cooperative=True, args=[tensor("f32", 2 * programs * 1024, pattern="small", output=True, reset=True),
                                                                tensor("i32", 1, reset=True), rounds])
 
 
 def attention_at(heads, context, depth=64):
-    q, k, v = (matrix(heads * context, depth, fill="unit") for _ in range(3))
+    q, k, v = (matrix(heads * context, depth, pattern="unit") for _ in range(3))
     return dict(grid=[cdiv(context, 128), heads, 1], args=[q, k, v, matrix(heads * context, depth, output=True), out("f32", heads * context), context, 0.125])
 
 
 def gluon_matmul_at(n, persistent):
     tiles = [cdiv(n, 128), cdiv(n, 256), 1]
     return dict(grid=[min(SMS, tiles[0] * tiles[1]), 1, 1] if persistent else tiles,
-                args=[matrix(n, n, fill="unit"), matrix(n, n, fill="unit"), matrix(n, n, output=True), n, n, n])
+                args=[matrix(n, n, pattern="unit"), matrix(n, n, pattern="unit"), matrix(n, n, output=True), n, n, n])
 
 
 def specialized_add_at(n):
-    x, y = (matrix(n, n, "f32", fill="unit") for _ in range(2))
+    x, y = (matrix(n, n, "f32", pattern="unit") for _ in range(2))
     return dict(grid=[cdiv(n, 32), 1, 1], args=[x, y, matrix(n, n, "f32", output=True), n])
 
 

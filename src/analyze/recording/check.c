@@ -7,6 +7,8 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
+    PtxObserve *also;
+    void *also_observer;
     Player player;
 } Playing;
 
@@ -160,6 +162,8 @@ static void observe(void *observer, const PtxEvent *event) {
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
+    if (player->also)
+        player->also(player->also_observer, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -178,11 +182,11 @@ static void tell_lost(Playing *playing) {
         for (uint32_t k = 0; machine->ctas[i] && k < machine->ctas[i]->warp_count; k++)
             for (const PtxGroup *group = machine->ctas[i]->warps[k].groups; group; group = group->next) {
                 const PtxCode *code = &machine->program->code[group->pc];
-                verdict_incomplete(playing->check.verdict,
-                                   verdict_text(playing->check.verdict, "%.*s", STR_ARG(code->form->text)),
-                                   code_line(playing->check.program, code),
-                                   "the recording cannot be followed beyond this: what %s waits for does not come",
-                                   thread_words(&playing->check, i, k * PTX_LANES + (uint32_t)__builtin_ctz(group->lanes)));
+                verdict_incomplete(
+                    playing->check.verdict, verdict_text(playing->check.verdict, "%.*s", STR_ARG(code->form->text)),
+                    code_line(playing->check.program, code),
+                    "the recording cannot be followed beyond this: what %s waits for does not come",
+                    thread_words(&playing->check, i, k * PTX_LANES + (uint32_t)__builtin_ctz(group->lanes)));
                 return;
             }
     verdict_incomplete(playing->check.verdict, "", 0,
@@ -237,6 +241,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
+                       .also = playing->also,
+                       .also_observer = playing->also_observer,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
@@ -283,11 +289,19 @@ static void check_recording(ThreadsCheck *check) {
     check->verdict->only_launch = true;
 }
 
+void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                          Verdict *verdict, PtxObserve *also, void *observer) {
+    Playing playing = {
+        .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
+        .recording = recording,
+        .also = also,
+        .also_observer = observer};
+    runs_with_arena(&playing.check, check_recording);
+}
+
 void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                      Verdict *verdict) {
-    Playing playing = {.check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
-                       .recording = recording};
-    runs_with_arena(&playing.check, check_recording);
+    recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

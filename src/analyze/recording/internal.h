@@ -78,7 +78,7 @@ typedef struct PlayWarp {
 typedef struct PlayCluster {
     uint32_t number;
     bool queued, over;
-    PlayWarp *warps; /* of all of its CTAs */
+    PlayWarp *warps;          /* of all of its CTAs */
     struct PlayCluster *next; /* of the queue */
 } PlayCluster;
 
@@ -105,9 +105,11 @@ typedef struct Player {
     Pending *free_pending;
     PlayCluster *free_clusters;
     uint32_t *unknown_codes; /* of each code: it could not be played */
-    Token *tokens; /* hashed; a power of two */
+    Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
     uint64_t records;
+    PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
+    void *also_observer;
     bool stops; /* a fault */
 } Player;
 
@@ -142,6 +144,11 @@ void tokens_see(Player *player, const PtxEvent *event);
 uint32_t play_stores(const Player *player, const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+
+/* ---- check.c ---- */
+/* recording_check, with all events told to somebody. For tests. */
+void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                          Verdict *verdict, PtxObserve *also, void *observer);
 
 /* CTA numbers: recordings count by %ctaid, the machine by cluster. */
 uint32_t play_cta_id(const Player *player, uint32_t number);

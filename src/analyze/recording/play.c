@@ -1,8 +1,9 @@
 /* The records of all warps, in an order in which they could have happened: a warp goes on until what it does has to
  * wait for others. What is asynchronous is done when it is issued.
  *
- * A wait that succeeded is recorded behind it, so that it can be true already; everything else is recorded before. Lanes
- * of a warp that went apart are played apart: a record waits only for those before it that have lanes in common. */
+ * A wait that succeeded is recorded behind it, so that it can be true already; everything else is recorded before.
+ * Lanes of a warp that went apart are played apart: a record waits only for those before it that have lanes in common.
+ */
 #include "analyze/recording/internal.h"
 
 #include "base/deadline.h"
@@ -189,8 +190,9 @@ static bool comes_together(const Player *player, const PlayWarp *warp, const Pla
                                 : NULL;
     if (!there || !other->ready || other->group)
         return false;
-    return site->mask ? there->mask && mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record)
-                      : there == site;
+    return site->mask
+               ? there->mask && mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record)
+               : there == site;
 }
 
 static void drop_pending(Player *player, Pending **at) {
@@ -216,8 +218,8 @@ static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, R
                          PtxGroup **group) {
     PtxMachine *machine = player->machine;
     if (site->mask) {
-        ptx_tell(machine, &(PtxEvent){
-                              .kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
+        ptx_tell(machine,
+                 &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
     } else {
         *group = play_group(machine, warp->warp, site->code, lanes);
         set_registers(player, *group, site, record);
@@ -271,7 +273,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && play_plain(player, warp->warp, site, record))
+    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
         return true;
     if (site->site->ticketed)
         return try_ticketed(player, warp, site, record, group);

@@ -1,5 +1,5 @@
-/* `weir check K.weirrec`: the run that a recording is of, played in the machine of PTX, with the findings that a check of
- * PTX makes of a run. */
+/* `weir check K.weirrec`: the run that a recording is of, played in the machine of PTX, with the findings that a check
+ * of PTX makes of a run. */
 #ifndef ANALYZE_RECORDING_RECORDING_H
 #define ANALYZE_RECORDING_RECORDING_H
 

@@ -26,7 +26,8 @@ static const PtxArgument *part_argument(const PtxProgram *program, const PtxCode
 static const PtxCode **codes_of(ThreadsCheck *check) {
     const PtxProgram *program = check->program;
     const PtxCode **codes = ARENA_ARRAY(&check->arena, const PtxCode *, check->module->statements_count + 1);
-    for (uint32_t i = program->code_count; i-- > 0;) /* the first of a statement: a return that is not written is behind */
+    for (uint32_t i = program->code_count;
+         i-- > 0;) /* the first of a statement: a return that is not written is behind */
         codes[program->code[i].statement] = &program->code[i];
     return codes;
 }
@@ -64,8 +65,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site, RecordShape *shape
         prepare_ticket(check, site);
     if (site->site->ticketed && !site->address)
         return false;
-    site->plain = !site->site->ticketed && site->site->part_count == 1 && play_access(program, site->code, &site->access) &&
-                  site->access.base == site->arguments[0] && !site->access.access.strong;
+    site->plain = !site->site->ticketed && site->site->part_count == 1 &&
+                  play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
+                  !site->access.access.strong;
     return true;
 }
 

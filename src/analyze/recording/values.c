@@ -16,6 +16,8 @@ uint64_t play_generic(const Player *player, uint64_t address) {
         return PLAY_WINDOWS + (address - shared);
     if (local && address - local < window_size(local, shared, PTX_WINDOW_SIZE))
         return PLAY_WINDOWS + PTX_WINDOW_SIZE + (address - local);
+    if (launch->param_window && address - launch->param_window < player->recording->parameter_bytes)
+        return PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + (address - launch->param_window);
     return address;
 }
 

@@ -119,6 +119,15 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* What a warp looked at last that others may change: memory, by a strong access, or an mbarrier that was not complete.
+ */
+typedef struct Look {
+    const PtxCode *code; /* NULL: at nothing */
+    PtxSpot spot;        /* block NULL: an mbarrier */
+    uint32_t bytes;
+    uint64_t place; /* of the mbarrier */
+} Look;
+Look history_look(const History *history, const PtxWarp *warp);
 /* Whether those bytes of shared memory, of whatever CTA, may be an mbarrier's. */
 bool history_near(const History *history, uint64_t begin, uint64_t end);
 /* Whether there are mbarriers at all. */

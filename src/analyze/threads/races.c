@@ -161,8 +161,8 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
-/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so, behind
- * match.sync: whether that orders memory PTX does not say. */
+/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so,
+ * behind match.sync: whether that orders memory PTX does not say. */
 static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
     PtxEffect effect;
     return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);

@@ -218,7 +218,7 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
-                          .launch = check->recorded ? (Launch){0} : *check->launch->from,
+                          .launch = check->recorded ? (Launch){.kernel = STR("")} : *check->launch->from,
                           .recorded = check->recorded,
                           .schedule = *schedule,
                           .gear = check->options->gear,

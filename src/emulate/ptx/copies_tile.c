@@ -172,7 +172,8 @@ static bool find_map(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
             ptx_stop(machine, code, "its tensor map is not known");
             return false;
         }
-    if (!tensormap_decode(bytes, &copy->tile.map)) {
+    if (!tensormap_decode(bytes, &copy->tile.map) &&
+        !(machine->plays && tensormap_decode_driver(bytes, &copy->tile.map))) {
         ptx_fault(machine, group, RULE_TMA_MAP_MEMORY, code, 1u << lane, "there is no tensor map at its address");
         return false;
     }

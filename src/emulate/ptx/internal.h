@@ -156,6 +156,9 @@ void sources_find(PtxMachine *machine);
 bool spin_jump(PtxMachine *machine, PtxGroup *group);
 /* Something of its own changed that is in no register. */
 void spin_forget(PtxGroup *group);
+/* Nobody can go: lets those of the machine's groups go round again that others may need at a barrier. False: there are
+ * none. */
+bool spins_stir(PtxMachine *machine);
 
 /* ---- memory.c ---- */
 

@@ -284,7 +284,8 @@ typedef struct PtxMachine {
     uint32_t flight_count, flight_capacity, next_sequence;
     uint64_t budget, used; /* instructions of groups */
     uint64_t thread_instructions;
-    uint64_t changes;  /* of memory and barriers: what others may notice */
+    uint64_t changes;  /* of memory and mbarriers: what others may notice */
+    uint64_t meetings; /* at barriers of threads, which are afterwards as they were before */
     uint64_t clock;    /* instructions so far: what %clock gives, marked as not known */
     unsigned world;    /* what is not known is chosen; worlds differ in how */
     bool immediate;    /* what is asynchronous lands when it is issued */
@@ -378,8 +379,8 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
-/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of a
- * lane to those of the next. */
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of
+ * a lane to those of the next. */
 uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);

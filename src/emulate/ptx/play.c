@@ -79,14 +79,12 @@ void play_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes) {
 }
 
 bool play_end(PtxMachine *machine, uint32_t cluster) {
-    bool over = true;
     for (uint32_t i = 0; i < machine->cluster_size; i++) {
         PtxCta *cta = machine->ctas[cluster * machine->cluster_size + i];
         if (cta && !cta->live)
             cta_end(machine, cta);
-        over &= !machine->ctas[cluster * machine->cluster_size + i];
     }
-    return over;
+    return !machine->ctas[cluster * machine->cluster_size];
 }
 
 bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access) {
@@ -113,6 +111,7 @@ bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const 
     Lanes scratch;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, argument, &scratch, &unknown);
-    return !(unknown >> lane & 1) && ptx_resolve_one(machine, code, group->warp, lane, ptx_space_of_form(code->form->text, 0),
-                                                     addresses->at[lane], 8, 8, spot);
+    return !(unknown >> lane & 1) &&
+           ptx_resolve_one(machine, code, group->warp, lane, ptx_space_of_form(code->form->text, 0),
+                           addresses->at[lane], 8, 8, spot);
 }

@@ -32,7 +32,7 @@ bool play_end(PtxMachine *machine, uint32_t cluster);
 /* A load or store that is nothing else, by threads themselves: its event can be made without the machine. */
 typedef struct PlayAccess {
     PtxAccess access;
-    PtxSpace space; /* PTX_SPACE_UNKNOWN: generic addresses */
+    PtxSpace space;          /* PTX_SPACE_UNKNOWN: generic addresses */
     const PtxArgument *base; /* of the address; and what is added to it */
     int64_t offset;
     uint32_t align;
