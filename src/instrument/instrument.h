@@ -28,19 +28,25 @@ typedef struct SitePart {
     uint8_t bits;     /* 32 or 64; narrower ones are extended by zeros */
     bool generic;     /* an address that may be generic: it is mapped by the windows of the launch */
     uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
+    bool proven;      /* it is always a RECORD_WARP or RECORD_UNIFORM: lanes cannot differ otherwise */
     int64_t stride;   /* PART_STRIDE: bytes a lane */
-    Form form;        /* PART_TABLE: form_offset says */
+    /* PART_TABLE: for each thread of the CTA, so many of them; those of a warp are relative to each other */
+    const uint64_t *offsets;
+    uint32_t threads;
 } SitePart;
 typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE } SiteShape;
 
 typedef struct Site {
     uint32_t number;    /* in the module */
     uint32_t function;  /* of the module */
-    uint32_t statement; /* the instruction */
+    uint32_t statement; /* the instruction; of a function that ends without one, the brace */
+    bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool ticketed;      /* ... with a ticket */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
+    uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
+    bool masked;        /* in a run its lanes are told, being others than the head's */
     uint8_t part_count;
     SitePart parts[SITE_PARTS];
 } Site;
