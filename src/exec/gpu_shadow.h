@@ -52,10 +52,11 @@ typedef struct GpuShadowShape {
 bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
                         const char **problem);
 
+/* Its first sizeof(ShadowState) + count * sizeof(ShadowReport) bytes are what a recording has as RECORDING_SHADOW. */
 typedef struct GpuShadowResult {
     ShadowState state; /* the counters behind `trouble` */
-    uint32_t count;    /* reports that are there */
     ShadowReport reports[SHADOW_REPORTS];
+    uint32_t count; /* of them that are there */
 } GpuShadowResult;
 
 /* Waits for the stream, and fetches what the launch has reported. */

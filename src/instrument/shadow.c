@@ -1,6 +1,7 @@
 /* PTX that checks itself: calls of the runtime (src/device) before, around or behind what touches global memory. */
 #include "instrument/shadow.h"
 
+#include "instrument/internal.h"
 #include "instrument/shadow_runtime.h"
 #include "model/effect/effect.h"
 #include "ptx/edit.h"
@@ -566,7 +567,8 @@ static void add_top(Writer *writer) {
     uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
                      (seed ? SHADOW_MARK_SEED : 0);
     writer->text.size = 0;
-    text_addf(&writer->text, ".visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n",
+    instrument_mark(writer->module, 0, writer->options, &writer->text);
+    text_addf(&writer->text, "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n",
               SHADOW_ABI, sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
     runtime_print(&writer->used, seed, &writer->text);
     ptx_edit_top(writer->edits, (Str){writer->text.data, writer->text.size});

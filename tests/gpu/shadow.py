@@ -2,7 +2,7 @@
 """Kernels that check themselves (`weir instrument --mode shadow`) on a GPU, beside the plain ones: how long they take, whether they
 compute the same, and what they report. Nothing is needed but Python, the driver, ptxas, and src/exec/gpu_shadow.c as a library.
 
-    shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|seed] NAME.launch.json...
+    shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|seed] [--keep FOLDER] NAME.launch.json...
 
 FOLDER has plain/NAME.ptx, compact/NAME.ptx and seed/NAME.ptx; NAME@SIZE.launch.json is a launch of NAME. A line of JSON each."""
 import argparse
@@ -20,6 +20,7 @@ import record  # noqa: E402
 
 REPORTS = 4096
 STATE = 192 + 16 * 104
+LAUNCH = struct.Struct("<20I6Q")
 REPORT = struct.Struct("<QIIIIIBBBBBBH24x")
 TROUBLE = ["ring wrapped", "epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
 
@@ -117,12 +118,27 @@ class Checked:
         if status:
             raise RuntimeError(f"gpu_shadow_collect: {status}")
         trouble, _, asked, outside_site, outside, _, races = struct.unpack_from("<IIIIQQQ", self.result.raw, 128)
-        (count,) = struct.unpack_from("<I", self.result.raw, STATE)
+        (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         names = ("address", "mask", "site", "cta", "earlier_site", "earlier", "kind", "scope", "earlier_kind", "earlier_scope", "in_flight", "order", "written")
-        reports = [dict(zip(names, REPORT.unpack_from(self.result.raw, STATE + 8 + 64 * i))) for i in range(min(count, 8))]
+        reports = [dict(zip(names, REPORT.unpack_from(self.result.raw, STATE + 64 * i))) for i in range(min(count, 8))]
         slots, stride, ring, threads, shift, tag = struct.unpack_from("<6I", self.result.raw, 72)
         return {"races": races, "reported": asked, "outside": outside, "outside_site": outside_site,
                 "trouble": [name for i, name in enumerate(TROUBLE) if trouble >> i & 1], "reports": reports, "slots": slots, "ring": ring, "tag": tag}
+
+
+    def write(self, path, layout):
+        """What the last launch has reported, as a recording (src/record/file.h)."""
+        words = self.launch.words
+        (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
+        options = 3 | (4 if layout == "seed" else 0)
+        head = LAUNCH.pack(1, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 10)
+        names = words["kernel"].encode() + b"\0" + self.gpu.label.encode() + b"\0"
+        memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
+        with open(path, "wb") as file:
+            file.write(b"weirrec1")
+            for kind, data in ((1, head + names), (2, self.launch.ptx.encode()), (3, self.launch.parameters), (4, memory),
+                               (8, self.result.raw[:STATE + 64 * count]), (0, b"")):
+                file.write(struct.pack("<IIQ", kind, 0, len(data)) + data + bytes(-len(data) % 8))
 
 
 def times(gpu, stream, rounds, before, launch):
@@ -143,7 +159,7 @@ def times(gpu, stream, rounds, before, launch):
     return found[2:]
 
 
-def measure(gpu, folder, layout, path, rounds):
+def measure(gpu, folder, layout, path, rounds, keep):
     name = path.name.split("@")[0].split(".")[0]
     words, stream = json.loads(path.read_text()), gpu.stream(0)
     plain = (folder / "plain" / f"{name}.ptx").read_text()
@@ -170,6 +186,8 @@ def measure(gpu, folder, layout, path, rounds):
             line["checked_ms"] = statistics.median(times(gpu, stream, rounds, before, lambda: checked.run(stream)))
             line["ratio"] = round(line["checked_ms"] / line["plain_ms"], 2)
             line.update(checked.collect(stream))
+            if keep:
+                checked.write(keep / f"{line['name']}.{layout}.weirrec", layout)
             line["same"] = all(data == expected[key][0] or tensor.get("order") == "any" for key, (data, tensor) in memory.outputs().items())
         except RuntimeError as error:
             line["problem"] = str(error)
@@ -183,11 +201,12 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--layout", default="compact", choices=["compact", "seed"])
+    parser.add_argument("--keep", type=pathlib.Path, help="write what was reported to this folder, for weir check")
     parser.add_argument("launches", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
     gpu = ShadowDevice(arguments.library, arguments.layout == "seed")
     for path in arguments.launches:
-        print(json.dumps(measure(gpu, arguments.folder, arguments.layout, path, arguments.rounds)), flush=True)
+        print(json.dumps(measure(gpu, arguments.folder, arguments.layout, path, arguments.rounds, arguments.keep)), flush=True)
     gpu.close()
 
 

@@ -141,7 +141,9 @@ static inline const ShadowedState *shadowed_left(Shadowed *s) {
     return (const ShadowedState *)(const void *)shadowed_block(s, SHADOWED_STATE);
 }
 
-static inline void shadowed_go(Shadowed *s, uint32_t ctas, uint32_t threads, uint32_t n, const PtxSchedule *schedule) {
+/* The machine, about to run. */
+static inline void shadowed_machine(Shadowed *s, uint32_t ctas, uint32_t threads, uint32_t n,
+                                    const PtxSchedule *schedule) {
     shadowed_state(s, ctas, threads);
     uint64_t p = SHADOWED_REAL;
     memcpy(s->run.parameters, &p, 8);
@@ -152,7 +154,14 @@ static inline void shadowed_go(Shadowed *s, uint32_t ctas, uint32_t threads, uin
     s->run.schedule = *schedule;
     if (s->run.machine)
         ptx_machine_free(s->run.machine);
-    s->run.machine = NULL;
+    const char *problem = NULL;
+    s->run.machine = ptx_machine(s->run.program, &s->run.launch, GEAR_DATA, &problem);
+    if (!s->run.machine)
+        fail_msg("%s", problem);
+}
+
+static inline void shadowed_go(Shadowed *s, uint32_t ctas, uint32_t threads, uint32_t n, const PtxSchedule *schedule) {
+    shadowed_machine(s, ctas, threads, n, schedule);
     ptx_running_expect(&s->run, PTX_END_COMPLETE);
 }
 
