@@ -30,8 +30,8 @@ static inline void access(const View *view, uint64_t address, uint32_t bytes, ui
     const Here *here = view->here;
     if (!bytes || !is_inside(here, address, site))
         return;
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes),
-                   site, kind, view->scope ? 1 : 0};
+    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind,
+                   view->scope ? 1 : 0};
     if (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED) {
         uint32_t same = lanes_with(active_lanes(), touch.offset);
         touch.mask = or_of(same, touch.mask);
@@ -89,8 +89,8 @@ static inline void touch_range(const View *view, uint64_t begin, uint64_t end, u
     uint64_t first = begin > granule ? begin : granule, last = end < granule + 16 ? end : granule + 16;
     if (first >= last || first - view->here->real >= view->here->bytes)
         return;
-    Touch touch = {granule - view->here->real, mask_of(first, (uint32_t)(last - first)), site,
-                   how & 3, view->scope ? 1 : 0};
+    Touch touch = {granule - view->here->real, mask_of(first, (uint32_t)(last - first)), site, how & 3,
+                   view->scope ? 1 : 0};
     touch_cell(view, &touch);
 }
 
@@ -194,8 +194,8 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
 }
 
 #ifdef CELLS_HAVE_TAGS
-DEVICE_CALL void weir_flat_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e,
-                                uint32_t site, uint32_t how, HERE) {
+DEVICE_CALL void weir_flat_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d,
+                                int32_t e, uint32_t site, uint32_t how, HERE) {
     Here here = HERE_IS;
     int32_t at[SHADOW_DIMS] = {a, b, c, d, e};
     copy_tile(&here, want, parameter, at, site, how, true);
@@ -266,8 +266,7 @@ DEVICE_CALL uint32_t weir_sync_end(uint32_t lanes, uint32_t leader, uint64_t add
     if (strong.stored)
         write_flag(&view, &turn, &strong, &flag);
     if (is_leader(&turn)) {
-        Touch touch = {(strong.address - here.real) & ~(uint64_t)15,
-                       mask_of(strong.address, strong.bytes), strong.site,
+        Touch touch = {(strong.address - here.real) & ~(uint64_t)15, mask_of(strong.address, strong.bytes), strong.site,
                        strong.stored ? strong.kind : SHADOW_READ, strong.order};
         touch_cell(&view, &touch);
     }

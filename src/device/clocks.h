@@ -1,7 +1,7 @@
 /* Clocks of slots: what a CTA knows of the others, the ring of what its releases have published, and flags.
  *
- * All lanes of a warp that come together work on a vector together; the one whose turn it is (`leader`) holds the locks:
- * that of the bucket first, that of the actor inside. */
+ * All lanes of a warp that come together work on a vector together; the one whose turn it is (`leader`) holds the
+ * locks: that of the bucket first, that of the actor inside. */
 #ifndef DEVICE_CLOCKS_H
 #define DEVICE_CLOCKS_H
 
@@ -155,7 +155,8 @@ static inline void join_lost(const View *view, const Turn *turn, uint32_t stamp,
         tell_trouble(view->here, SHADOW_RING_WRAPPED, site);
     uint64_t theirs = load32(ACTOR(at, has)) & ACTOR_KNOWS ? vector_of(view->here, slot, VECTOR_KNOWS) : 0;
     join(view, turn, which, has, theirs);
-    raise_entry(turn, vector_of(view->here, view->here->who, which), slot << view->slot_shift, load32(ACTOR(at, epoch)));
+    raise_entry(turn, vector_of(view->here, view->here->who, which), slot << view->slot_shift,
+                load32(ACTOR(at, epoch)));
 }
 
 /* ---- Fences ---- */

@@ -1,10 +1,11 @@
-/* The compact cell: 16 bytes for 16 bytes of memory (record/shadow.h). What is done with one, without memory of its own.
+/* The compact cell: 16 bytes for 16 bytes of memory (record/shadow.h). What is done with one, without memory of its
+ * own.
  *
- * Of readers it keeps two, and both of the same bytes. Every reader has a rank at each cell, a number that is as good as
- * drawn at random and always the same; those of the lowest rank stay. So each of them, however long ago, is there with
- * the same probability, and who reads again and again changes nothing. One that has read other bytes stays alone, or
- * does not. Of writers it keeps the last: bytes of the granule that it has not written are forgotten. Both lose races,
- * and make up none. */
+ * Of readers it keeps two, and both of the same bytes. Every reader has a rank at each cell, a number that is as good
+ * as drawn at random and always the same; those of the lowest rank stay. So each of them, however long ago, is there
+ * with the same probability, and who reads again and again changes nothing. One that has read other bytes stays alone,
+ * or does not. Of writers it keeps the last: bytes of the granule that it has not written are forgotten. Both lose
+ * races, and make up none. */
 #ifndef DEVICE_COMPACT_H
 #define DEVICE_COMPACT_H
 

@@ -69,8 +69,8 @@ static inline void store_flag(const View *view, const Turn *turn, const Strong *
         uint64_t bucket = bucket_of(here, strong->address), at = find_flag(here, bucket, strong->address);
         at = at ? at : free_flag(here, bucket, strong->address, strong->site);
         store64(at, strong->address);
-        store64(at + 8, view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 |
-                            (uint64_t)release << 48);
+        store64(at + 8,
+                view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 | (uint64_t)release << 48);
     }
     fence();
     meet(turn->lanes);

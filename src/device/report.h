@@ -47,8 +47,8 @@ static inline bool is_new_pair(uint64_t state, uint32_t site, uint32_t earlier_s
 /* Numbers alone, so that nobody has to keep what they come from in memory. `kinds`: as the report has them, a byte
  * each. */
 static __attribute__((noinline)) void weir_tell_pair(uint64_t state, uint64_t address, uint32_t mask, uint32_t site,
-                                                uint32_t cta, uint32_t earlier_site, uint32_t earlier, uint32_t kinds,
-                                                uint32_t rest) {
+                                                     uint32_t cta, uint32_t earlier_site, uint32_t earlier,
+                                                     uint32_t kinds, uint32_t rest) {
     add64(state + offsetof(ShadowState, races), 1);
     if (!is_new_pair(state, site, earlier_site, kinds))
         return;
@@ -85,9 +85,9 @@ static inline uint32_t own_cta(const View *view) {
 static inline void tell_race(const View *view, const Told *told) {
     bool in_flight = !view->is_flat && view->slot_shift && (stamp_actor(view, told->earlier_stamp) & 1);
     weir_tell_pair(view->here->state, told->address, told->mask, told->site, own_cta(view),
-              told->earlier_stamp & ((1u << view->site_bits) - 1), cta_of(view, told->earlier_stamp),
-              told->kind | told->scope << 8 | told->earlier_kind << 16 | told->earlier_scope << 24,
-              (uint32_t)in_flight | told->order << 8);
+                   told->earlier_stamp & ((1u << view->site_bits) - 1), cta_of(view, told->earlier_stamp),
+                   told->kind | told->scope << 8 | told->earlier_kind << 16 | told->earlier_scope << 24,
+                   (uint32_t)in_flight | told->order << 8);
 }
 
 #endif

@@ -14,20 +14,19 @@ typedef struct Here {
     uint32_t form;
 } Here;
 
-#define HERE \
-    uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint32_t who, uint32_t form
+#define HERE uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint32_t who, uint32_t form
 #define HERE_IS \
     { real, bytes, cells, state, who, form }
 
 typedef struct View {
     const Here *here;
-    uint32_t stamp;  /* that its accesses have, the site included */
-    uint32_t time;   /* the same without the site: actor and epoch */
-    uint32_t epoch;  /* from 1 on */
+    uint32_t stamp; /* that its accesses have, the site included */
+    uint32_t time;  /* the same without the site: actor and epoch */
+    uint32_t epoch; /* from 1 on */
     uint32_t site_bits, epoch_bits, slot_shift;
     uint32_t scope;
     bool is_flat;
-    uint64_t actor;  /* clocked */
+    uint64_t actor; /* clocked */
 } View;
 
 static inline uint32_t here_tag(const Here *here) {

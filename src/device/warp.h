@@ -145,7 +145,10 @@ static inline uint32_t ballot(uint32_t lanes, bool is) {
 }
 static inline uint32_t from_lane(uint32_t lanes, uint32_t value, uint32_t source) {
     uint32_t got;
-    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(got) : "r"(value), "r"(source), "r"(lanes) : "memory");
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;"
+                     : "=r"(got)
+                     : "r"(value), "r"(source), "r"(lanes)
+                     : "memory");
     return got;
 }
 static inline void meet(uint32_t lanes) {
@@ -198,11 +201,11 @@ NATIVE_MEMORY(16)
 NATIVE_MEMORY(32)
 NATIVE_MEMORY(64)
 #undef NATIVE_MEMORY
-#define NATIVE_UPDATE(name, bits, value_of)                                       \
+#define NATIVE_UPDATE(name, bits, value_of)                                        \
     static inline uint##bits##_t name##bits(uint64_t at, uint##bits##_t operand) { \
-        uint##bits##_t old = load##bits(at);                                      \
-        store##bits(at, (uint##bits##_t)(value_of));                              \
-        return old;                                                               \
+        uint##bits##_t old = load##bits(at);                                       \
+        store##bits(at, (uint##bits##_t)(value_of));                               \
+        return old;                                                                \
     }
 NATIVE_UPDATE(add, 32, old + operand)
 NATIVE_UPDATE(add, 64, old + operand)
@@ -261,7 +264,8 @@ static inline uint32_t ones(uint32_t mask) {
 #endif
 
 static inline uint64_t from_lane64(uint32_t lanes, uint64_t value, uint32_t source) {
-    return (uint64_t)from_lane(lanes, (uint32_t)(value >> 32), source) << 32 | from_lane(lanes, (uint32_t)value, source);
+    return (uint64_t)from_lane(lanes, (uint32_t)(value >> 32), source) << 32 |
+           from_lane(lanes, (uint32_t)value, source);
 }
 /* Which of the lanes this one is, from 0 on. */
 static inline uint32_t rank_in(uint32_t lanes) {

@@ -27,22 +27,22 @@ typedef struct AccessDesc {
 } AccessDesc;
 enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
 
-#define DRIVER_CALLS(CALL)                                                                                        \
-    CALL(Result, cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, unsigned long long))                 \
-    CALL(Result, cuMemAddressFree, (uint64_t, size_t))                                                            \
-    CALL(Result, cuMemCreate, (unsigned long long *, size_t, const AllocationProp *, unsigned long long))         \
-    CALL(Result, cuMemRelease, (unsigned long long))                                                              \
-    CALL(Result, cuMemMap, (uint64_t, size_t, size_t, unsigned long long, unsigned long long))                    \
-    CALL(Result, cuMemUnmap, (uint64_t, size_t))                                                                  \
-    CALL(Result, cuMemSetAccess, (uint64_t, size_t, const AccessDesc *, size_t))                                  \
-    CALL(Result, cuMemGetAllocationGranularity, (size_t *, const AllocationProp *, int))                          \
-    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                                                             \
-    CALL(Result, cuMemFree_v2, (uint64_t))                                                                        \
-    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                                      \
-    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                                  \
-    CALL(Result, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                                                     \
-    CALL(Result, cuStreamSynchronize, (void *))                                                                   \
-    CALL(Result, cuCtxSynchronize, (void))                                                                        \
+#define DRIVER_CALLS(CALL)                                                                                \
+    CALL(Result, cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, unsigned long long))         \
+    CALL(Result, cuMemAddressFree, (uint64_t, size_t))                                                    \
+    CALL(Result, cuMemCreate, (unsigned long long *, size_t, const AllocationProp *, unsigned long long)) \
+    CALL(Result, cuMemRelease, (unsigned long long))                                                      \
+    CALL(Result, cuMemMap, (uint64_t, size_t, size_t, unsigned long long, unsigned long long))            \
+    CALL(Result, cuMemUnmap, (uint64_t, size_t))                                                          \
+    CALL(Result, cuMemSetAccess, (uint64_t, size_t, const AccessDesc *, size_t))                          \
+    CALL(Result, cuMemGetAllocationGranularity, (size_t *, const AllocationProp *, int))                  \
+    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                                                     \
+    CALL(Result, cuMemFree_v2, (uint64_t))                                                                \
+    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                              \
+    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                          \
+    CALL(Result, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                                             \
+    CALL(Result, cuStreamSynchronize, (void *))                                                           \
+    CALL(Result, cuCtxSynchronize, (void))                                                                \
     CALL(Result, cuDeviceTotalMem_v2, (size_t *, int))
 
 typedef struct Driver {
@@ -86,12 +86,12 @@ static AllocationProp prop_of(const GpuShadow *shadow) {
 }
 
 static const char *find_driver(Driver *driver, GpuShadowResolve *resolve) {
-#define CALL(result, name, parameters)                                         \
-    {                                                                          \
-        void *function = resolve(#name);                                       \
-        if (!function)                                                         \
+#define CALL(result, name, parameters)                                       \
+    {                                                                        \
+        void *function = resolve(#name);                                     \
+        if (!function)                                                       \
             return "the driver has no " #name ", which shadow memory needs"; \
-        memcpy(&driver->name, &function, sizeof function);                     \
+        memcpy(&driver->name, &function, sizeof function);                   \
     }
     DRIVER_CALLS(CALL)
 #undef CALL
@@ -264,8 +264,9 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    Store *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->entries, &shadow->ring,  &shadow->buckets,
-                       &shadow->ctas,  &shadow->taken,  &shadow->reports, &shadow->pairs,   &shadow->begun, &shadow->clusters};
+    Store *stores[] = {&shadow->state,   &shadow->actors,  &shadow->vectors, &shadow->entries,
+                       &shadow->ring,    &shadow->buckets, &shadow->ctas,    &shadow->taken,
+                       &shadow->reports, &shadow->pairs,   &shadow->begun,   &shadow->clusters};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
@@ -432,7 +433,8 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
         return false;
     fill_header(shadow, &plan, shape);
     *problem = "the device does not take the launch's block";
-    if (shadow->driver.cuMemcpyHtoDAsync_v2(shadow->state.address, &shadow->header, sizeof shadow->header, shape->stream))
+    if (shadow->driver.cuMemcpyHtoDAsync_v2(shadow->state.address, &shadow->header, sizeof shadow->header,
+                                            shape->stream))
         return false;
     uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
     *launch = (ShadowLaunch){.real = shadow->real,

@@ -153,7 +153,7 @@ static void say_instruction(Writer *writer, const ShadowSite *site, const char *
     if (copy.flags & PTX_GUARDED) {
         copy.first++;
         copy.count--;
-        copy.flags &= (uint8_t)~(PTX_GUARDED | PTX_NEGATED);
+        copy.flags &= (uint8_t) ~(PTX_GUARDED | PTX_NEGATED);
     }
     text_str(&writer->text, str_of(guard));
     ptx_print_statement(writer->module, &copy, &writer->text);
@@ -203,7 +203,7 @@ static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     bool strong = site->kind == SHADOW_SITE_STRONG;
     char name[48];
     snprintf(name, sizeof name, "%s%s", prefix_of(writer),
-             strong                         ? "strong"
+             strong                        ? "strong"
              : site->access == SHADOW_READ ? "read"
                                            : "write");
     Text guard = {0};
@@ -304,7 +304,8 @@ static void say_turns(Writer *writer, const ShadowSite *site) {
 static void write_strong(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
-    say(writer, ".reg .b32 %%weir_n, %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
+    say(writer,
+        ".reg .b32 %%weir_n, %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
     say_address(writer, site->address);
     say_compare(writer, site);
     say_wanted(writer, site);
@@ -568,8 +569,9 @@ static void add_top(Writer *writer) {
                      (seed ? SHADOW_MARK_SEED : 0);
     writer->text.size = 0;
     instrument_mark(writer->module, 0, writer->options, &writer->text);
-    text_addf(&writer->text, "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n",
-              SHADOW_ABI, sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
+    text_addf(&writer->text,
+              "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n", SHADOW_ABI,
+              sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
     runtime_print(&writer->used, seed, &writer->text);
     ptx_edit_top(writer->edits, (Str){writer->text.data, writer->text.size});
 }

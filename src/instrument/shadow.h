@@ -14,7 +14,7 @@ typedef enum ShadowSiteKind {
     SHADOW_SITE_FENCE,
     SHADOW_SITE_COMMIT, /* of bulk copies */
     SHADOW_SITE_AWAIT,
-    SHADOW_SITE_EXIT,   /* threads end */
+    SHADOW_SITE_EXIT,      /* threads end */
     SHADOW_SITE_REGISTERS, /* setmaxnreg */
     SHADOW_SITE_UNCHECKED, /* it may touch global memory, and is not checked: `why` */
 } ShadowSiteKind;
@@ -48,8 +48,8 @@ void shadow_sites_free(ShadowSites *sites);
 bool shadow_is_built(bool seed_layout);
 /* As `instrument` of instrument.h. */
 bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
-/* What an instrumented module defines beside INSTRUMENT_MARK, in global memory: { abi, sites, flags, bytes of a cell } of
- * 32 bits each. */
+/* What an instrumented module defines beside INSTRUMENT_MARK, in global memory: { abi, sites, flags, bytes of a cell }
+ * of 32 bits each. */
 #define SHADOW_MARK "weir_shadow"
 enum { SHADOW_MARK_CLOCKED = 1, SHADOW_MARK_COPIES = 2, SHADOW_MARK_SEED = 4 };
 

@@ -125,7 +125,7 @@ static void add_access(Walk *walk, uint32_t statement, const PtxEffect *effect) 
     if (site->count != PTX_NONE && walk->module->operands[site->count].kind == PTX_INTEGER && !is_bulk(effect))
         site->bytes = (uint32_t)walk->module->operands[site->count].value;
     site->why = unchecked(walk, site, effect);
-    site->kind = site->why                       ? SHADOW_SITE_UNCHECKED
+    site->kind = site->why                      ? SHADOW_SITE_UNCHECKED
                  : effect->effect.on_descriptor ? SHADOW_SITE_TILE
                  : is_bulk(effect)              ? SHADOW_SITE_RANGE
                  : effect->effect.order         ? SHADOW_SITE_STRONG

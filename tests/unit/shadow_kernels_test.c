@@ -10,37 +10,38 @@
 #undef Completion
 
 /* One word for each thread of the grid, at %rd3. */
-#define OWN_WORD "mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2; mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2;\n"
+#define OWN_WORD \
+    "mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2; mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2;\n"
 /* Data at p, a flag at p + 1024: CTA 0 gives, CTA 1 takes. */
-#define GIVE_TAKE(give, take)                                                            \
-    "setp.ne.u32 %p1, %r3, 0; @%p1 bra TAKE;\n"                                          \
-    "setp.ne.u32 %p2, %r2, 0; @%p2 bra OVER;\n"                                          \
-    "st.global.u32 [%rd1+64], 7;\n" give "bra OVER;\n"                                   \
-    "TAKE: setp.ne.u32 %p2, %r2, 0; @%p2 bra OVER;\n"                                    \
+#define GIVE_TAKE(give, take)                          \
+    "setp.ne.u32 %p1, %r3, 0; @%p1 bra TAKE;\n"        \
+    "setp.ne.u32 %p2, %r2, 0; @%p2 bra OVER;\n"        \
+    "st.global.u32 [%rd1+64], 7;\n" give "bra OVER;\n" \
+    "TAKE: setp.ne.u32 %p2, %r2, 0; @%p2 bra OVER;\n"  \
     "SPIN:\n" take "setp.eq.u32 %p3, %r6, 0; @%p3 bra SPIN;\n"
 
-#define LOCKED(acquire, release)                                                                               \
-    "setp.ne.u32 %p1, %r2, 0;\n"                                                                               \
+#define LOCKED(acquire, release)                                                                                \
+    "setp.ne.u32 %p1, %r2, 0;\n"                                                                                \
     "SPIN: mov.u32 %r6, 0; @!%p1 " acquire " %r6, [%rd1+1024], 0, 1; setp.ne.u32 %p2, %r6, 0; @%p2 bra SPIN;\n" \
     "@!%p1 ld.global.u32 %r7, [%rd1+64]; add.u32 %r7, %r7, 1; @!%p1 st.global.u32 [%rd1+64], %r7;\n"            \
     "@!%p1 " release " %r8, [%rd1+1024], 0;\n"
 
 /* All meet at a counter, then each reads what its neighbor wrote. */
-#define MEET(add, load)                                                                                              \
-    "st.global.u32 [%rd3], %r5; bar.sync 0; setp.ne.u32 %p1, %r2, 0; mov.u32 %r9, %nctaid.x;\n"                     \
-    "@!%p1 " add " %r6, [%rd1+2048], 1;\n"                                                                          \
-    "@%p1 bra MET; SPIN: " load " %r6, [%rd1+2048]; setp.ne.u32 %p2, %r6, %r9; @%p2 bra SPIN;\n"                    \
-    "MET: bar.sync 0; add.u32 %r7, %r3, 1; rem.u32 %r7, %r7, %r9; mad.lo.u32 %r7, %r7, %r4, %r2;\n"                 \
+#define MEET(add, load)                                                                             \
+    "st.global.u32 [%rd3], %r5; bar.sync 0; setp.ne.u32 %p1, %r2, 0; mov.u32 %r9, %nctaid.x;\n"     \
+    "@!%p1 " add " %r6, [%rd1+2048], 1;\n"                                                          \
+    "@%p1 bra MET; SPIN: " load " %r6, [%rd1+2048]; setp.ne.u32 %p2, %r6, %r9; @%p2 bra SPIN;\n"    \
+    "MET: bar.sync 0; add.u32 %r7, %r3, 1; rem.u32 %r7, %r7, %r9; mad.lo.u32 %r7, %r7, %r4, %r2;\n" \
     "mul.wide.u32 %rd4, %r7, 4; add.s64 %rd4, %rd1, %rd4; ld.global.u32 %r8, [%rd4];\n"
 
 #define FENCE "fence.acq_rel.gpu;\n"
 
 /* CTA 0 gives by a bulk copy. */
-#define BULK(wait)                                                                                                  \
-    GIVE_TAKE(".shared .align 16 .b8 s[16]; mov.u32 %r10, s; st.shared.v4.u32 [%r10], {%r1,%r1,%r1,%r1};\n"          \
-              "fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%rd1+64], [%r10], 16;\n"             \
-              "cp.async.bulk.commit_group;\n" wait "st.release.gpu.global.u32 [%rd1+1024], 1;\n",                  \
-              "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")                                                      \
+#define BULK(wait)                                                                                          \
+    GIVE_TAKE(".shared .align 16 .b8 s[16]; mov.u32 %r10, s; st.shared.v4.u32 [%r10], {%r1,%r1,%r1,%r1};\n" \
+              "fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%rd1+64], [%r10], 16;\n"     \
+              "cp.async.bulk.commit_group;\n" wait "st.release.gpu.global.u32 [%rd1+1024], 1;\n",           \
+              "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")                                              \
     "ld.global.u32 %r7, [%rd1+64]; OVER:\n"
 
 /* ..._COMPACT: only compact cells can tell. */
@@ -53,16 +54,19 @@ typedef struct Case {
 } Case;
 
 static const Case cases[] = {
-    {"own words", SHADOW_KERNEL(OWN_WORD "ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, %r5; st.global.u32 [%rd3], %r6;\n"),
-     4, 64, 0, CLEAN},
-    {"all CTAs write the same words", SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r3;\n"),
-     2, 32, 0, RACY},
+    {"own words",
+     SHADOW_KERNEL(OWN_WORD "ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, %r5; st.global.u32 [%rd3], %r6;\n"), 4, 64, 0,
+     CLEAN},
+    {"all CTAs write the same words",
+     SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r3;\n"), 2, 32, 0,
+     RACY},
     {"the neighbor's words are read",
      SHADOW_KERNEL(OWN_WORD "st.global.u32 [%rd3], %r5; ld.global.u32 %r6, [%rd3+128];\n"), 4, 32, 0, RACY},
     {"the neighbor's words are read, first",
      SHADOW_KERNEL(OWN_WORD "ld.global.u32 %r6, [%rd3+128]; st.global.u32 [%rd3], %r5;\n"), 4, 32, 0, RACY},
     {"bytes beside each other",
-     SHADOW_KERNEL("cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %rd1, %rd2; setp.eq.u32 %p1, %r2, 0; @%p1 st.global.u8 [%rd3], %r3;\n"),
+     SHADOW_KERNEL(
+         "cvt.u64.u32 %rd2, %r3; add.s64 %rd3, %rd1, %rd2; setp.eq.u32 %p1, %r2, 0; @%p1 st.global.u8 [%rd3], %r3;\n"),
      8, 32, 0, CLEAN_COMPACT},
     {"bytes one over the other",
      SHADOW_KERNEL("shr.u32 %r4, %r3, 1; cvt.u64.u32 %rd2, %r4; add.s64 %rd3, %rd1, %rd2; setp.eq.u32 %p1, %r2, 0;"
@@ -72,32 +76,35 @@ static const Case cases[] = {
      SHADOW_KERNEL("mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd3, %rd1, %rd2;\n"
                    "ld.global.v4.u32 {%r6,%r7,%r8,%r9}, [%rd3]; st.global.v4.u32 [%rd3], {%r9,%r8,%r7,%r6};\n"),
      4, 32, 0, CLEAN},
-    {"atomics only", SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; red.global.add.u32 [%rd3], 1;\n"),
-     4, 32, 0, CLEAN},
+    {"atomics only",
+     SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; red.global.add.u32 [%rd3], 1;\n"), 4, 32, 0,
+     CLEAN},
     {"atomics of the scope of a CTA",
-     SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; red.relaxed.cta.global.add.u32 [%rd3], 1;\n"), 4, 32,
-     0, RACY},
+     SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; red.relaxed.cta.global.add.u32 [%rd3], 1;\n"),
+     4, 32, 0, RACY},
     {"atomics and a store",
-     SHADOW_KERNEL("setp.eq.u32 %p1, %r3, 1; @!%p1 red.global.add.u32 [%rd1], 1; @%p1 st.global.u32 [%rd1], 9;\n"), 2, 32, 0, RACY},
+     SHADOW_KERNEL("setp.eq.u32 %p1, %r3, 1; @!%p1 red.global.add.u32 [%rd1], 1; @%p1 st.global.u32 [%rd1], 9;\n"), 2,
+     32, 0, RACY},
     {"release and acquire",
-     SHADOW_KERNEL(GIVE_TAKE("st.release.gpu.global.u32 [%rd1+1024], 1;\n", "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")
-                       "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     SHADOW_KERNEL(GIVE_TAKE("st.release.gpu.global.u32 [%rd1+1024], 1;\n",
+                             "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, CLEAN},
     {"released relaxed",
-     SHADOW_KERNEL(GIVE_TAKE("st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n", "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")
-                       "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     SHADOW_KERNEL(GIVE_TAKE("st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
+                             "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, RACY},
     {"acquired relaxed",
-     SHADOW_KERNEL(GIVE_TAKE("st.release.gpu.global.u32 [%rd1+1024], 1;\n", "ld.relaxed.gpu.global.u32 %r6, [%rd1+1024];\n")
-                       "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     SHADOW_KERNEL(GIVE_TAKE("st.release.gpu.global.u32 [%rd1+1024], 1;\n",
+                             "ld.relaxed.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, RACY},
     {"a scope that is too narrow",
-     SHADOW_KERNEL(GIVE_TAKE("st.release.cta.global.u32 [%rd1+1024], 1;\n", "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")
-                       "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     SHADOW_KERNEL(GIVE_TAKE("st.release.cta.global.u32 [%rd1+1024], 1;\n",
+                             "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, RACY},
-    {"fences", SHADOW_KERNEL(GIVE_TAKE(FENCE "st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
-                                       "ld.relaxed.gpu.global.u32 %r6, [%rd1+1024];\n") FENCE
-                             "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+    {"fences",
+     SHADOW_KERNEL(
+         GIVE_TAKE(FENCE "st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n", "ld.relaxed.gpu.global.u32 %r6, [%rd1+1024];\n")
+             FENCE "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, CLEAN},
     {"a fence before the store alone",
      SHADOW_KERNEL(GIVE_TAKE(FENCE "st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
@@ -109,23 +116,27 @@ static const Case cases[] = {
                    "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, RACY},
     {"volatile flags, and fences",
-     SHADOW_KERNEL(GIVE_TAKE("membar.gl;\nst.volatile.global.u32 [%rd1+1024], 1;\n",
-                             "ld.volatile.global.u32 %r6, [%rd1+1024];\n") "membar.gl; ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     SHADOW_KERNEL(
+         GIVE_TAKE("membar.gl;\nst.volatile.global.u32 [%rd1+1024], 1;\n",
+                   "ld.volatile.global.u32 %r6, [%rd1+1024];\n") "membar.gl; ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, CLEAN},
-    {"a lock", SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 6, 32, 0, CLEAN},
+    {"a lock", SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 6, 32, 0,
+     CLEAN},
     {"a lock, slots are used again",
      SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 24, 32, 24, CLEAN},
     {"a lock that is taken relaxed",
      SHADOW_KERNEL(LOCKED("atom.global.relaxed.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 4, 32, 0, RACY},
     {"a lock that is released relaxed",
      SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.relaxed.gpu.exch.b32")), 4, 32, 0, RACY},
-    {"a grid barrier", SHADOW_KERNEL(OWN_WORD MEET("atom.global.add.release.gpu.u32", "ld.acquire.gpu.global.u32")), 6, 32, 0, CLEAN},
+    {"a grid barrier", SHADOW_KERNEL(OWN_WORD MEET("atom.global.add.release.gpu.u32", "ld.acquire.gpu.global.u32")), 6,
+     32, 0, CLEAN},
     {"a grid barrier with a relaxed counter",
      SHADOW_KERNEL(OWN_WORD MEET("atom.global.add.relaxed.gpu.u32", "ld.acquire.gpu.global.u32")), 6, 32, 0, RACY},
     {"a grid barrier with a relaxed poll",
      SHADOW_KERNEL(OWN_WORD MEET("atom.global.add.release.gpu.u32", "ld.relaxed.gpu.global.u32")), 6, 32, 0, RACY},
     {"a bulk copy that was waited for", SHADOW_KERNEL(BULK("cp.async.bulk.wait_group 0;\n")), 2, 32, 0, CLEAN},
-    {"a bulk copy, its source was waited for", SHADOW_KERNEL(BULK("cp.async.bulk.wait_group.read 0;\n")), 2, 32, 0, RACY_COMPACT},
+    {"a bulk copy, its source was waited for", SHADOW_KERNEL(BULK("cp.async.bulk.wait_group.read 0;\n")), 2, 32, 0,
+     RACY_COMPACT},
     {"a bulk copy that nobody waits for", SHADOW_KERNEL(BULK("")), 2, 32, 0, RACY_COMPACT},
     {"bulk copies of all CTAs to one place",
      SHADOW_KERNEL(".shared .align 16 .b8 s[64]; mov.u32 %r10, s; mul.lo.u32 %r11, %r2, 4; add.u32 %r11, %r11, %r10;"
@@ -146,8 +157,10 @@ static const Case cases[] = {
                    "@!%p1 st.global.v4.u32 [%rd3], {%r1,%r1,%r1,%r1};\n"),
      2, 32, 0, CLEAN},
     {"generic addresses",
-     SHADOW_KERNEL(OWN_WORD ".shared .b32 s[64]; mov.u32 %r10, s; cvt.u64.u32 %rd5, %r10; cvta.shared.u64 %rd5, %rd5;\n"
-                            "setp.eq.u32 %p4, %r1, 0; selp.b64 %rd6, %rd3, %rd5, %p4; st.u32 [%rd6], %r5; atom.add.u32 %r9, [%rd5], 1;\n"),
+     SHADOW_KERNEL(
+         OWN_WORD
+         ".shared .b32 s[64]; mov.u32 %r10, s; cvt.u64.u32 %rd5, %r10; cvta.shared.u64 %rd5, %rd5;\n"
+         "setp.eq.u32 %p4, %r1, 0; selp.b64 %rd6, %rd3, %rd5, %p4; st.u32 [%rd6], %r5; atom.add.u32 %r9, [%rd5], 1;\n"),
      4, 32, 0, CLEAN},
 };
 
@@ -264,10 +277,12 @@ static void cells_are_those_of_the_engine(void **state) {
     check_cells(SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 8; add.s64 %rd3, %rd1, %rd2; ld.global.v2.u32 {%r5,%r6}, [%rd3];"
                               "setp.eq.u32 %p1, %r3, 2; @%p1 st.global.v2.u32 [%rd3], {%r5,%r6};\n"),
                 4);
-    check_cells(SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; ld.global.v4.u32 {%r5,%r6,%r7,%r8}, [%rd3];"
-                              "red.global.add.u32 [%rd3], 1; red.relaxed.cta.global.add.u32 [%rd3+4], 1;\n"),
+    check_cells(SHADOW_KERNEL(
+                    "mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; ld.global.v4.u32 {%r5,%r6,%r7,%r8}, [%rd3];"
+                    "red.global.add.u32 [%rd3], 1; red.relaxed.cta.global.add.u32 [%rd3+4], 1;\n"),
                 3);
-    check_cells(SHADOW_KERNEL("and.b32 %r4, %r2, 3; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; atom.global.add.u32 %r6, [%rd3], 1;"
+    check_cells(SHADOW_KERNEL("and.b32 %r4, %r2, 3; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; "
+                              "atom.global.add.u32 %r6, [%rd3], 1;"
                               "ld.volatile.global.u32 %r6, [%rd3];\n"),
                 4);
 }

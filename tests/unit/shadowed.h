@@ -82,7 +82,10 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                               .bytes = SHADOWED_BYTES,
                               .cells = SHADOWED_CELLS,
                               .state = SHADOWED_STATE,
-                              .form = shadow_form(s->tag, site_bits, s->seed ? 16 : clocked ? epoch_bits : 0),
+                              .form = shadow_form(s->tag, site_bits,
+                                                  s->seed   ? 16
+                                                  : clocked ? epoch_bits
+                                                            : 0),
                               .cluster = 1};
 }
 
@@ -171,9 +174,9 @@ static inline void shadowed_end(Shadowed *s) {
     free(s->state);
 }
 
-#define SHADOW_KERNEL(body)                                                                               \
-    ".visible .entry k(.param .u64 p, .param .u32 n)"                                                     \
-    "{ .reg .pred %p<20>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %rs<8>; .reg .f32 %f<8>;\n"     \
+#define SHADOW_KERNEL(body)                                                                          \
+    ".visible .entry k(.param .u64 p, .param .u32 n)"                                                \
+    "{ .reg .pred %p<20>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %rs<8>; .reg .f32 %f<8>;\n" \
     "ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x;\n" body "ret; }"
 
 #endif

@@ -67,8 +67,8 @@ static const char *bytes_words(const Told *told, const ShadowReport *report) {
     if (argument == PTX_NONE)
         return verdict_text(told->check.verdict, "%u byte%s of global memory at %#" PRIx64, count, plural(count),
                             address);
-    return verdict_text(told->check.verdict, "byte%s %" PRIu64 "%s of argument %u", plural(count), address - from, ending,
-                        argument);
+    return verdict_text(told->check.verdict, "byte%s %" PRIu64 "%s of argument %u", plural(count), address - from,
+                        ending, argument);
 }
 
 static const char *verb_of(uint8_t kind) {
@@ -98,7 +98,8 @@ static const char *fix_of(const ShadowReport *report) {
                "release.";
     if (report->scope && report->earlier_scope)
         return "Use a scope that includes both: .gpu for any CTAs of the device, .sys for several devices.";
-    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with acquire "
+    return "Let only one CTA access these bytes, or use an atomic; or write a flag with release and read it with "
+           "acquire "
            "at .gpu scope (cuda::atomic_ref with cuda::thread_scope_device, or __threadfence() and an atomic flag).";
 }
 
@@ -115,10 +116,10 @@ static void add_finding(Told *told, const ShadowReport *report) {
     Finding *finding = verdict_finding(verdict);
     finding->rule = rule_of_report(report);
     finding->space = "global";
-    finding->message = verdict_text(verdict, "%s %s %s, which %s %s%s%s, and nothing orders the two", who,
-                                    verb_of(report->kind), bytes_words(told, report), other,
-                                    verb_of(report->earlier_kind), earlier ? " at " : " elsewhere",
-                                    earlier ? code_words(&told->check, earlier) : "");
+    finding->message =
+        verdict_text(verdict, "%s %s %s, which %s %s%s%s, and nothing orders the two", who, verb_of(report->kind),
+                     bytes_words(told, report), other, verb_of(report->earlier_kind), earlier ? " at " : " elsewhere",
+                     earlier ? code_words(&told->check, earlier) : "");
     finding->why = why_of(report);
     finding->fix = fix_of(report);
     finding->launch = told->check.launch->text;
@@ -146,15 +147,15 @@ static void tell_troubles(const Told *told) {
     const PtxCode *code = code_of(told, told->state.trouble_site);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (told->state.trouble >> i & 1)
-            verdict_incomplete(told->check.verdict, "", code ? code_line(told->check.program, code) : 0, "%s", words[i]);
+            verdict_incomplete(told->check.verdict, "", code ? code_line(told->check.program, code) : 0, "%s",
+                               words[i]);
 }
 
 static void tell_unchecked(const Told *told) {
     Verdict *verdict = told->check.verdict;
     for (uint32_t i = 0; i < told->sites.count; i++) {
-        const PtxCode *code = told->sites.items[i].why && told->sites.items[i].function == told->check.entry
-                                  ? code_of(told, i)
-                                  : NULL;
+        const PtxCode *code =
+            told->sites.items[i].why && told->sites.items[i].function == told->check.entry ? code_of(told, i) : NULL;
         if (code)
             verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(code->form->text)),
                                code_line(told->check.program, code), "%s", told->sites.items[i].why);
@@ -166,14 +167,13 @@ static void tell_unchecked(const Told *told) {
                            ": not checked",
                            told->state.outside, told->state.outside == 1 ? "" : "es", told->state.outside_address);
     }
-    verdict_incomplete(verdict, "", 0,
-                       "mode shadow checks CTAs against each other, in global memory: threads of one CTA%s and shared "
-                       "memory were not checked",
-                       told->recording->launch.cluster[0] * told->recording->launch.cluster[1] *
-                                   told->recording->launch.cluster[2] >
-                               1
-                           ? ", CTAs of one cluster"
-                           : "");
+    verdict_incomplete(
+        verdict, "", 0,
+        "mode shadow checks CTAs against each other, in global memory: threads of one CTA%s and shared "
+        "memory were not checked",
+        told->recording->launch.cluster[0] * told->recording->launch.cluster[1] * told->recording->launch.cluster[2] > 1
+            ? ", CTAs of one cluster"
+            : "");
 }
 
 static void check_shadow(ThreadsCheck *check) {
