@@ -135,7 +135,8 @@ static inline bool passes_on(const View *view, const Strong *strong, const Flag 
 /* What the next one that reads it gets. */
 static inline void write_flag(View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
     bool releases = strong_releases(strong), passes = passes_on(view, strong, flag);
-    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED, is_release = releases || has_fence || passes;
+    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED;
+    bool is_release = from_lane(turn->lanes, releases || has_fence || passes, turn->leader);
     if (is_release) {
         uint64_t passed = passes ? released_by(view, flag->stamp).row : 0;
         lock_actor(turn, view->actor);
