@@ -115,6 +115,24 @@ static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint
     return true;
 }
 
+/* Whether an instruction says how many registers a thread has, or a directive how many there are. */
+static bool limits_registers(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    if (statement->kind == PTX_DIRECTIVE)
+        return str_is(ptx_name(module, statement->what), ".maxnreg");
+    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_REGISTERS)
+            return true;
+    return false;
+}
+
+static void free_registers(PtxEdits *edits) {
+    for (uint32_t i = 0; i < edits->module->statements_count; i++)
+        if (limits_registers(edits->module, &edits->module->statements[i]))
+            ptx_edit_replace(edits, i, (Str){"", 0});
+}
+
 /* Every kernel, and every function that is handed something, whether it has sites or not. */
 static bool add_records(Adding *adding, const char **problem) {
     PtxModule *module = adding->module;
@@ -142,6 +160,8 @@ bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, c
     Adding adding = {.edits = &edits, .module = module, .sites = &sites, .calls = &calls};
     adding.prefix = fresh_labels(&edits);
     add_mark(&edits, &sites, options);
+    if (!options->keep_registers)
+        free_registers(&edits);
     bool good = calls_do(module, &calls, problem) && add_records(&adding, problem);
     if (good)
         ptx_edit_print(&edits, to);
