@@ -242,7 +242,6 @@ PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
 }
-}
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
 
