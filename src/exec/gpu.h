@@ -1,6 +1,7 @@
-/* Between the files that record what kernels do while they run (`weir exec` in mode record): modules are instrumented as
- * they are loaded, a launch gets one more parameter and memory for its records, and a thread of our own takes these off
- * the device when the launch is done, and writes recordings (record/file.h). One mutex, gpu_mutex, guards all of it.
+/* Between the files that record what kernels do while they run (`weir exec` in mode record): modules are instrumented
+ * as they are loaded, a launch gets one more parameter and memory for its records, and a thread of our own takes these
+ * off the device when the launch is done, and writes recordings (record/file.h). One mutex, gpu_mutex, guards all of
+ * it.
  *
  * Nothing is dropped in silence: gpu_unseen has a sentence for each kernel that was launched and not recorded. */
 #ifndef EXEC_GPU_H
@@ -43,13 +44,13 @@ typedef struct GpuModule GpuModule;
 
 struct GpuModule {
     GpuModule *next;
-    uint64_t key;            /* of the image that was loaded */
-    char *ptx;               /* the text before it was instrumented; NULL: it is as the program has it */
-    size_t ptx_bytes;        /* */
+    uint64_t key;     /* of the image that was loaded */
+    char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
+    size_t ptx_bytes; /* */
     uint32_t chunk, spaces, options;
-    const void *image;       /* what is loaded instead; NULL: it was instrumented already */
-    bool excluded;           /* the options want none of its kernels */
-    const char *why;         /* it was not instrumented: one sentence */
+    const void *image; /* what is loaded instead; NULL: it was instrumented already */
+    bool excluded;     /* the options want none of its kernels */
+    const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
     const RecordShape *shapes; /* of its sites, made when a launch is watched */
     uint32_t site_count;
@@ -71,12 +72,12 @@ struct GpuKernel {
     bool measured;            /* the parameters were asked for */
     GpuParameter *parameters; /* without ours */
     size_t parameter_count, parameter_bytes;
-    size_t ours;              /* offset of ours */
-    uint32_t cluster[3];      /* that it was compiled for; 0: the launch says it */
-    GpuSeen *seen;            /* launches by what tells them apart */
+    size_t ours;         /* offset of ours */
+    uint32_t cluster[3]; /* that it was compiled for; 0: the launch says it */
+    GpuSeen *seen;       /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
-    uint64_t further;         /* bytes of further chunks that it has used, at most; 0: not known yet */
+    uint64_t further; /* bytes of further chunks that it has used, at most; 0: not known yet */
 };
 
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
@@ -108,7 +109,7 @@ uint64_t gpu_unseen_count(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 
-enum { GPU_FLIGHTS = 256 };     /* at once, in a context */
+enum { GPU_FLIGHTS = 256 };   /* at once, in a context */
 enum { GPU_ALIGN = 1 << 16 }; /* of pieces; the largest that a chunk may be */
 
 /* What host and device both see of a launch; in pinned memory. */
@@ -127,17 +128,17 @@ typedef struct GpuContext {
     Handle before, behind; /* streams: what a launch needs first, and what is done when it has ended */
     DevicePointer arena;
     uint64_t arena_bytes;
-    GpuPiece *pieces;       /* of the arena, in its order */
-    DevicePointer off;      /* a block with which nothing is recorded */
+    GpuPiece *pieces;  /* of the arena, in its order */
+    DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
     Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
-    unsigned tag;           /* of the last launch */
-    void *staging;          /* pinned: where records come to */
+    unsigned tag;                  /* of the last launch */
+    void *staging;                 /* pinned: where records come to */
     uint64_t staging_bytes;
-    char *device;           /* its name */
-    const char *why;        /* nothing can be recorded in it: one sentence that begins with "there" */
+    char *device;    /* its name */
+    const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
 } GpuContext;
 
 /* That of the calling thread, made when it is first asked for; NULL: there is none. The mutex is held. */

@@ -106,8 +106,8 @@ static unsigned device_capability(void) {
     return (unsigned)(major * 10 + minor);
 }
 
-/* The PTX that the driver would compile: of the highest target that the device has; what ptxas has kept in a cubin comes
- * last. NULL, with *several set, if a kernel's text is in parts. */
+/* The PTX that the driver would compile: of the highest target that the device has; what ptxas has kept in a cubin
+ * comes last. NULL, with *several set, if a kernel's text is in parts. */
 static const Image *best_image(const Images *images, unsigned capability, bool *several) {
     const Image *best = NULL;
     for (uint32_t i = 0; i < images->count; i++) {

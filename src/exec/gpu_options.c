@@ -20,10 +20,10 @@ static void read_options(void) {
     options.hang_after = folder_number("WEIR_RECORD_HANG", 0);
     options.only = getenv("WEIR_RECORD_ONLY");
     options.exclude = getenv("WEIR_RECORD_EXCLUDE");
-    options.instrument = (InstrumentOptions){.mode = INSTRUMENT_RECORD,
-                                             .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES",
-                                                                               INSTRUMENT_EVERYWHERE),
-                                             .keep_registers = true};
+    options.instrument =
+        (InstrumentOptions){.mode = INSTRUMENT_RECORD,
+                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
+                            .keep_registers = true};
 }
 
 const GpuOptions *gpu_options(void) {

@@ -53,10 +53,8 @@ static void write_kernel(const Unseen *of) {
         text_char(&sentences, 0);
         unseen->written = true;
     }
-    Recording recording = {.launch.abi = 1,
-                           .kernel = of->kernel,
-                           .device = "",
-                           .unseen = {sentences.data, sentences.size}};
+    Recording recording = {
+        .launch.abi = 1, .kernel = of->kernel, .device = "", .unseen = {sentences.data, sentences.size}};
     drain_write(&recording);
     text_free(&sentences);
 }
