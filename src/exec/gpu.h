@@ -36,6 +36,8 @@ const GpuOptions *gpu_options(void);
 bool gpu_on(void);
 /* Whether the options want a kernel of that name to be looked at. */
 bool gpu_wants(const char *kernel);
+/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
+Str gpu_plain_name(const char *name);
 
 /* ---- Modules (gpu_images.c, gpu_kernels.c) ------------------------------------------------------- */
 
@@ -100,12 +102,12 @@ void gpu_each_kernel(void (*work)(GpuKernel *kernel));
 
 /* ---- Not looked at (gpu_unseen.c) ---------------------------------------------------------------- */
 
-/* One launch of that kernel, and why: "it has no PTX, only machine code". */
+/* Of these there are many in programs that use libraries: they are told together. */
+#define NO_PTX "it has no PTX, only machine code"
+/* One launch of that kernel, and why. */
 void gpu_unseen(const char *kernel, const char *why, ...) __attribute__((format(printf, 2, 3)));
 /* Writes a recording for each kernel of which there is something to be said. */
 void gpu_unseen_write(void);
-/* How many launches it was told of. */
-uint64_t gpu_unseen_count(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 

@@ -106,22 +106,71 @@ static unsigned device_capability(void) {
     return (unsigned)(major * 10 + minor);
 }
 
-/* The PTX that the driver would compile: of the highest target that the device has; what ptxas has kept in a cubin
- * comes last. NULL, with *several set, if a kernel's text is in parts. */
-static const Image *best_image(const Images *images, unsigned capability, bool *several) {
-    const Image *best = NULL;
+/* The first word behind ".target": "sm_90a". */
+static Str target_of(const Source *text) {
+    static const char directive[] = ".target";
+    const char *at = memmem(text->data, text->size, directive, strlen(directive));
+    at = at ? at + strlen(directive) : text->data;
+    at += strspn(at, " \t");
+    return (Str){at, strcspn(at, " ,\t\r\n")};
+}
+
+/* Whether code for that target runs on the device: sm_90a and sm_90f do not on others. */
+static bool fits(Str target, unsigned capability) {
+    int64_t number = 0;
+    bool special = target.size > 4 && (str_ends(target, STR("a")) || str_ends(target, STR("f")));
+    Str digits = {target.data + 3, target.size - 3 - special};
+    if (!str_starts(target, STR("sm_")) || !str_to_int(digits, &number))
+        return false;
+    return special ? (uint64_t)number == capability : (uint64_t)number <= capability;
+}
+
+/* Whether a text is to be taken rather than another: what ptxas has kept in a cubin comes last, then the highest target
+ * counts, and of two for the same GPU the one that is for it alone. */
+typedef struct Candidate {
+    const Image *image;
+    Source *text;
+    Str target;
+} Candidate;
+
+static int compare(const Candidate *a, const Candidate *b) {
+    if (a->image->kept != b->image->kept)
+        return a->image->kept ? -1 : 1;
+    if (a->image->capability != b->image->capability)
+        return a->image->capability < b->image->capability ? -1 : 1;
+    return a->target.size < b->target.size ? -1 : a->target.size > b->target.size;
+}
+
+/* The PTX that the driver would compile. NULL, with the reason. */
+static Source *best_text(GpuModule *module, const Source *file, const Images *images, unsigned capability) {
+    Candidate best = {0};
+    bool several = false;
+    const char *problem = NULL;
     for (uint32_t i = 0; i < images->count; i++) {
-        const Image *image = &images->items[i];
-        if (image->kind != IMAGE_PTX || image->problem || image->capability > capability)
+        Candidate other = {.image = &images->items[i]};
+        if (other.image->kind != IMAGE_PTX || other.image->capability > capability ||
+            !(other.text = image_text(file, other.image, &problem)))
             continue;
-        if (!best || best->kept > image->kept || (best->kept == image->kept && best->capability < image->capability)) {
-            best = image;
-            *several = false;
-        } else if (best->kept == image->kept && best->capability == image->capability) {
-            *several = true;
+        other.target = target_of(other.text);
+        int order = best.text ? compare(&other, &best) : 1;
+        if (order < 0 || !fits(other.target, capability)) {
+            source_free(other.text);
+            continue;
         }
+        several = order == 0;
+        source_free(best.text);
+        best = other;
     }
-    return best;
+    if (several)
+        because(module, "it is linked from several texts of PTX");
+    else if (!best.text && problem)
+        because(module, "its PTX cannot be unpacked: %s", problem);
+    else if (!best.text)
+        because(module, NO_PTX);
+    if (!several)
+        return best.text;
+    source_free(best.text);
+    return NULL;
 }
 
 static Source *text_of(GpuModule *module, const void *image, size_t bytes, const char *ending) {
@@ -129,21 +178,12 @@ static Source *text_of(GpuModule *module, const void *image, size_t bytes, const
         return source_copy("module.ptx", image, bytes);
     Source *file = source_copy("module", image, bytes), *text = NULL;
     Images images;
-    bool several = false;
-    const char *problem = NULL;
-    if (!file || !images_find(file, &images)) {
-        source_free(file);
+    if (file && images_find(file, &images)) {
+        text = best_text(module, file, &images, device_capability());
+        images_free(&images);
+    } else {
         because(module, "there was no memory to look for its PTX");
-        return NULL;
     }
-    const Image *best = best_image(&images, device_capability(), &several);
-    if (several)
-        because(module, "it is linked from several texts of PTX");
-    else if (best && !(text = image_text(file, best, &problem)))
-        because(module, "its PTX cannot be unpacked: %s", problem ? problem : "unknown");
-    else if (!best)
-        because(module, "it has no PTX, only machine code");
-    images_free(&images);
     source_free(file);
     return text;
 }
