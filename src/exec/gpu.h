@@ -86,6 +86,18 @@ struct GpuKernel {
 GpuModule *gpu_module(const void *image);
 /* The driver did not take the instrumented image: a module for the program's own; NULL: no memory. */
 GpuModule *gpu_refused(const GpuModule *module, Result result);
+/* PTX, compiled by the driver. */
+typedef struct GpuLinked {
+    char *cubin; /* for free(); NULL: it was not taken */
+    size_t bytes;
+    Result result;
+    char log[4096]; /* the first line of what the driver says of it */
+} GpuLinked;
+/* `text` has a zero behind it. */
+bool gpu_link(const char *text, size_t size, GpuLinked *linked);
+/* The instrumented text once more, with bounds for those of its kernels that could not be launched with as many threads
+ * as they can be without (gpu_registers.c). `with`: as it was linked. False: it is not needed, or cannot be done. */
+bool gpu_bound(const Text *text, const GpuLinked *with, const PtxModule *plain, Text *bounded);
 /* What handles lead to: a library or a module to its GpuModule, a function or a kernel to its GpuKernel. */
 void gpu_loaded(Handle handle, GpuModule *module);
 void gpu_unloaded(Handle handle);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOG_BYTES = 4096, INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
 
 /* As INSTRUMENT_MARK has it. */
 typedef struct Mark {
@@ -201,33 +201,47 @@ static Handle own_context(void) {
     return current;
 }
 
-static bool link_text(GpuModule *module, const Text *text) {
+bool gpu_link(const char *text, size_t size, GpuLinked *linked) {
     const GpuDriver *driver = gpu_driver(NULL);
-    char log[LOG_BYTES] = "";
     int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)sizeof log}, *cubin = NULL, *copy = NULL;
-    size_t bytes = 0;
+    void *values[] = {linked->log, (void *)(uintptr_t)sizeof linked->log}, *cubin = NULL;
     Handle state = NULL;
-    Mark mark;
-    Result result = driver->link_create(2, options, values, &state);
-    if (!result)
-        result = driver->link_add(state, INPUT_PTX, text->data, text->size + 1, "weir", 0, NULL, NULL);
-    if (!result)
-        result = driver->link_complete(state, &cubin, &bytes);
-    if (!result && (copy = malloc(bytes)))
-        memcpy(copy, cubin, bytes);
+    *linked->log = 0;
+    linked->cubin = NULL;
+    linked->result = driver->link_create(2, options, values, &state);
+    if (!linked->result) /* the size counts the zero behind it */
+        linked->result = driver->link_add(state, INPUT_PTX, (void *)(uintptr_t)text, size + 1, "weir", 0, NULL, NULL);
+    if (!linked->result)
+        linked->result = driver->link_complete(state, &cubin, &linked->bytes);
+    if (!linked->result && (linked->cubin = malloc(linked->bytes)))
+        memcpy(linked->cubin, cubin, linked->bytes);
     if (state)
         driver->link_destroy(state);
-    log[strcspn(log, "\n")] = 0;
-    if (result || !copy)
-        return because(module, "the driver did not compile it with what records it (error %d%s%s)", result,
-                       *log ? ": " : "", log);
-    if (!read_mark(copy, bytes, &mark)) {
-        free(copy);
+    linked->log[strcspn(linked->log, "\n")] = 0;
+    return linked->cubin != NULL;
+}
+
+static bool link_text(GpuModule *module, const Text *text, const PtxModule *plain) {
+    GpuLinked linked = {0}, again = {0};
+    Text bounded = {0};
+    Mark mark;
+    if (!gpu_link(text->data, text->size, &linked))
+        return because(module, "the driver did not compile it with what records it (error %d%s%s)", linked.result,
+                       *linked.log ? ": " : "", linked.log);
+    if (gpu_bound(text, &linked, plain, &bounded)) {
+        text_char(&bounded, 0);
+        if (!bounded.failed && gpu_link(bounded.data, bounded.size - 1, &again)) {
+            free(linked.cubin);
+            linked = again;
+        }
+    }
+    text_free(&bounded);
+    if (!read_mark(linked.cubin, linked.bytes, &mark)) {
+        free(linked.cubin);
         return because(module, "what the driver compiled of it has no mark");
     }
     take_mark(module, &mark);
-    module->image = copy;
+    module->image = linked.cubin;
     return true;
 }
 
@@ -238,13 +252,13 @@ static bool make_image(GpuModule *module, PtxModule *ptx) {
         Text text = {0};
         const char *problem = NULL;
         options.keep_registers = keep;
-        if (instrument(ptx, &options, &text, &problem))
-            text_char(&text, 0);
-        else
-            because(module, "it could not be instrumented: %s", problem ? problem : "unknown");
-        if (!problem && !text.failed) {
+        bool good = instrument(ptx, &options, &text, &problem);
+        text_char(&text, 0);
+        if (good && !text.failed) {
             text.size--;
-            link_text(module, &text);
+            link_text(module, &text, ptx);
+        } else {
+            because(module, "it could not be instrumented: %s", problem ? problem : "there was no memory");
         }
         text_free(&text);
     }
