@@ -7,6 +7,9 @@
 #include "ptx/effects.h"
 #include "record/record.h"
 
+/* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
+void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
+
 /* One function, looked at. */
 typedef struct Look {
     PtxModule *module;
