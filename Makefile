@@ -235,6 +235,16 @@ $(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
 
+# A driver whose device is the machine of PTX, and a program whose kernels it runs.
+$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(plain_library)
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -Isrc -fPIC -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,ALL \
+		-pthread -o $@ $< $(plain_library) $(libraries)
+
+$(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^
+
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) -Iinclude $(LDFLAGS) -o $@ $^ $(libraries)

@@ -72,6 +72,7 @@ struct GpuKernel {
     GpuParameter *parameters; /* without ours */
     size_t parameter_count, parameter_bytes;
     size_t ours;              /* offset of ours */
+    uint32_t cluster[3];      /* that it was compiled for; 0: the launch says it */
     GpuSeen *seen;            /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;

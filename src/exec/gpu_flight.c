@@ -18,10 +18,10 @@ uint64_t gpu_now(void) {
 
 /* About as many CTAs as were asked for: those of whose number some bits are 0. CTAs of a cluster stay together where
  * their numbers do: clusters that are a power of two in x. */
-static void choose_sample(RecordingLaunch *launch, uint64_t ctas, const uint32_t cluster[3]) {
+static void choose_sample(RecordingLaunch *launch, uint64_t ctas) {
     uint64_t wanted = gpu_options()->sample, of = 1;
-    uint32_t together = cluster[0] ? cluster[0] : 1;
-    if (!wanted || wanted >= ctas || cluster[1] > 1 || cluster[2] > 1 || (together & (together - 1)))
+    uint32_t together = launch->cluster[0];
+    if (!wanted || wanted >= ctas || launch->cluster[1] > 1 || launch->cluster[2] > 1 || (together & (together - 1)))
         return;
     while (ctas / (of * 2) >= wanted && of < UINT32_MAX / 2 / together)
         of *= 2;
@@ -88,9 +88,12 @@ static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas)
                                        .hang_after = gpu_options()->hang_after};
     memcpy(flight->launch.grid, launch->grid, sizeof launch->grid);
     memcpy(flight->launch.block, launch->block, sizeof launch->block);
-    memcpy(flight->launch.cluster, launch->cluster, sizeof launch->cluster);
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t compiled = flight->kernel->cluster[axis], asked = launch->cluster[axis];
+        flight->launch.cluster[axis] = asked ? asked : compiled ? compiled : 1;
+    }
     flight->launch.tag = flight->context->tag = flight->context->tag % 255 + 1;
-    choose_sample(&flight->launch, ctas, launch->cluster);
+    choose_sample(&flight->launch, ctas);
 }
 
 static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {

@@ -129,6 +129,20 @@ GpuKernel *gpu_kernel(Handle function) {
     return known ? known->kernel = kernel_named(known->module, name) : NULL;
 }
 
+/* The cluster that a kernel was compiled for; 0: none. A function and a kernel have each their own question. */
+static uint32_t cluster_of(Handle function, int axis) {
+    void *of_function = driver_symbol("cuFuncGetAttribute"), *of_kernel = driver_symbol("cuKernelGetAttribute");
+    Result (*ask_function)(int *, int, Handle) = *(Result(**)(int *, int, Handle)) & of_function;
+    Result (*ask_kernel)(int *, int, Handle, int) = *(Result(**)(int *, int, Handle, int)) & of_kernel;
+    int value = 0, device = 0;
+    if (ask_function && ask_function(&value, FUNCTION_CLUSTER + axis, function) == 0)
+        return (uint32_t)value;
+    if (ask_kernel && gpu_driver(NULL)->context_device(&device) == 0 &&
+        ask_kernel(&value, FUNCTION_CLUSTER + axis, function, device) == 0)
+        return (uint32_t)value;
+    return 0;
+}
+
 bool gpu_measure(GpuKernel *kernel, Handle function) {
     size_t count = 0, offset, bytes;
     if (kernel->measured)
@@ -141,6 +155,8 @@ bool gpu_measure(GpuKernel *kernel, Handle function) {
         function_parameter(function, i, &parameters[i].offset, &parameters[i].bytes);
     if (!parameters)
         return false;
+    for (int axis = 0; axis < 3; axis++)
+        kernel->cluster[axis] = cluster_of(function, axis);
     kernel->parameters = parameters;
     kernel->parameter_count = count - 1;
     kernel->ours = parameters[count - 1].offset;

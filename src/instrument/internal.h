@@ -50,17 +50,21 @@ typedef enum StepHow {
 } StepHow;
 
 typedef struct Step {
-    const Site *site;
+    Site *site;
     uint32_t instruction, block; /* of the flow; block: that in which it is recorded */
     uint32_t at;                 /* statement */
     bool behind;                 /* recorded behind that statement */
     bool settled;                /* a wait that is over for all who come there */
     uint32_t given;              /* of another wait: the operand that says whether it is over; else PTX_NONE */
-    bool branch; /* an exit: recorded before the branch at `at`, for those who take it, or the other way */
+    bool exits;                  /* an exit that is recorded where blocks lead to it */
+    bool branch;                 /* ... before the branch at `at`, for those who take it, or the other way */
     bool other_way;
     StepHow how;
-    bool first;      /* STEP_STATIC: in its block, or behind a step that is none */
-    uint32_t units;  /* STEP_STATIC: at least */
+    bool first;   /* STEP_STATIC: in its block, or behind a step that is none */
+    uint32_t run; /* STEP_STATIC: steps of the run that begins here; 0: it is none, or it began before */
+    bool in_run;
+    bool last;       /* of its run */
+    uint32_t units;  /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t check;  /* units that have to be there behind it; 0: no check */
     uint32_t labels; /* STEP_EACH: the first of its three */
 } Step;
@@ -71,7 +75,7 @@ typedef struct Plan {
     Step *steps;
     uint32_t count, capacity;
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
-    bool windows;    /* some address is generic */
+    bool parameters; /* some address is one of a parameter */
     bool dynamic;    /* some steps take room of their own */
     bool loops;      /* some are in loops */
     uint32_t most;   /* units that any check asks for */
@@ -79,7 +83,9 @@ typedef struct Plan {
     uint32_t chunk;  /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
-void plan_function(Plan *plan, const Look *look, const Site *sites, uint32_t count, Arena *arena);
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+/* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
+void plan_runs(Plan *plan);
 /* Units that a step may take of its own, beside those of the plan. */
 uint32_t step_most_units(const Step *step);
 
@@ -99,6 +105,10 @@ uint32_t step_most_units(const Step *step);
     REGISTER(lo, b32) /* a value */                                                                    \
     REGISTER(hi, b32)                                                                                  \
     REGISTER(value, b64)                                                                               \
+    REGISTER(w0, b32) /* words of a run that are not written yet */                                    \
+    REGISTER(w1, b32)                                                                                  \
+    REGISTER(w2, b32)                                                                                  \
+    REGISTER(w3, b32)                                                                                  \
     REGISTER(lane, b32)                                                                                \
     REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
     REGISTER(t0, b32)                                                                                  \
@@ -152,6 +162,9 @@ typedef struct Code {
     uint32_t *depths; /* of the function's statements: blocks around them, the body not counted */
     Text text, cold;  /* of the next edit; of the end of the function */
     Text *to;         /* one of them */
+    /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
+     */
+    uint32_t held, written, place, told;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
@@ -202,7 +215,10 @@ void write_count(Code *code, const char *mask);
 /* The bytes of a tensor map that is in memory: by the leader, and only where the copy is made. */
 void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
 
+/* A step by itself. */
 void write_static(Code *code, const Step *step, uint32_t offset);
+/* A step of a run. */
+void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);

@@ -91,7 +91,7 @@ static uint32_t given_by(const Look *look, uint32_t instruction) {
     return PTX_NONE;
 }
 
-static Step step_of(const Look *look, const Site *site, uint32_t instruction) {
+static Step step_of(const Look *look, Site *site, uint32_t instruction) {
     Step step = {
         .site = site, .instruction = instruction, .block = look->flow.block_of[instruction], .at = site->statement};
     uint32_t behind, leaves = site->waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
@@ -129,9 +129,9 @@ static bool ends_at_branches(const Look *look, uint32_t block) {
 }
 
 /* The step of an exit at the end of a block that leads to it; by its n-th way out. */
-static Step exit_step(const Look *look, const Site *site, uint32_t instruction, uint32_t from, uint32_t way) {
+static Step exit_step(const Look *look, Site *site, uint32_t instruction, uint32_t from, uint32_t way) {
     const FlowBlock *block = &look->flow.blocks[from];
-    Step step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE};
+    Step step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE, .exits = true};
     step.at = look->flow.instructions[block->end - 1];
     step.behind = block->ends == FLOW_NEXT;
     step.branch = block->ends == FLOW_BRANCH;
@@ -141,7 +141,7 @@ static Step exit_step(const Look *look, const Site *site, uint32_t instruction, 
     return step;
 }
 
-static void add_exits(Plan *plan, const Site *site, uint32_t instruction) {
+static void add_exits(Plan *plan, Site *site, uint32_t instruction) {
     const PtxFlow *flow = &plan->look->flow;
     uint32_t block = flow->block_of[instruction];
     for (uint32_t b = 0; b < flow->block_count; b++)
@@ -165,7 +165,17 @@ static int in_order(const void *a, const void *b) {
     return (x->other_way > y->other_way) - (x->other_way < y->other_way);
 }
 
-static void make_steps(Plan *plan, const Site *sites, uint32_t count) {
+/* Whether it is the address of something in the parameters: a tensor map. */
+static bool in_parameters(const Look *look, uint32_t statement, const SitePart *part) {
+    PtxOrigin origin = {0};
+    uint32_t address = part->operand - 1;
+    if (address < look->module->statements[statement].first || look->module->operands[address].kind != PTX_ADDRESS)
+        return false;
+    ptx_address_form(&look->values, statement, address, &origin);
+    return origin.space == PTX_SPACE_PARAM;
+}
+
+static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     const Look *look = plan->look;
     uint32_t instruction = 0;
     plan->together = look->shaped && look->module->functions[look->function].entry;
@@ -177,7 +187,7 @@ static void make_steps(Plan *plan, const Site *sites, uint32_t count) {
         else
             *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
-            plan->windows |= sites[i].parts[k].generic;
+            plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
             plan->dynamic |= !sites[i].parts[k].proven;
         }
     }
@@ -231,11 +241,13 @@ static uint32_t units_of(const Plan *plan, const Step *step) {
 
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
 static uint32_t need_of(Plan *plan, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
-    uint32_t units = behind;
+    uint32_t units = behind, last = end;
     for (uint32_t i = end; i-- > first;) {
         Step *step = &plan->steps[i];
+        if (!step->in_run || step->last)
+            last = i;
         if (units + units_of(plan, step) > limit && units) {
-            step->check = units;
+            plan->steps[last].check = units;
             plan->most = units > plan->most ? units : plan->most;
             units = 0;
         }
@@ -282,12 +294,13 @@ static uint32_t chunk_for(uint32_t units) {
     return bytes;
 }
 
-void plan_function(Plan *plan, const Look *look, const Site *sites, uint32_t count, Arena *arena) {
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena) {
     *plan = (Plan){.look = look, .arena = arena};
     plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
     make_steps(plan, sites, count);
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
+    plan_runs(plan);
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;

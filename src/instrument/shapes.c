@@ -21,6 +21,9 @@ RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *are
         const Site *site = &sites->items[i];
         shapes[i].parts = site->part_count;
         shapes[i].ticketed = site->ticketed;
+        shapes[i].ends = site->ends;
+        shapes[i].masked = site->masked;
+        shapes[i].run = site->run;
         shapes[i].holds = holds(module, &module->statements[site->statement]);
         for (unsigned k = 0; k < site->part_count; k++)
             shapes[i].wide |= (uint16_t)((site->parts[k].bits == 64) << k);

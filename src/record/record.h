@@ -46,6 +46,11 @@ typedef enum RecordKind {
     RECORD_MAP,  /* value: address of a tensor map that the next record uses; its 128 bytes follow */
     RECORD_EXIT, /* lanes end */
     RECORD_GIVES_UP, /* a wait went on for too long: value as that of the wait's first part; the site is the wait's */
+    /* This site and those behind it, as many as are told of together (Site.run). Of each its lanes, if they are not
+     * those of the head (Site.masked), then its parts as of a RECORD_WARP, in words of 32 bits, low ones first: two of
+     * them are the value here, the others follow, padded to units. What may hold a thread is the last of a run. Each
+     * has a number of its own. */
+    RECORD_RUN,
 } RecordKind;
 
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the

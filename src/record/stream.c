@@ -137,10 +137,69 @@ static void advance_number(RecordCursor *cursor, Head head) {
     cursor->site = record_site(head.word);
 }
 
+/* ---- Runs ----------------------------------------------------------------------------------------- */
+
+/* Words of 32 bits that a site has in a run. */
+static size_t run_words(const RecordShape *shape) {
+    return (size_t)shape->masked + shape->parts + (size_t)__builtin_popcount(shape->wide);
+}
+
+/* Goes into a run, whose words are all there. */
+static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
+    Head head = head_at(cursor->at);
+    uint32_t first = record_site(head.word), count = first < reader->site_count ? reader->shapes[first].run : 0;
+    if (!count || count > reader->site_count - first)
+        return refuse(reader, "the recording is damaged: a run is of a site that begins none");
+    size_t words = 0;
+    for (uint32_t i = 0; i < count; i++)
+        words += run_words(&reader->shapes[first + i]);
+    size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
+    if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
+        return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
+    cursor->words = cursor->at + RECORD_UNIT - 8;
+    cursor->at += RECORD_UNIT + bytes;
+    cursor->run = count;
+    cursor->run_lanes = head.lanes;
+    cursor->site = first - 1;
+    return true;
+}
+
+static uint32_t run_word(RecordCursor *cursor) {
+    uint32_t word;
+    memcpy(&word, cursor->words, sizeof word);
+    cursor->words += sizeof word;
+    return word;
+}
+
+/* The next site of the run that the cursor is in. */
+static void read_run(const RecordReader *reader, RecordCursor *cursor, Record *record) {
+    const RecordShape *shape = &reader->shapes[++cursor->site];
+    cursor->run--;
+    record->site = cursor->site;
+    record->number = cursor->number;
+    record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
+    record->lanes = shape->masked ? run_word(cursor) : cursor->run_lanes;
+    record->ticket = record->value = 0;
+    record->map = NULL;
+    record->part_count = shape->parts;
+    for (unsigned i = 0; i < shape->parts; i++) {
+        uint64_t value = run_word(cursor);
+        if (shape->wide >> i & 1)
+            value |= (uint64_t)run_word(cursor) << 32;
+        record->parts[i] = (RecordPart){.kind = RECORD_WARP, .value = value};
+    }
+}
+
+/* ---- Records -------------------------------------------------------------------------------------- */
+
 /* Goes to the next head that is a record's; false: there is none. cursor->number is its number then. */
 static bool settle(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
     cursor->map = NULL;
+    if (cursor->run) {
+        cursor->number++;
+        return true;
+    }
     for (;;) {
         Head head = head_at(cursor->at);
         if (record_tag(head.word) != tag)
@@ -161,6 +220,10 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             cursor->map = cursor->at + RECORD_UNIT;
             cursor->map_address = head.value;
             cursor->at += RECORD_UNIT + RECORD_MAP_BYTES;
+        } else if (kind == RECORD_RUN) {
+            cursor->number++;
+            cursor->together = 0;
+            return begin_run(reader, cursor);
         } else {
             advance_number(cursor, head);
             return true;
@@ -226,6 +289,10 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
 
 /* The record that the cursor stands at. */
 static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *record) {
+    if (cursor->run) {
+        read_run(reader, cursor, record);
+        return true;
+    }
     Head head = head_at(cursor->at);
     RecordKind kind = record_kind(head.word);
     record->kind = kind;

@@ -16,6 +16,9 @@ typedef struct RecordShape {
     bool ticketed;
     bool holds;    /* a barrier of threads: who comes to it stands there until the others come */
     uint16_t wide; /* parts of 64 bits: a mask */
+    bool ends;     /* a thread ends there */
+    bool masked;   /* RECORD_RUN: its lanes are told */
+    uint32_t run;  /* sites of a RECORD_RUN of it */
 } RecordShape;
 
 typedef struct RecordReader {
@@ -55,6 +58,8 @@ typedef struct RecordCursor {
     uint64_t map_address;
     uint32_t number;         /* of the next record, if it goes on */
     uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
+    uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
+    const uint8_t *words;    /* of the next of them */
     uint32_t warp;
     uint8_t lane;
 } RecordCursor;

@@ -25,7 +25,9 @@ enum { BUDGET = 400000000 };
 typedef struct Recorded {
     const char *path; /* without its end */
     PtxModule module;
-    Sites sites; /* with --record: of the module before */
+    PtxModule plain; /* with --record: the module before it was instrumented, and its sites */
+    Source *plain_text;
+    Sites sites;
     json_t *cases;
     char **lines; /* of NAME.out */
     size_t line_count;
@@ -214,7 +216,7 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         else if (!slice && !timed)
             problem = compare_all(file, machine, original, name);
         if (recording && !problem)
-            problem = walk_recording(machine, &file->sites);
+            problem = walk_recording(machine, &file->plain, &file->sites);
         if (timed)
             printf("%s\t%llu thread-instructions\t%.6f s\n", name, (unsigned long long)machine->thread_instructions,
                    (double)(over.tv_sec - begin.tv_sec) + (double)(over.tv_nsec - begin.tv_nsec) / 1e9);
@@ -250,8 +252,8 @@ static bool instrument_file(Recorded *file, Source **ptx, const char **problem) 
         return false;
     Source *instrumented = source_copy((*ptx)->name, text.data, text.size);
     text_free(&text);
-    ptx_free(&file->module);
-    source_free(*ptx);
+    file->plain = file->module;
+    file->plain_text = *ptx;
     *ptx = instrumented;
     *problem = "the instrumented PTX cannot be read";
     return ptx_read(&file->module, instrumented, true, &diagnostics);
@@ -283,8 +285,11 @@ static void run_file(const char *path) {
         const char *title = json_string_value(json_object_get(each, "name"));
         verdict(&file, title, run_case(&file, each, title));
     }
-    if (recording)
+    if (recording) {
         instrument_sites_free(&file.sites);
+        ptx_free(&file.plain);
+        source_free(file.plain_text);
+    }
     ptx_free(&file.module);
     source_free(ptx);
     if (out)

@@ -1,20 +1,13 @@
-/* Follows the chunks that an instrumented kernel has left. */
+/* Reads what an instrumented kernel has left. */
 #include "walk.h"
 
-#include "record/record.h"
+#include "instrument/shapes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FURTHER = 1024, TAG = 0x5a };
-
-typedef struct Walk {
-    PtxMachine *machine;
-    const Sites *sites;
-    PtxBlock *launch, *first, *more;
-    uint32_t chunk;
-    uint64_t records;
-} Walk;
 
 static uint32_t threads_of(const PtxLaunch *launch) {
     return launch->block[0] * launch->block[1] * launch->block[2];
@@ -74,129 +67,88 @@ static PtxBlock *block_named(PtxMachine *machine, const char *name) {
     return NULL;
 }
 
-static uint32_t word_at(const Walk *walk, PtxBlock *block, uint64_t offset) {
-    bool known = true;
-    return offset + 4 <= block->size ? (uint32_t)ptx_load(walk->machine, (PtxSpot){block, offset}, 4, &known) : 0;
+/* The first bytes of a block; an array for free(). */
+static uint8_t *bytes_of(PtxMachine *machine, const char *name, size_t count) {
+    PtxBlock *block = block_named(machine, name);
+    uint8_t *bytes = calloc(count + 8, 1);
+    if (block && block->bytes && bytes) /* else nobody has written it */
+        memcpy(bytes, block->bytes, count < block->size ? count : block->size);
+    return bytes;
 }
 
-/* ---- Chunks ---- */
+/* ---- Reading ---- */
 
-/* Units that stand behind a head. */
-static uint32_t behind(const Walk *walk, uint32_t word, uint32_t mask, uint32_t parts_left) {
-    const Site *site = &walk->sites->items[record_site(word)];
-    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
-    switch (record_kind(word)) {
-    case RECORD_LIST:
-        return (lanes * site->parts[site->part_count - parts_left].bits / 8 + RECORD_UNIT - 1) / RECORD_UNIT;
-    case RECORD_LANE:
-        return (8 * (site->part_count + site->ticketed - 1) + RECORD_UNIT - 1) / RECORD_UNIT;
-    case RECORD_MAP:
-        return 128 / RECORD_UNIT;
-    default:
-        return 0;
-    }
-}
+typedef struct Walk {
+    const Sites *sites;
+    RecordReader reader;
+    uint32_t threads;
+    uint64_t records;
+} Walk;
 
-static const char *wrong(const char *what, uint32_t word) {
+/* One warp: what is wrong with it. */
+static const char *walk_warp(Walk *walk, uint32_t warp) {
     static char text[120];
-    snprintf(text, sizeof text, "record %08x: %s", word, what);
-    return text;
-}
-
-typedef struct Chain {
-    PtxBlock *block;
-    uint64_t chunk;      /* where it begins */
-    uint32_t at;         /* in it */
-    uint32_t parts_left; /* of the site that is being told */
-    uint32_t ended;      /* lanes */
-} Chain;
-
-static const char *check_head(const Walk *walk, Chain *chain, uint32_t word, uint32_t mask) {
-    RecordKind kind = record_kind(word);
-    if (kind < RECORD_CHUNK || kind > RECORD_GIVES_UP)
-        return wrong("no such kind", word);
-    if (kind == RECORD_CHUNK || kind == RECORD_NEXT)
-        return NULL;
-    if (kind == RECORD_STAMP)
-        return chain->parts_left ? wrong("in the middle of a site", word) : NULL;
-    if (record_site(word) >= walk->sites->count)
-        return wrong("no such site", word);
-    const Site *site = &walk->sites->items[record_site(word)];
-    if (kind == RECORD_EXIT)
-        chain->ended |= mask;
-    if ((kind == RECORD_EXIT) != site->ends || (kind == RECORD_LANE) != site->each)
-        return wrong("of another kind of site", word);
-    if (kind == RECORD_MAP && !site->map)
-        return wrong("a map that nobody has", word);
-    return NULL;
-}
-
-/* One record; false at the end, or if something is wrong. */
-static bool step(Walk *walk, Chain *chain, const char **problem) {
-    uint64_t place = chain->chunk + chain->at;
-    uint32_t word = word_at(walk, chain->block, place), mask = word_at(walk, chain->block, place + 4);
-    if (chain->at >= walk->chunk || record_tag(word) != TAG)
-        return false;
-    if ((*problem = check_head(walk, chain, word, mask)))
-        return false;
-    RecordKind kind = record_kind(word);
-    if (kind == RECORD_NEXT) {
-        uint32_t number = word_at(walk, chain->block, place + 8);
-        chain->block = walk->more;
-        chain->chunk = (uint64_t)number * walk->chunk;
-        chain->at = 0;
-        if (number >= walk->more->size / walk->chunk - 1 ||
-            record_kind(word_at(walk, walk->more, chain->chunk)) != RECORD_CHUNK)
-            *problem = wrong("leads nowhere", word);
-        return !*problem;
-    }
-    bool told = kind == RECORD_PLAIN || kind == RECORD_WARP || kind == RECORD_UNIFORM || kind == RECORD_LIST;
-    if (told && !chain->parts_left)
-        chain->parts_left = walk->sites->items[record_site(word)].part_count;
-    chain->at += RECORD_UNIT * (1 + behind(walk, word, mask, chain->parts_left));
-    chain->parts_left -= told && chain->parts_left;
-    walk->records++;
-    return true;
-}
-
-static const char *follow(Walk *walk, PtxBlock *block, uint64_t chunk, uint32_t *ended) {
-    Chain chain = {.block = block, .chunk = chunk};
+    RecordCursor *room = calloc(record_reader_leaders(&walk->reader, warp), sizeof *room);
+    RecordStream stream;
+    Record record;
+    uint32_t ended = 0, left = walk->threads - warp % walk->reader.warps * RECORD_LANES;
+    uint32_t lanes = left >= RECORD_LANES ? UINT32_MAX : (1u << left) - 1, number = 0;
     const char *problem = NULL;
-    while (step(walk, &chain, &problem))
-        ;
-    *ended |= chain.ended;
-    return problem ? problem : chain.parts_left ? "a site ends before its last part" : NULL;
-}
-
-/* The chunks of one warp: lane 0's, and those that other lanes began with. */
-static const char *follow_warp(Walk *walk, uint32_t warp, uint32_t lanes) {
-    uint32_t ended = 0, asked = word_at(walk, walk->launch, offsetof(RecordLaunch, next));
-    const char *problem = follow(walk, walk->first, (uint64_t)warp * walk->chunk, &ended);
-    for (uint32_t i = 0; i < asked && !problem; i++) {
-        uint64_t at = (uint64_t)i * walk->chunk;
-        uint32_t word = word_at(walk, walk->more, at);
-        if (word == record_word(TAG, RECORD_CHUNK, 1) && word_at(walk, walk->more, at + 4) == warp)
-            problem = follow(walk, walk->more, at, &ended);
+    record_stream(&stream, &walk->reader, warp, room);
+    for (; !problem && record_next(&stream, &record); walk->records++) {
+        const Site *site = &walk->sites->items[record.site];
+        snprintf(text, sizeof text, "record %u of warp %u, of site %u: ", record.number, warp, record.site);
+        if (record.lanes & ended)
+            problem = strcat(text, "a lane has ended before");
+        else if (record.lanes & ~lanes)
+            problem = strcat(text, "there is no such lane");
+        else if ((record.kind == RECORD_EXIT) != site->ends || (record.kind == RECORD_LANE) != site->each)
+            problem = strcat(text, "it is of another kind");
+        else if (record.number < number)
+            problem = strcat(text, "it comes too late");
+        ended |= record.kind == RECORD_EXIT ? record.lanes : 0;
+        number = record.number;
     }
+    free(room);
     return problem ? problem : ended != lanes ? "not all lanes have ended" : NULL;
 }
 
-const char *walk_recording(PtxMachine *machine, const Sites *sites) {
-    Walk walk = {.machine = machine, .sites = sites, .chunk = sites->chunk};
-    walk.launch = block_named(machine, "weir launch");
-    walk.first = block_named(machine, "weir first");
-    walk.more = block_named(machine, "weir more");
-    uint32_t threads = threads_of(machine->launch), warps = (threads + RECORD_LANES - 1) / RECORD_LANES;
-    if (!walk.launch || !walk.first || !walk.more)
-        return "there is no memory for records";
-    if (word_at(&walk, walk.launch, offsetof(RecordLaunch, dropped)))
-        return wrong("further chunks asked for, some dropped",
-                     word_at(&walk, walk.launch, offsetof(RecordLaunch, next)));
-    for (uint64_t i = 0; i < warps_of(machine->launch); i++) {
-        uint32_t left = threads - (uint32_t)(i % warps) * RECORD_LANES;
-        const char *problem = follow_warp(&walk, (uint32_t)i, left >= RECORD_LANES ? UINT32_MAX : (1u << left) - 1);
-        if (problem)
-            return problem;
+static const char *walk_all(Walk *walk, const Recording *recording, const RecordShape *shapes, Arena *arena) {
+    if (!record_reader(&walk->reader, recording, shapes, walk->sites->count, arena))
+        return walk->reader.problem;
+    for (uint32_t i = 0; i < recording->first_count; i++) {
+        const char *problem = walk_warp(walk, i);
+        if (problem || walk->reader.problem)
+            return walk->reader.problem ? walk->reader.problem : problem;
     }
-    return walk.records ? NULL : "there are no records";
+    if (walk->reader.missing || record_reader_unseen(&walk->reader))
+        return "a chunk is missing, or nobody leads to it";
+    return walk->records ? NULL : "there are no records";
+}
+
+const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Sites *sites) {
+    const PtxLaunch *launch = machine->launch;
+    Arena arena;
+    Recording recording = {.launch = {.chunk = sites->chunk, .tag = TAG}, .first_count = warps_of(launch)};
+    uint8_t *block = bytes_of(machine, "weir launch", sizeof(RecordLaunch));
+    RecordLaunch left;
+    memcpy(&left, block, sizeof left);
+    for (unsigned i = 0; i < 3; i++) {
+        recording.launch.grid[i] = launch->grid[i];
+        recording.launch.block[i] = launch->block[i];
+    }
+    recording.more_count = left.next;
+    uint8_t *first = bytes_of(machine, "weir first", recording.first_count * sites->chunk);
+    uint8_t *more = bytes_of(machine, "weir more", recording.more_count * sites->chunk);
+    recording.first = first;
+    recording.more = more;
+    Walk walk = {.sites = sites, .threads = threads_of(launch)};
+    arena_init(&arena, SIZE_MAX);
+    const char *problem =
+        left.dropped ? "records were dropped" : walk_all(&walk, &recording, site_shapes(sites, plain, &arena), &arena);
+    arena_free(&arena);
+    free(block);
+    free(first);
+    free(more);
+    return problem;
 }

@@ -9,7 +9,8 @@
 
 /* Adds the block of the last parameter (record/record.h) and all it points to. */
 bool add_recording(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t chunk, const char **problem);
-/* NULL, or what is wrong: each chain of chunks is followed to its end, and each lane that there is has ended. */
-const char *walk_recording(PtxMachine *machine, const Sites *sites);
+/* NULL, or what is wrong: all records are read, in their order, and each lane that there is has ended. `plain`: the
+ * module before it was instrumented. */
+const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Sites *sites);
 
 #endif

@@ -88,6 +88,8 @@ static void end_cluster(Player *player, PlayCluster *cluster) {
     player->clusters[cluster->number] = NULL;
     cluster->over = true;
     player->live--;
+    if (cluster->queued) /* it was woken by what it did itself last */
+        return;
     cluster->next = player->free_clusters;
     player->free_clusters = cluster;
 }
@@ -402,6 +404,8 @@ PtxEnd play(Player *player) {
         PlayCluster *cluster = dequeue(player);
         if (deadline_passed())
             return PTX_END_TIME;
+        if (cluster && cluster->over)
+            continue;
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)

@@ -213,6 +213,64 @@ static const char *mbarrier_words(const Stuck *stuck, uint64_t place) {
     return verdict_text(stuck->check->verdict, "the mbarrier at %s", spot_words(stuck->check, spot, 8));
 }
 
+static bool is_in(const PtxFlow *flow, uint32_t block, uint32_t loop) {
+    uint32_t in = flow->blocks[block].loop;
+    while (in != PTX_NONE && in != loop)
+        in = flow->loops[in].outer;
+    return in != PTX_NONE;
+}
+
+/* Whether some thread came out of a loop. */
+static bool was_left(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *routine, uint32_t loop) {
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        const FlowBlock *block = &flow->blocks[i];
+        for (uint32_t k = 0; is_in(flow, i, loop) && k < block->successor_count; k++) {
+            uint32_t next = flow->edges[block->successors + k];
+            if (!is_in(flow, next, loop) && stuck->check->ran[routine->begin + flow->blocks[next].begin])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a loop that is gone round without end looks at anything that could change: memory, a barrier, what a function
+ * does. */
+static bool looks_at_something(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *routine, uint32_t loop) {
+    for (uint32_t i = 0; i < flow->instruction_count; i++) {
+        const PtxCode *code = &stuck->check->program->code[routine->begin + i];
+        if (!is_in(flow, flow->block_of[i], loop) || !(stuck->check->ran[routine->begin + i] & PTX_RAN_YES))
+            continue;
+        bool calls = false;
+        for (uint32_t k = 0; k < code->count; k++)
+            calls |= code_argument(stuck->check->program, code, k)->kind == ARGUMENT_ROUTINE;
+        CodeRole role = code_role(stuck->check, code);
+        if (calls || role == ROLE_ACCESSES || role == ROLE_SYNCHRONIZES)
+            return true;
+    }
+    return false;
+}
+
+static bool is_empty_loop(const Stuck *stuck, const Wait *wait) {
+    const PtxProgram *program = stuck->check->program;
+    const PtxModule *module = stuck->check->module;
+    const char *problem;
+    bool empty = false;
+    PtxFlow flow;
+    for (uint32_t i = 0; wait->status == PTX_IS_SPINS && i < module->functions_count; i++) {
+        const PtxRoutine *routine = &program->routines[i];
+        uint32_t at = wait->pc - routine->begin;
+        if (!routine->ready || wait->pc < routine->begin || wait->pc >= routine->end ||
+            !ptx_flow(&flow, module, i, ptx_flow_budget(module), &problem))
+            continue;
+        uint32_t loop = at < flow.instruction_count ? flow.blocks[flow.block_of[at]].loop : PTX_NONE;
+        while (loop != PTX_NONE && flow.loops[loop].outer != PTX_NONE && was_left(stuck, &flow, routine, loop))
+            loop = flow.loops[loop].outer; /* it is that one which goes on */
+        empty = loop != PTX_NONE && !looks_at_something(stuck, &flow, routine, loop);
+        ptx_flow_free(&flow);
+    }
+    return empty;
+}
+
 static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     Verdict *verdict = stuck->check->verdict;
     switch (wait->status) {
@@ -247,10 +305,20 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
+        if (is_empty_loop(stuck, wait))
+            return "nothing: every iteration is like the one before";
         if (wait->look.code)
             return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
         return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
     }
+}
+
+/* "threads 0-31 wait forever for barrier 1". */
+static const char *message_of(const Stuck *stuck, const Wait *cause) {
+    const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
+    if (is_empty_loop(stuck, cause))
+        return verdict_text(stuck->check->verdict, "%s loop%s forever: the loop waits for nothing", agents, many);
+    return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
 }
 
 /* ---- Rules --------------------------------------------------------------------------------------- */
@@ -405,6 +473,9 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
         return "No thread that could give some back will do so.";
     if (is_for_threads(wait))
         return *missing ? verdict_text(verdict, "Of the others, %s.", missing) : "The other threads never arrive.";
+    if (is_empty_loop(stuck, wait))
+        return "The loop reads no memory and passes no barrier, and its registers are the same in every iteration: "
+               "nothing can end it.";
     return wait->count == 1 ? "Every other thread has exited or waits, so nothing will change what this one reads."
                             : "Every other thread has exited or waits, so nothing will change what these read.";
 }
@@ -451,6 +522,12 @@ static const char *fix_of(RuleId rule) {
 
 /* ---- The finding --------------------------------------------------------------------------------- */
 
+static const char *role_of(const Stuck *stuck, const Wait *wait, bool other) {
+    if (is_empty_loop(stuck, wait))
+        return wait->count == 1 ? "loops" : "loop";
+    return wait->count == 1 ? other ? "waits too" : "waits" : other ? "wait too" : "wait";
+}
+
 /* The cause first, then who arrives there, then the other waits. */
 static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, const MbarrierHistory *history) {
     enum { MOST_WAITS = 6, MOST_CODES = MOST_WAITS + HISTORY_ARRIVERS + 1 };
@@ -472,7 +549,7 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || i >= others) {
             places[i]->agent = who(stuck, waits[i]);
-            places[i]->role = waits[i]->count == 1 ? i ? "waits too" : "waits" : i ? "wait too" : "wait";
+            places[i]->role = role_of(stuck, waits[i], i > 0);
             places[i]->note = waits_for(stuck, waits[i]);
         } else {
             places[i]->role = history->init && i == 1 ? "initialized here" : "arrived here";
@@ -505,10 +582,12 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
             finding = verdict_finding(check->verdict);
             finding->rule = rule;
             finding->space = "barrier";
-            finding->message = verdict_text(check->verdict, "%s wait%s forever for %s", who(&stuck, cause),
-                                            cause->count == 1 ? "s" : "", waits_for(&stuck, cause));
+            finding->message = message_of(&stuck, cause);
             finding->why = why_of(&stuck, cause, history, rule);
-            finding->fix = fix_of(rule);
+            finding->fix = is_empty_loop(&stuck, cause)
+                               ? "Give the loop a way out. If it is to wait for memory, read that memory in it: a load "
+                                 "that is neither volatile nor atomic may be moved out of the loop by the compiler."
+                               : fix_of(rule);
             finding->launch = check->launch->text;
             finding->schedule = schedule_words(check, schedule);
             finding->witness = witness_of(check, schedule, world);

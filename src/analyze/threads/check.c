@@ -6,7 +6,7 @@
 #include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
 
-enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
+enum { MOST_LAUNCHES = 16, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
 static const size_t program_budget = (size_t)2 << 30;
 
@@ -73,6 +73,7 @@ static void end_run(const Audience *audience) {
     if (problem && audience->watch != audience->check->explores)
         verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
     audience->check->runs++;
+    worlds_note(audience->check);
 }
 
 /* Races that matter: CTAs that write the same say nothing of others, which may not. */
@@ -181,8 +182,7 @@ void runs_tell_stop(ThreadsCheck *check, const PtxCode *code) {
                       "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
 
-/* Says how the run that was just made ended. False: this launch needs no other run. */
-static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
+bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     const PtxMachine *machine = check->machine;
     switch (end) {
     case PTX_END_COMPLETE:
@@ -215,26 +215,12 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 
 /* ---- Races --------------------------------------------------------------------------------------- */
 
-/* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        Doubt *doubt = &check->doubts[DOUBTED_DATA];
-        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
-            continue;
-        doubt->line = code_line(check->program, races[i].second.code);
-        doubt->text = verdict_text(check->verdict,
-                                   "for some choices of data that is not known, this access races with the one at line "
-                                   "%u: give the data with the launch",
-                                   code_line(check->program, races[i].first.code));
-    }
-}
-
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
 uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     if (check->machine->guess_count > 1) {
-        doubt_races(check, races + told, count - told);
+        worlds_doubt_races(check, races + told, count - told);
         return count;
     }
     for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
@@ -255,34 +241,6 @@ PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     else
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
-}
-
-/* ---- Worlds -------------------------------------------------------------------------------------- */
-
-/* The other ways to choose what is not known. Where it goes wrong in some of them only, that is said. */
-static void run_worlds(ThreadsCheck *check) {
-    bool single = check->machine->guess_count == 1;
-    for (unsigned world = 1; world < WORLDS; world++) {
-        ThreadsRun run = {.world = world};
-        PtxWatch *watch = runs_watch(check, false);
-        PtxEnd end = runs_make(check, &run, watch);
-        single &= check->machine->guess_count <= 1;
-        uint32_t count = 0;
-        const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-        if (single)
-            (void)runs_tell_races(check, &run, watch, 0);
-        else
-            doubt_races(check, races, count);
-        if (is_wrong(end) && !single)
-            verdict_incomplete(check->verdict, "", 0,
-                               "it %s for some choices of data that is not known: give the data with the launch",
-                               end == PTX_END_STUCK ? "hangs" : "faults");
-        else if (end != PTX_END_BUDGET && !judge(check, &run, end))
-            return; /* loops on made-up data need not end */
-        threads_guesses(check);
-        if (deadline_passed())
-            return;
-    }
 }
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
@@ -310,7 +268,7 @@ static uint32_t list_orders(const ThreadsCheck *check, bool open, bool phases, P
 static bool judge_other(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     bool known = end == PTX_END_STUCK && check->hung;
     check->hung |= end == PTX_END_STUCK;
-    return known || judge(check, run, end) || is_wrong(end);
+    return known || runs_judge(check, run, end) || is_wrong(end);
 }
 
 /* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: whoever does not wait for them is
@@ -363,7 +321,7 @@ static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
     audience->told = runs_tell_races(audience->check, &run, audience->watch, audience->told);
     if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
         return ptx_watch_problem(audience->watch) != NULL;
-    audience->wrong = !judge(audience->check, &run, end);
+    audience->wrong = !runs_judge(audience->check, &run, end);
     return audience->wrong;
 }
 
@@ -475,10 +433,10 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     check->completed += end == PTX_END_COMPLETE;
     check->first_used = check->machine->used;
     check->hung = end == PTX_END_STUCK;
-    if ((!judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
+    if ((!runs_judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
     if (guessed && !check->hung)
-        run_worlds(check);
+        worlds_run(check);
     if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
         return;
     run_orders(check, watch, told, why);
@@ -498,8 +456,11 @@ bool runs_prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
     if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
         return false;
-    if (check->program)
+    if (check->program) {
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+        check->went = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+        check->ways = ARENA_ARRAY(&check->arena, unsigned, check->program->code_count + 1);
+    }
     return check->program;
 }
 
@@ -519,7 +480,7 @@ static void replay(ThreadsCheck *check) {
         (void)runs_tell_races(check, &run, watch, 0);
         threads_unset(check, &run);
         threads_overwrite(check, &run);
-        (void)judge(check, &run, end);
+        (void)runs_judge(check, &run, end);
     }
     runs_add_launch(check, launch);
     runs_close(check);
@@ -586,7 +547,7 @@ static void check_launches(ThreadsCheck *check) {
             break; /* what other launches show is mostly the same */
     }
     tell_doubts(check);
-    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
+    threads_coverage(check, !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
 
@@ -638,6 +599,10 @@ static void check_same(ThreadsCheck *check) {
     if (runs_open(check, launch))
         run_all(check, launch, runs_watch(check, false));
     runs_close(check);
+    for (uint32_t i = 0; i < check->program->code_count; i++) {
+        check->outer->ran[i] |= check->ran[i];
+        check->outer->went[i] |= check->went[i];
+    }
 }
 
 /* The slice does not have the values that are stored. */
@@ -649,6 +614,7 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
                           .options = &options,
                           .verdict = check->verdict,
                           .launch = launch,
+                          .outer = check,
                           .completed = check->completed};
     memcpy(again.doubts, check->doubts, sizeof again.doubts);
     runs_with_arena(&again, check_same);

@@ -28,6 +28,12 @@ typedef struct ThreadsCheck {
     Arena arena; /* of the program and the launches */
     PtxProgram *program;
     uint8_t *ran; /* of each code: PTX_RAN_... over all runs */
+    /* Of each code that is a condition nobody knows: which ways it went over all runs, PTX_RAN_YES and _NO; a world in
+     * which it goes the way that it has not gone, 0: none is known. */
+    uint8_t *went;
+    unsigned *ways;
+    uint8_t *spans;             /* machine->spans */
+    struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
@@ -148,7 +154,8 @@ void threads_unmodeled(ThreadsCheck *check);
 void threads_guesses(ThreadsCheck *check);
 
 /* ---- unreached.c ---- */
-/* What was run of the kernel, and what was not. */
-void threads_coverage(ThreadsCheck *check, bool chosen);
+/* What was run of the kernel, and what was not. `asked`: whether what was not run is said, too: at launches that Weir
+ * chose all of it, at one that was given what data that is not known might have led to. */
+void threads_coverage(ThreadsCheck *check, bool asked);
 
 #endif

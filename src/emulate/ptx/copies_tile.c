@@ -193,7 +193,7 @@ static uint32_t fetch_list(PtxMachine *machine, PtxGroup *group, const PtxCode *
         missing |= unknown >> lane & 1;
     }
     if (missing)
-        ptx_guess(machine, group, code, 1u << lane);
+        ptx_leave_out(machine, group, code);
     return count;
 }
 

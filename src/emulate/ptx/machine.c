@@ -213,7 +213,9 @@ static void begin_warp(PtxMachine *machine, PtxCta *cta, uint32_t index) {
     PtxWarp *warp = &cta->warps[index];
     uint32_t threads = cta->threads - index * PTX_LANES;
     const PtxRoutine *routine = &machine->program->routines[machine->program->entry];
-    *warp = (PtxWarp){.cta = cta, .index = index};
+    *warp = (PtxWarp){.cta = cta, .index = index, .visits = warp->visits, .visit_capacity = warp->visit_capacity};
+    for (uint32_t i = 0; i < warp->visit_capacity; i++)
+        memset(warp->visits[i], 0, sizeof warp->visits[i]);
     warp->launched = threads >= PTX_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
     if (machine->plays)
         return;
@@ -318,30 +320,6 @@ PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why) {
     return PTX_STEP_UNKNOWN;
 }
 
-static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
-    for (uint32_t i = 0; i < machine->guess_count; i++)
-        if (machine->guesses[i].code == code)
-            return &machine->guesses[i];
-    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
-    *guess = (PtxGuess){.code = code};
-    return guess;
-}
-
-/* The first times as the world says: at no place, at every place, at every other one, or at the others. Later now one
- * way and now the other, so that no loop goes on for ever by it. */
-uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown) {
-    enum { FIRST_TIMES = 4 };
-    PtxGuess *guess = guess_at(machine, code);
-    uint64_t place = (uint64_t)(code - machine->program->code);
-    uint64_t mixed = (guess->times + 1 + place) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)machine->world << 47;
-    bool yes = (machine->world & 1) != (machine->world >= 2 ? (guess - machine->guesses) & 1 : 0);
-    if (guess->times >= FIRST_TIMES)
-        yes = (mixed >> 40 & 3) == 0;
-    guess->times++;
-    spin_forget(group);
-    return yes ? unknown : 0;
-}
-
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot) {
     for (uint32_t i = 0; i < machine->unset_count; i++)
         if (machine->unset[i].code == code) {
@@ -375,13 +353,18 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     }
 }
 
-/* Lanes that run it: those whose guard holds. */
+/* Lanes that run it: those whose guard holds. One that nobody knows is what was chosen from here on, for whoever reads
+ * it again, be it this instruction after a wait. */
 static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
     PtxFrame *frame = group->frame;
-    uint32_t mask = frame->masks[code->guard] ^ (code->guard_negated ? UINT32_MAX : 0);
+    uint32_t negated = code->guard_negated ? UINT32_MAX : 0;
+    uint32_t mask = frame->masks[code->guard] ^ negated;
     uint32_t unknown = frame->mask_unknown[code->guard] & group->lanes;
-    if (unknown)
+    if (unknown) {
         mask = (mask & ~unknown) | ptx_guess(machine, group, code, unknown);
+        frame->masks[code->guard] = (frame->masks[code->guard] & ~unknown) | ((mask ^ negated) & unknown);
+        frame->mask_unknown[code->guard] &= ~unknown;
+    }
     return mask & group->lanes;
 }
 

@@ -404,7 +404,8 @@ bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, P
                     Span *span) {
     span->block = NULL;
     if (unknown & *lanes) {
-        ptx_guess(machine, group, code, unknown & *lanes);
+        if (space != PTX_SPACE_LOCAL && space != PTX_SPACE_CONST && space != PTX_SPACE_PARAM) /* no others meet there */
+            ptx_leave_out(machine, group, code);
         *lanes &= ~unknown;
     }
     if (!*lanes)

@@ -15,7 +15,7 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     const Lanes *addresses = ptx_fetch_address(machine, group, piece->access.address, &scratch, &unknown);
     const Lanes *sizes = ptx_fetch(machine, group, piece->size, 0, &size_scratch, &unknown);
     if (unknown & lanes)
-        ptx_guess(machine, group, code, unknown & lanes);
+        ptx_leave_out(machine, group, code);
     for (uint32_t rest = lanes & ~unknown; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         PtxSpot spots[PTX_LANES];
