@@ -123,6 +123,7 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     write_prologue(&code);
     code_put(&code, first_statement(plan->look), false);
     write_blocks(&code);
+    write_patience(&code, &edits->arena);
     write_end(&code);
     text_free(&code.text);
     text_free(&code.cold);

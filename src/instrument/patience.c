@@ -1,9 +1,9 @@
 /* Waits that go on for too long: they give up, and tell the host (RecordHost of record/record.h).
  *
- * A wait is a loop that does nothing but look: at an mbarrier, or at memory by strong accesses, and meanwhile meets others
- * at barriers and hands on in shared memory what it saw. Behind the look stands a check of the clock, which runs from the
- * first look that was in vain; of memory, from the first that found what is there now. Looks at memory are made ever more
- * seldom then, so that a loop that goes round for seconds does not fill the recording.
+ * A wait is a loop that does nothing but look: at an mbarrier, or at memory by strong accesses, and meanwhile meets
+ * others at barriers and hands on in shared memory what it saw. Behind the look stands a check of the clock, which runs
+ * from the first look that was in vain; of memory, from the first that found what is there now. Looks at memory are
+ * made ever more seldom then, so that a loop that goes round for seconds does not fill the recording.
  *
  * Who gives up takes a chunk for it, whatever else it was about to write: nothing comes after it, and the others of the
  * warp may still write behind its pointer. Its threads stand by until the host says how they end. */
@@ -15,12 +15,12 @@
 #define OF_HOST(field) (unsigned)offsetof(RecordHost, field)
 
 enum {
-    TIME_SHIFT = 16,     /* a unit of time is 65,536 ns */
-    FIRST_LOOK = 4,      /* units before the limit is looked at */
-    PART_OF_LIMIT = 4,   /* log2: what part of its own limit a wait lets pass before it follows others who gave up */
-    NAP_SHIFT = 12,      /* ns of a nap for each unit that was waited: a sixteenth */
+    TIME_SHIFT = 16,   /* a unit of time is 65,536 ns */
+    FIRST_LOOK = 4,    /* units before the limit is looked at */
+    PART_OF_LIMIT = 4, /* log2: what part of its own limit a wait lets pass before it follows others who gave up */
+    NAP_SHIFT = 12,    /* ns of a nap for each unit that was waited: a sixteenth */
     LONGEST_NAP = 1 << 19,
-    STANDS_BY = 20000,     /* ns between two looks at what the host says */
+    STANDS_BY = 20000,       /* ns between two looks at what the host says */
     LAST_COUNT = 0x7fffffff, /* numbers of records are less */
 };
 

@@ -25,6 +25,11 @@ static bool is_written(const RecordReader *reader, Head head) {
     return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
 }
 
+bool record_begun(const Recording *recording, uint32_t warp) {
+    Head head = head_at(recording->first + (size_t)warp * recording->launch.chunk);
+    return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
 static bool refuse(RecordReader *reader, const char *problem) {
     if (!reader->problem)
         reader->problem = problem;

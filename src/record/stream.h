@@ -75,6 +75,8 @@ typedef struct RecordStream {
 /* False, with a sentence in reader->problem: chunks say of themselves what cannot be. Memory is the arena's. */
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena);
+/* Whether a warp of the grid had begun. */
+bool record_begun(const Recording *recording, uint32_t warp);
 /* All streams can be opened once in a pass. */
 void record_reader_restart(RecordReader *reader);
 /* Further chunks of the recording that no stream of this pass came to. */
