@@ -179,6 +179,8 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
     } else if (kind == SPECIAL_LANEID || (kind >= SPECIAL_LANEMASK_EQ && kind <= SPECIAL_LANEMASK_GT)) {
         lane_masks(kind, values);
     } else {
+        if (kind == SPECIAL_GLOBALTIMER && machine->timed)
+            spin_forget(group); /* time passes */
         uint64_t value =
             kind == SPECIAL_WARPID ? warp->index : uniform_value(machine, warp->cta, kind, axis, number, unknown);
         if (ptx_special_at(special)->bits <= 32)
