@@ -274,6 +274,15 @@ class Recorder:
         """Bytes of further chunks that hold something."""
         return min(block["next"], self.more_count) * self.chunk
 
+    def hung(self):
+        """Whether a wait of the kernel has given up."""
+        return bool(self.host) and ctypes.c_uint32.from_address(self.host).value != 0
+
+    def let_go(self):
+        """Lets those that gave up end: RecordHost.drained."""
+        if self.host:
+            ctypes.c_uint32.from_address(self.host + 4).value = 1
+
     def free(self):
         """Of the host's memory; the device's goes with free_all."""
         self.device.unpin(self.staging, *([self.host] if self.host else []), *([self.first, self.more, self.blocks] if self.outlives else []))
@@ -282,8 +291,7 @@ class Recorder:
         """The recording as a file; bytes of chunks in it."""
         block, words = self.after(slot), self.launch.words
         used = self.used(block)
-        if self.host and struct.unpack("<I", ctypes.string_at(self.host, 4))[0]:
-            flags |= HUNG
+        flags |= HUNG if self.hung() else 0
         head = LAUNCH.pack(1, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
                            self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"], 0, 0, block["shared_window"], block["local_window"],
                            number, nanoseconds, self.hang_after)
