@@ -1,5 +1,5 @@
-/* Records of sites that a part of a warp's lanes may come to: the lowest of those that do writes them, to a chunk of its
- * own. */
+/* Records of sites that a part of a warp's lanes may come to: the lowest of those that do writes them, to a chunk of
+ * its own. */
 #include "instrument/internal.h"
 
 /* The values of all lanes that are there, behind a head. */
@@ -56,7 +56,8 @@ void write_apart(Code *code, const Step *step) {
     const char *predicate = step_predicate(code, step);
     uint32_t over = new_label(code);
     if (*predicate)
-        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u", *predicate == '!' ? predicate + 1 : predicate, over);
+        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
+                 *predicate == '!' ? predicate + 1 : predicate, over);
     code_say(code, "activemask.b32 ~mask");
     code_say(code, "mov.u32 ~t0, %%lanemask_lt");
     code_say(code, "and.b32 ~t0, ~t0, ~mask");
@@ -65,7 +66,7 @@ void write_apart(Code *code, const Step *step) {
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
     code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~first",
-        code->chunk - RECORD_UNIT * (1 + step_most_units(step) + code->plan->most));
+             code->chunk - RECORD_UNIT * (1 + step_most_units(step) + code->plan->most));
     Cold cold = cold_begin(code, "~p2", false);
     write_refill(code, 0);
     cold_end(code, cold);

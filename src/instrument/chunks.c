@@ -47,14 +47,21 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* ---- The start --------------------------------------------------------------------------------------------- */
 
-/* The generic addresses of shared and local memory, by the first warp of the grid. */
+/* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid. */
 static void write_windows(Code *code) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
     code_say(code, "setp.eq.and.u32 ~q1, ~r3, 0, ~lead");
     code_say(code, "mov.b64 ~e1, 0");
     code_say(code, "cvta.shared.u64 ~e2, ~e1");
     code_say(code, "cvta.local.u64 ~e3, ~e1");
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    if (!code->plan->parameters || !function->parameter_count)
+        return;
+    Str name = ptx_name(code->look->module, code->look->module->variables[function->parameters].name);
+    code_say(code, "mov.b64 ~e1, %.*s", (int)name.size, name.data);
+    code_say(code, "cvta.param.u64 ~e1, ~e1");
+    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
 }
 
 /* CTAs that are not recorded write where nobody looks. */
@@ -91,8 +98,7 @@ void write_prologue(Code *code) {
         code_say(code, "activemask.b32 ~full");
     write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, 1), "~r3", "~zero", "~zero");
     code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
-    if (code->plan->windows)
-        write_windows(code);
+    write_windows(code);
 }
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
@@ -134,7 +140,8 @@ void write_refill(Code *code, uint32_t offset) {
     code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0), head_word(RECORD_CHUNK, 1));
     code_say(code, "or.b32 ~word, ~tag, ~r0");
     code_say(code, "mov.u32 ~r0, %%laneid");
-    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "", together ? "~zero" : "~count");
+    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "",
+             together ? "~zero" : "~count");
     code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 

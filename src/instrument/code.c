@@ -117,22 +117,28 @@ const char *operand_text(Code *code, uint32_t operand) {
     return text_keep(&text, &code->edits->arena);
 }
 
+/* The guard of a statement, or what it is not: "!%p1". */
+static const char *guard_text(Code *code, const PtxStatement *statement, bool inverted) {
+    Text text = {0};
+    bool negated = (statement->flags & PTX_NEGATED) != 0;
+    text_str(&text, negated != inverted ? STR("!") : STR(""));
+    text_str(&text, str_of(operand_text(code, statement->first)));
+    return text_keep(&text, &code->edits->arena);
+}
+
 const char *step_predicate(Code *code, const Step *step) {
     const PtxStatement *statement = look_statement(code->look, step->instruction);
+    if (step->branch)
+        return guard_text(code, &code->look->module->statements[step->at], step->other_way);
     bool guarded = statement->flags & PTX_GUARDED && !step->settled;
-    const char *guard = guarded ? operand_text(code, statement->first) : "";
-    const char *sign = statement->flags & PTX_NEGATED ? "!" : "";
-    if (step->given == PTX_NONE || step->settled) {
-        Text text = {0};
-        if (guarded)
-            text_addf(&text, "%s%s", sign, guard);
-        return text_keep(&text, &code->edits->arena);
-    }
+    if (step->given == PTX_NONE || step->settled)
+        return guarded ? guard_text(code, statement, false) : "";
     const char *given = operand_text(code, step->given);
     if (!guarded)
         return given;
-    if (*sign)
-        code_say(code, "not.pred ~p0, %s", guard);
-    code_say(code, "and.pred ~p0, %s, %s", given, *sign ? "~p0" : guard);
+    if (statement->flags & PTX_NEGATED)
+        code_say(code, "not.pred ~p0, %s", operand_text(code, statement->first));
+    code_say(code, "and.pred ~p0, %s, %s", given,
+             statement->flags & PTX_NEGATED ? "~p0" : operand_text(code, statement->first));
     return "~p0";
 }

@@ -1,5 +1,5 @@
-/* Records of accesses with a ticket: each lane has its own, and no lane waits for another one of its warp while that waits
- * for it: who gets the lock makes the access in the same turn of the loop, and gives the lock back. */
+/* Records of accesses with a ticket: each lane has its own, and no lane waits for another one of its warp while that
+ * waits for it: who gets the lock makes the access in the same turn of the loop, and gives the lock back. */
 #include "instrument/internal.h"
 
 #include <stddef.h>
@@ -99,8 +99,8 @@ void write_each_before(Code *code, const Step *step) {
         write_lane_place(code, step, mask);
     }
     if (*predicate)
-        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u", *predicate == '!' ? predicate + 1 : predicate,
-            step->labels + 2);
+        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
+                 *predicate == '!' ? predicate + 1 : predicate, step->labels + 2);
     if (!together) {
         write_lane_room(code, step, mask);
         code_say(code, "mov.b64 ~d2, ~ptr");
@@ -121,7 +121,8 @@ void write_each_before(Code *code, const Step *step) {
 static void write_moved(Code *code, const PtxOperand *moved) {
     const PtxOperand *one = moved && moved->kind == PTX_VECTOR ? moved + 1 : moved;
     uint32_t index = one ? (uint32_t)(one - code->look->module->operands) : 0;
-    if (!one || (one->kind != PTX_REGISTER && one->kind != PTX_INTEGER && one->kind != PTX_SINGLE && one->kind != PTX_DOUBLE))
+    if (!one ||
+        (one->kind != PTX_REGISTER && one->kind != PTX_INTEGER && one->kind != PTX_SINGLE && one->kind != PTX_DOUBLE))
         code_say(code, "mov.b32 ~lo, 0");
     else if (one->kind != PTX_REGISTER)
         code_say(code, "mov.b32 ~lo, 0x%x", (unsigned)one->bits);

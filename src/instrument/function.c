@@ -33,36 +33,39 @@ static void stand_at(Code *code, uint32_t statement) {
 }
 
 /* Records at fixed places behind the pointer that stand one after the other. */
-typedef struct Run {
+typedef struct Stretch {
     uint32_t units;
     uint32_t at; /* statement of the last, and whether they stand behind it */
     bool behind;
-} Run;
+} Stretch;
 
 /* The pointer goes on behind them; and there may have to be room for others. */
-static void end_run(Code *code, Run *run, uint32_t check) {
-    if (run->units)
+static void end_stretch(Code *code, Stretch *stretch, uint32_t check) {
+    if (stretch->units)
         code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u",
-            run->units * RECORD_UNIT);
-    run->units = 0;
+                 stretch->units * RECORD_UNIT);
+    stretch->units = 0;
     if (check)
         write_room(code, check);
 }
 
 /* Whether the run has to end with a step: the next one is elsewhere, or at no fixed place. */
-static bool run_ends(const Plan *plan, uint32_t index) {
+static bool stretch_ends(const Plan *plan, uint32_t index) {
     const Step *step = &plan->steps[index], *next = step + 1;
     return step->check || index + 1 == plan->count || next->block != step->block || next->how != STEP_STATIC;
 }
 
-static void write_step(Code *code, uint32_t index, Run *run) {
+static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     Step step = code->plan->steps[index];
     stand_at(code, step.at);
     if (step.how == STEP_STATIC) {
-        write_static(code, &step, run->units);
-        run->units += step.units + (step.first && !code->plan->together);
-        if (run_ends(code->plan, index))
-            end_run(code, run, step.check);
+        if (step.in_run)
+            write_run(code, &step, step.run ? stretch->units : 0);
+        else
+            write_static(code, &step, stretch->units);
+        stretch->units += step.units + (step.first && !code->plan->together);
+        if ((!step.in_run || step.last) && stretch_ends(code->plan, index))
+            end_stretch(code, stretch, step.check);
         code_put(code, step.at, step.behind);
         return;
     }
@@ -87,7 +90,7 @@ static void write_blocks(Code *code) {
     const Plan *plan = code->plan;
     const PtxFlow *flow = &code->look->flow;
     uint32_t index = 0;
-    Run run = {0};
+    Stretch stretch = {0};
     for (uint32_t b = 0; b < flow->block_count; b++) {
         if (plan->needs[b] && flow->blocks[b].end > flow->blocks[b].begin) {
             uint32_t at = flow->instructions[flow->blocks[b].begin];
@@ -96,7 +99,7 @@ static void write_blocks(Code *code) {
             code_put(code, at, false);
         }
         for (; index < plan->count && plan->steps[index].block == b; index++)
-            write_step(code, index, &run);
+            write_step(code, index, &stretch);
     }
 }
 

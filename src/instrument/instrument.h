@@ -45,6 +45,8 @@ typedef struct Site {
     bool ticketed;      /* ... with a ticket */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
+    uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
+    bool masked;        /* in a run its lanes are told, being others than the head's */
     uint8_t part_count;
     SitePart parts[SITE_PARTS];
 } Site;

@@ -48,25 +48,32 @@ typedef enum StepHow {
 } StepHow;
 
 typedef struct Step {
-    const Site *site;
+    Site *site;
     uint32_t instruction, block; /* of the flow; block: that in which it is recorded */
     uint32_t at;                 /* statement */
     bool behind;                 /* recorded behind that statement */
     bool settled;                /* a wait that is over for all who come there */
     uint32_t given;              /* of another wait: the operand that says whether it is over; else PTX_NONE */
+    bool exits;                  /* an exit that is recorded where blocks lead to it */
+    bool branch;                 /* ... before the branch at `at`, for those who take it, or the other way */
+    bool other_way;
     StepHow how;
-    bool first;     /* STEP_STATIC: in its block, or behind a step that is none */
-    uint32_t units; /* STEP_STATIC: at least */
-    uint32_t check; /* units that have to be there behind it; 0: no check */
+    bool first;   /* STEP_STATIC: in its block, or behind a step that is none */
+    uint32_t run; /* STEP_STATIC: steps of the run that begins here; 0: it is none, or it began before */
+    bool in_run;
+    bool last;       /* of its run */
+    uint32_t units;  /* STEP_STATIC: at least; of a run its first step has them all */
+    uint32_t check;  /* units that have to be there behind it; 0: no check */
     uint32_t labels; /* STEP_EACH: the first of its three */
 } Step;
 
 typedef struct Plan {
     const Look *look;
+    Arena *arena;
     Step *steps;
-    uint32_t count;
+    uint32_t count, capacity;
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
-    bool windows;    /* some address is generic */
+    bool parameters; /* some address is one of a parameter */
     bool dynamic;    /* some steps take room of their own */
     bool loops;      /* some are in loops */
     uint32_t most;   /* units that any check asks for */
@@ -74,55 +81,61 @@ typedef struct Plan {
     uint32_t chunk;  /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
-void plan_function(Plan *plan, const Look *look, const Site *sites, uint32_t count, Arena *arena);
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+/* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
+void plan_runs(Plan *plan);
 /* Units that a step may take of its own, beside those of the plan. */
 uint32_t step_most_units(const Step *step);
 
 /* ---- Code ---- */
 
 /* The registers of ours in a function, with their types. */
-#define CODE_REGISTERS(REGISTER)                                                                          \
-    REGISTER(ptr, b64)   /* the next place; of lanes without a chunk one that is full, in no memory */    \
-    REGISTER(tag, b32)   /* of the launch */                                                              \
-    REGISTER(lead, pred) /* lane 0, in CTAs that are recorded */                                          \
-    REGISTER(full, b32)  /* the lanes of the warp */                                                      \
-    REGISTER(count, b32) /* where lanes lead apart: of what the lane came to */                           \
-    REGISTER(zero, b32)                                                                                   \
-    REGISTER(half, b16)                                                                                   \
-    REGISTER(word, b32)                                                                                   \
-    REGISTER(mask, b32)                                                                                   \
-    REGISTER(lo, b32) /* a value */                                                                       \
-    REGISTER(hi, b32)                                                                                     \
-    REGISTER(value, b64)                                                                                  \
-    REGISTER(lane, b32)                                                                                   \
-    REGISTER(first, pred) /* the leader where lanes lead apart */                                         \
-    REGISTER(t0, b32)                                                                                     \
-    REGISTER(t1, b32)                                                                                     \
-    REGISTER(t2, b32)                                                                                     \
-    REGISTER(t3, b32)                                                                                     \
-    REGISTER(d0, b64)                                                                                     \
-    REGISTER(d1, b64)                                                                                     \
-    REGISTER(d2, b64)                                                                                     \
-    REGISTER(p0, pred)                                                                                    \
-    REGISTER(p1, pred)                                                                                    \
-    REGISTER(p2, pred)                                                                                    \
-    /* of write_refill and write_warp alone */                                                            \
-    REGISTER(r0, b32)                                                                                     \
-    REGISTER(r1, b32)                                                                                     \
-    REGISTER(r2, b32)                                                                                     \
-    REGISTER(r3, b32)                                                                                     \
-    REGISTER(r4, b32)                                                                                     \
-    REGISTER(e0, b64)                                                                                     \
-    REGISTER(e1, b64)                                                                                     \
-    REGISTER(e2, b64)                                                                                     \
-    REGISTER(e3, b64)                                                                                     \
-    REGISTER(e4, b64)                                                                                     \
-    REGISTER(q0, pred)                                                                                    \
-    REGISTER(q1, pred)                                                                                    \
-    REGISTER(q2, pred)                                                                                    \
-    /* of an access with a ticket, across it */                                                           \
-    REGISTER(entry, b64)                                                                                  \
-    REGISTER(ticket, b32)                                                                                 \
+#define CODE_REGISTERS(REGISTER)                                                                       \
+    REGISTER(ptr, b64)   /* the next place; of lanes without a chunk one that is full, in no memory */ \
+    REGISTER(tag, b32)   /* of the launch */                                                           \
+    REGISTER(lead, pred) /* lane 0, in CTAs that are recorded */                                       \
+    REGISTER(full, b32)  /* the lanes of the warp */                                                   \
+    REGISTER(count, b32) /* where lanes lead apart: of what the lane came to */                        \
+    REGISTER(zero, b32)                                                                                \
+    REGISTER(half, b16)                                                                                \
+    REGISTER(word, b32)                                                                                \
+    REGISTER(mask, b32)                                                                                \
+    REGISTER(lo, b32) /* a value */                                                                    \
+    REGISTER(hi, b32)                                                                                  \
+    REGISTER(value, b64)                                                                               \
+    REGISTER(w0, b32) /* words of a run that are not written yet */                                    \
+    REGISTER(w1, b32)                                                                                  \
+    REGISTER(w2, b32)                                                                                  \
+    REGISTER(w3, b32)                                                                                  \
+    REGISTER(lane, b32)                                                                                \
+    REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
+    REGISTER(t0, b32)                                                                                  \
+    REGISTER(t1, b32)                                                                                  \
+    REGISTER(t2, b32)                                                                                  \
+    REGISTER(t3, b32)                                                                                  \
+    REGISTER(d0, b64)                                                                                  \
+    REGISTER(d1, b64)                                                                                  \
+    REGISTER(d2, b64)                                                                                  \
+    REGISTER(p0, pred)                                                                                 \
+    REGISTER(p1, pred)                                                                                 \
+    REGISTER(p2, pred)                                                                                 \
+    /* of write_refill and write_warp alone */                                                         \
+    REGISTER(r0, b32)                                                                                  \
+    REGISTER(r1, b32)                                                                                  \
+    REGISTER(r2, b32)                                                                                  \
+    REGISTER(r3, b32)                                                                                  \
+    REGISTER(r4, b32)                                                                                  \
+    REGISTER(e0, b64)                                                                                  \
+    REGISTER(e1, b64)                                                                                  \
+    REGISTER(e2, b64)                                                                                  \
+    REGISTER(e3, b64)                                                                                  \
+    REGISTER(e4, b64)                                                                                  \
+    REGISTER(q0, pred)                                                                                 \
+    REGISTER(q1, pred)                                                                                 \
+    REGISTER(q2, pred)                                                                                 \
+    /* of an access with a ticket, across it */                                                        \
+    REGISTER(entry, b64)                                                                               \
+    REGISTER(ticket, b32)                                                                              \
     REGISTER(failed, pred)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,
@@ -143,6 +156,9 @@ typedef struct Code {
     uint32_t *depths; /* of the function's statements: blocks around them, the body not counted */
     Text text, cold;  /* of the next edit; of the end of the function */
     Text *to;         /* one of them */
+    /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
+     */
+    uint32_t held, written, place, told;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
 } Code;
@@ -192,7 +208,10 @@ void write_count(Code *code, const char *mask);
 /* The bytes of a tensor map that is in memory: by the leader, and only where the copy is made. */
 void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
 
+/* A step by itself. */
 void write_static(Code *code, const Step *step, uint32_t offset);
+/* A step of a run. */
+void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);

@@ -1,15 +1,17 @@
-/* How the sites of a function are recorded: who leads, where the record is written, and where it is looked whether there
- * is room.
+/* How the sites of a function are recorded: who leads, where the record is written, and where it is looked whether
+ * there is room.
  *
- * Lanes that all come to a site have one place for it: so many units behind the pointer. It is looked once whether there
- * is room for all of them on any way from there: at the heads of loops, and where ways get too long. */
+ * Lanes that all come to a site have one place for it: so many units behind the pointer. It is looked once whether
+ * there is room for all of them on any way from there: at the heads of loops, and where ways get too long. */
 #include "instrument/internal.h"
 
+#include <stdlib.h>
+
 enum {
-    MOST_UNITS = 96,       /* of a check, in functions with loops or with records whose size depends on the run */
-    CHUNK_LARGE = 4096,    /* bytes of a chunk in such functions */
-    STRAIGHT_UNITS = 254,  /* of a check elsewhere: a whole chunk */
-    UNITS_KEPT = 2,        /* for the chunk's head, and for what says where it goes on */
+    MOST_UNITS = 96,      /* of a check, in functions with loops or with records whose size depends on the run */
+    CHUNK_LARGE = 4096,   /* bytes of a chunk in such functions */
+    STRAIGHT_UNITS = 254, /* of a check elsewhere: a whole chunk */
+    UNITS_KEPT = 2,       /* for the chunk's head, and for what says where it goes on */
 };
 
 /* ---- Waits ------------------------------------------------------------------------------------------------- */
@@ -46,7 +48,8 @@ uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind) {
     uint32_t block = flow->block_of[instruction];
     const FlowBlock *at = &flow->blocks[block];
     const PtxStatement *wait = look_statement(look, instruction), *branch = look_statement(look, at->end - 1);
-    if (at->ends != FLOW_BRANCH || at->successor_count != 2 || wait->flags & PTX_GUARDED || !from_before(look, instruction, block))
+    if (at->ends != FLOW_BRANCH || at->successor_count != 2 || wait->flags & PTX_GUARDED ||
+        !from_before(look, instruction, block))
         return PTX_NONE;
     /* The guard of the branch is what the wait gave. */
     uint32_t given = flow_value(flow, branch->first);
@@ -88,8 +91,9 @@ static uint32_t given_by(const Look *look, uint32_t instruction) {
     return PTX_NONE;
 }
 
-static Step step_of(const Look *look, const Site *site, uint32_t instruction) {
-    Step step = {.site = site, .instruction = instruction, .block = look->flow.block_of[instruction], .at = site->statement};
+static Step step_of(const Look *look, Site *site, uint32_t instruction) {
+    Step step = {
+        .site = site, .instruction = instruction, .block = look->flow.block_of[instruction], .at = site->statement};
     uint32_t behind, leaves = site->waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
     step.behind = site->waits;
     if (leaves != PTX_NONE) {
@@ -104,35 +108,96 @@ static Step step_of(const Look *look, const Site *site, uint32_t instruction) {
     return step;
 }
 
-/* In the order of the blocks; those of a block stay in theirs. */
-static void sort_steps(Step *steps, uint32_t count) {
-    for (uint32_t i = 1; i < count; i++) {
-        Step moved = steps[i];
-        uint32_t at = i;
-        for (; at && steps[at - 1].block > moved.block; at--)
-            steps[at] = steps[at - 1];
-        steps[at] = moved;
+/* ---- Exits ------------------------------------------------------------------------------------------------- */
+
+/* Whether a block does nothing but to end a thread, and lanes come to it by branches that others do not take: then it
+ * is recorded before the branches. Lanes that are over are over at once then, and not after some code for which others,
+ * who go on to a barrier, would be without them. */
+static bool ends_at_branches(const Look *look, uint32_t block) {
+    const PtxFlow *flow = &look->flow;
+    const FlowBlock *at = &flow->blocks[block];
+    bool any = false;
+    if (at->end - at->begin != 1 || look_statement(look, at->begin)->flags & PTX_GUARDED)
+        return false;
+    for (uint32_t i = 0; i < at->predecessor_count; i++) {
+        const FlowBlock *from = &flow->blocks[flow->edges[at->predecessors + i]];
+        if (from->ends > FLOW_BRANCH || from->begin == from->end || from->successor_count > 2)
+            return false;
+        any |= from->ends == FLOW_BRANCH && from->successor_count == 2;
     }
+    return any;
 }
 
-static void make_steps(Plan *plan, const Site *sites, uint32_t count) {
+/* The step of an exit at the end of a block that leads to it; by its n-th way out. */
+static Step exit_step(const Look *look, Site *site, uint32_t instruction, uint32_t from, uint32_t way) {
+    const FlowBlock *block = &look->flow.blocks[from];
+    Step step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE, .exits = true};
+    step.at = look->flow.instructions[block->end - 1];
+    step.behind = block->ends == FLOW_NEXT;
+    step.branch = block->ends == FLOW_BRANCH;
+    step.other_way = way == 1;
+    step.how = look_together(look, from) ? STEP_STATIC : STEP_APART;
+    step.units = 1;
+    return step;
+}
+
+static void add_exits(Plan *plan, Site *site, uint32_t instruction) {
+    const PtxFlow *flow = &plan->look->flow;
+    uint32_t block = flow->block_of[instruction];
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (uint32_t k = 0; flow->blocks[b].reached && k < flow->blocks[b].successor_count; k++)
+            if (flow->edges[flow->blocks[b].successors + k] == block)
+                *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) =
+                    exit_step(plan->look, site, instruction, b, k);
+}
+
+/* ---- All ---------------------------------------------------------------------------------------------------- */
+
+/* In the order of the blocks, and in a block of the text. */
+static int in_order(const void *a, const void *b) {
+    const Step *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->behind != y->behind)
+        return x->behind ? 1 : -1;
+    return (x->other_way > y->other_way) - (x->other_way < y->other_way);
+}
+
+/* Whether it is the address of something in the parameters: a tensor map. */
+static bool in_parameters(const Look *look, uint32_t statement, const SitePart *part) {
+    PtxOrigin origin = {0};
+    uint32_t address = part->operand - 1;
+    if (address < look->module->statements[statement].first || look->module->operands[address].kind != PTX_ADDRESS)
+        return false;
+    ptx_address_form(&look->values, statement, address, &origin);
+    return origin.space == PTX_SPACE_PARAM;
+}
+
+static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     const Look *look = plan->look;
     uint32_t instruction = 0;
     plan->together = look->shaped && look->module->functions[look->function].entry;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;
-        Step *step = &plan->steps[plan->count++];
-        *step = step_of(look, &sites[i], instruction);
-        plan->together &= look_together(look, step->block);
-        plan->dynamic |= step->how != STEP_STATIC;
-        plan->loops |= look->flow.blocks[step->block].loop != PTX_NONE;
+        if (sites[i].ends && ends_at_branches(look, look->flow.block_of[instruction]))
+            add_exits(plan, &sites[i], instruction);
+        else
+            *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
-            plan->windows |= sites[i].parts[k].generic;
+            plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
             plan->dynamic |= !sites[i].parts[k].proven;
         }
     }
-    sort_steps(plan->steps, plan->count);
+    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const Step *step = &plan->steps[i];
+        plan->together &= look_together(look, step->block);
+        plan->dynamic |= step->how != STEP_STATIC;
+        plan->loops |= look->flow.blocks[step->block].loop != PTX_NONE;
+    }
 }
 
 /* ---- Room -------------------------------------------------------------------------------------------------- */
@@ -176,11 +241,13 @@ static uint32_t units_of(const Plan *plan, const Step *step) {
 
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
 static uint32_t need_of(Plan *plan, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
-    uint32_t units = behind;
+    uint32_t units = behind, last = end;
     for (uint32_t i = end; i-- > first;) {
         Step *step = &plan->steps[i];
+        if (!step->in_run || step->last)
+            last = i;
         if (units + units_of(plan, step) > limit && units) {
-            step->check = units;
+            plan->steps[last].check = units;
             plan->most = units > plan->most ? units : plan->most;
             units = 0;
         }
@@ -227,13 +294,13 @@ static uint32_t chunk_for(uint32_t units) {
     return bytes;
 }
 
-void plan_function(Plan *plan, const Look *look, const Site *sites, uint32_t count, Arena *arena) {
-    *plan = (Plan){.look = look};
-    plan->steps = ARENA_ARRAY(arena, Step, count + 1);
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena) {
+    *plan = (Plan){.look = look, .arena = arena};
     plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
     make_steps(plan, sites, count);
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
+    plan_runs(plan);
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;

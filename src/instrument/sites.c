@@ -43,8 +43,7 @@ static PtxSpace space_of(const Look *look, uint32_t instruction, const PtxEffect
 
 static bool is_strong(const PtxEffect *effect) {
     const Effect *of = &effect->effect;
-    return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC &&
-           (of->order != ORDER_WEAK || of->verb == EFFECT_UPDATE);
+    return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC && of->order != ORDER_WEAK;
 }
 
 /* Whether others may notice what it does, or it them, beside the memory that it touches. */
@@ -74,8 +73,7 @@ static bool map_in_memory(const Look *look, uint32_t instruction, const PtxEffec
     const PtxStatement *statement = look_statement(look, instruction);
     const PtxOperand *on = ptx_effect_operand(look->module, statement, effect->on);
     PtxOrigin origin = {0};
-    if (effect->effect.proxy != PROXY_TENSORMAP || effect->effect.verb != EFFECT_READ || !on ||
-        on->kind != PTX_ADDRESS)
+    if (effect->effect.proxy != PROXY_TENSORMAP || effect->effect.verb != EFFECT_READ || !on || on->kind != PTX_ADDRESS)
         return false;
     ptx_address_form(&look->values, look->flow.instructions[instruction], (uint32_t)(on - look->module->operands),
                      &origin);
@@ -114,11 +112,12 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->map |= map_in_memory(look, instruction, effect);
         parts &= !is_texture(effect);
     }
-    site->each = site->ticketed;
     if (site->waits && wait_exit(look, instruction, &behind) != PTX_NONE)
         block = wait_exit(look, instruction, &behind);
     if (any && parts && !gather_parts(look, instruction, block, effects, count, site, arena))
         site->part_count = 0;
+    site->ticketed &= site->part_count <= 1; /* the address is all that there is */
+    site->each = site->ticketed;
     return any;
 }
 

@@ -81,7 +81,7 @@ static void write_list(Code *code, const Step *step, const SitePart *part, const
     code_say(code, "and.b32 ~t1, ~t1, %u", code->chunk - 1);
     uint32_t limit = code->chunk - RECORD_UNIT * (2 + RECORD_LANES * bytes / RECORD_UNIT + code->plan->most);
     code_say(code, "setp.gt%s.u32 ~p2, ~t1, %u%s", code->plan->together ? "" : ".and", limit,
-        code->plan->together ? "" : ", ~lead");
+             code->plan->together ? "" : ", ~lead");
     Cold cold = cold_begin(code, "~p2", code->plan->together);
     write_refill(code, offset);
     cold_end(code, cold);
@@ -100,7 +100,8 @@ static void write_list(Code *code, const Step *step, const SitePart *part, const
     code_say(code, "mov.u32 ~t1, %%lanemask_eq");
     code_say(code, "and.b32 ~t1, ~t1, %s", mask);
     code_say(code, "setp.ne.u32 ~p2, ~t1, 0");
-    code_say(code, "@~p2 st.global.b%u [~d1+%u], %s", part->bits, (offset + 1) * RECORD_UNIT, bytes == 8 ? "~value" : "~lo");
+    code_say(code, "@~p2 st.global.b%u [~d1+%u], %s", part->bits, (offset + 1) * RECORD_UNIT,
+             bytes == 8 ? "~value" : "~lo");
     write_unit(code, "~lead", offset, record_word(0, RECORD_LIST, step->site->number), mask, "~zero", "~zero");
     code_say(code, "popc.b32 ~t1, %s", mask);
     code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, RECORD_UNIT - 1);
@@ -164,7 +165,7 @@ static const SitePart *map_part(const Look *look, const Step *step) {
 void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset) {
     const SitePart *part = map_part(code->look, step);
     code_say(code, "add.s64 ~d0, %s, %lld", operand_text(code, part->operand),
-        (long long)code->look->module->operands[part->operand - 1].value);
+             (long long)code->look->module->operands[part->operand - 1].value);
     code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
     write_unit(code, leader, offset, record_word(0, RECORD_MAP, step->site->number), mask, "~lo", "~hi");
     code_say(code, "setp.ne.and.u32 ~p2, %s, 0, %s", mask, leader);

@@ -22,6 +22,8 @@ typedef enum RecordingSection {
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
     RECORDING_FIRST,      /* chunks, one for each warp */
     RECORDING_MORE,       /* chunks */
+    RECORDING_UNSEEN, /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                         beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -42,7 +44,7 @@ typedef struct RecordingLaunch {
     uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
     uint32_t dropped;
     uint32_t sample_mask, sample_value;
-    uint64_t shared_window, local_window;
+    uint64_t shared_window, local_window, param_window;
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;
@@ -62,7 +64,11 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
+    Str unseen;                     /* sentences, each with a zero behind it */
 } Recording;
+
+/* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */
+#define RECORDING_ENDING ".weirrec"
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);

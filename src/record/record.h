@@ -8,10 +8,10 @@
  * value that is moved is kept.
  *
  * Every lane that leads has a chunk of its own, of which the next place is in its registers: no atomics for a record,
- * one for a further chunk. A chunk begins with RECORD_CHUNK, and ends with RECORD_NEXT, which stands where the next record
- * would, or at the first head whose tag is not that of the launch: nothing has to be cleared but when the tags have all
- * been used. The first chunk of a warp (of its lane 0) is known by the warp's number. Units have 16 bytes and are aligned to
- * them, numbers are little-endian.
+ * one for a further chunk. A chunk begins with RECORD_CHUNK, and ends with RECORD_NEXT, which stands where the next
+ * record would, or at the first head whose tag is not that of the launch: nothing has to be cleared but when the tags
+ * have all been used. The first chunk of a warp (of its lane 0) is known by the warp's number. Units have 16 bytes and
+ * are aligned to them, numbers are little-endian.
  *
  * Order. The records of a lane's chunks are in its program order. A warp whose lanes may lead apart from each other
  * counts what it comes to: the records of a site, those of all its parts and maps, have one number, which is the
@@ -46,9 +46,15 @@ typedef enum RecordKind {
     RECORD_MAP,  /* value: address of a tensor map that the next record uses; its 128 bytes follow */
     RECORD_EXIT, /* lanes end */
     RECORD_GIVES_UP, /* a wait went on for too long: value as that of the wait's first part; the site is the wait's */
+    /* This site and those behind it, as many as are told of together (Site.run). Of each its lanes, if they are not
+     * those of the head (Site.masked), then its parts as of a RECORD_WARP, in words of 32 bits, low ones first: two of
+     * them are the value here, the others follow, padded to units. What may hold a thread is the last of a run. Each
+     * has a number of its own. */
+    RECORD_RUN,
 } RecordKind;
 
-/* A site with several parts has a record for each, one directly after the other, unless it is a RECORD_LANE, which has
+/* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
+ * next chunk has the others), unless it is a RECORD_LANE, which has
  * all of them: the parts in order, and of a ticketed one { ticket: 32 bits, the low 32 bits of what it read, or wrote
  * }. */
 
@@ -66,7 +72,8 @@ static inline unsigned record_tag(uint32_t word) {
 }
 
 /* The entry of the tickets that an access takes one from: by the 16 bytes that it begins in; of shared memory by its
- * address in the CTA that has it (the low 24 bits), so that all CTAs have the same. Entries are { lock: 32 bits, tickets given so far: 32 bits }. */
+ * address in the CTA that has it (the low 24 bits), so that all CTAs have the same. Entries are { lock: 32 bits,
+ * tickets given so far: 32 bits }. */
 enum { RECORD_TICKETS_LOG2 = 16 };
 static inline uint32_t record_entry(uint64_t address) {
     uint32_t granule = (uint32_t)(address >> 4);
@@ -77,10 +84,10 @@ static inline uint32_t record_entry(uint64_t address) {
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
  */
 typedef struct RecordLaunch {
-    uint64_t first;      /*  0: first chunks, one for each warp of the grid: number = CTA * warps + warp, the CTA by
-                                %ctaid, x fastest */
-    uint64_t more;       /*  8: further chunks, aligned to their size as the first ones are, and one more behind them, for
-                                what found no place or is not to be recorded */
+    uint64_t first; /*  0: first chunks, one for each warp of the grid: number = CTA * warps + warp, the CTA by
+                           %ctaid, x fastest */
+    uint64_t more;  /*  8: further chunks, aligned to their size as the first ones are, and one more behind them, for
+                           what found no place or is not to be recorded */
     uint32_t more_count; /* 16: without that one */
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
     uint32_t dropped;    /* 24: by the kernel: not 0 if some record found no place */
@@ -92,7 +99,8 @@ typedef struct RecordLaunch {
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
     uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
     uint32_t sample_value;  /* 76 */
-    uint64_t reserved[6];   /* 80 */
+    uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
+    uint64_t reserved[5];   /* 88 */
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
 

@@ -14,6 +14,7 @@ typedef struct Wait {
     uint8_t status; /* PtxStatus */
     uint32_t *threads, count;
     bool follows; /* it waits for threads that wait for something else */
+    Look look;    /* PTX_IS_SPINS: what it polls; code NULL: that is not known */
 } Wait;
 
 typedef struct Stuck {
@@ -23,24 +24,84 @@ typedef struct Stuck {
     uint32_t count, capacity;
 } Stuck;
 
+/* ---- What a loop polls --------------------------------------------------------------------------- */
+
+/* The last instruction that jumps back to the one at `pc`. */
+static uint32_t loop_end(const PtxProgram *program, uint32_t pc) {
+    const PtxCode *code = program->code;
+    uint32_t last = pc;
+    for (uint32_t at = pc; at < program->code_count; at++)
+        for (uint32_t i = 0; i < code[at].count; i++) {
+            const PtxArgument *argument = &program->arguments[code[at].first + i];
+            if (argument->kind == ARGUMENT_JUMP && argument->slot == pc)
+                last = at;
+        }
+    return last;
+}
+
+/* How much an instruction of a loop looks like what the loop is there for: a look at an mbarrier, at memory by a strong
+ * access, at memory that others may write. */
+static unsigned poll_weight(const Stuck *stuck, const PtxCode *code) {
+    PtxEffect effect;
+    if (code_effect(stuck->check, code, EFFECT_WAIT, &effect))
+        return 3;
+    if (!code->visible || !(code_effect(stuck->check, code, EFFECT_READ, &effect) ||
+                            code_effect(stuck->check, code, EFFECT_UPDATE, &effect)))
+        return 0;
+    return effect.effect.order != ORDER_WEAK ? 2 : 1;
+}
+
+static uint32_t poll_of(const Stuck *stuck, uint32_t pc) {
+    const PtxCode *code = stuck->check->program->code;
+    uint32_t best = pc, end = loop_end(stuck->check->program, pc);
+    for (uint32_t at = pc; at <= end; at++)
+        if (poll_weight(stuck, &code[at]) > poll_weight(stuck, &code[best]))
+            best = at;
+    return best;
+}
+
+/* What the CTA saw there: one thread may look for all. */
+static Look look_at(const Stuck *stuck, const PtxCta *cta, const PtxCode *code) {
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        Look look = history_look(stuck->check->history, &cta->warps[i]);
+        if (look.code == code)
+            return look;
+    }
+    return (Look){0};
+}
+
 /* ---- Who waits ----------------------------------------------------------------------------------- */
 
+/* A group as it waits. One that goes round and looks at an mbarrier waits for that. */
+static Wait wait_of(const Stuck *stuck, const PtxGroup *group) {
+    Wait wait = {.cta = group->warp->cta,
+                 .pc = group->pc,
+                 .waits_for = group->waits_for,
+                 .place = group->place,
+                 .status = group->status};
+    if (wait.status != PTX_IS_SPINS)
+        return wait;
+    wait.pc = poll_of(stuck, group->pc);
+    wait.look = look_at(stuck, wait.cta, &stuck->check->program->code[wait.pc]);
+    if (wait.look.code && !wait.look.spot.block) {
+        wait.status = PTX_IS_MBARRIER;
+        wait.place = wait.look.place;
+    }
+    return wait;
+}
+
 static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
-    const PtxCta *cta = group->warp->cta;
+    Wait like = wait_of(stuck, group);
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
-        if (wait->cta == cta && wait->pc == group->pc && wait->status == group->status &&
-            (group->status != PTX_IS_MBARRIER || wait->place == group->place) &&
-            (group->status != PTX_IS_NAMED || wait->waits_for == group->waits_for))
+        if (wait->cta == like.cta && wait->pc == like.pc && wait->status == like.status &&
+            (like.status != PTX_IS_MBARRIER || wait->place == like.place) &&
+            (like.status != PTX_IS_NAMED || wait->waits_for == like.waits_for))
             return wait;
     }
     Wait *wait = ARENA_PUSH(&stuck->arena, stuck->waits, stuck->count, stuck->capacity);
-    *wait = (Wait){.cta = cta,
-                   .pc = group->pc,
-                   .waits_for = group->waits_for,
-                   .place = group->place,
-                   .status = group->status,
-                   .threads = ARENA_ARRAY(&stuck->arena, uint32_t, cta->threads + PTX_LANES)};
+    *wait = like;
+    wait->threads = ARENA_ARRAY(&stuck->arena, uint32_t, like.cta->threads + PTX_LANES);
     return wait;
 }
 
@@ -152,6 +213,64 @@ static const char *mbarrier_words(const Stuck *stuck, uint64_t place) {
     return verdict_text(stuck->check->verdict, "the mbarrier at %s", spot_words(stuck->check, spot, 8));
 }
 
+static bool is_in(const PtxFlow *flow, uint32_t block, uint32_t loop) {
+    uint32_t in = flow->blocks[block].loop;
+    while (in != PTX_NONE && in != loop)
+        in = flow->loops[in].outer;
+    return in != PTX_NONE;
+}
+
+/* Whether some thread came out of a loop. */
+static bool was_left(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *routine, uint32_t loop) {
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        const FlowBlock *block = &flow->blocks[i];
+        for (uint32_t k = 0; is_in(flow, i, loop) && k < block->successor_count; k++) {
+            uint32_t next = flow->edges[block->successors + k];
+            if (!is_in(flow, next, loop) && stuck->check->ran[routine->begin + flow->blocks[next].begin])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a loop that is gone round without end looks at anything that could change: memory, a barrier, what a function
+ * does. */
+static bool looks_at_something(const Stuck *stuck, const PtxFlow *flow, const PtxRoutine *routine, uint32_t loop) {
+    for (uint32_t i = 0; i < flow->instruction_count; i++) {
+        const PtxCode *code = &stuck->check->program->code[routine->begin + i];
+        if (!is_in(flow, flow->block_of[i], loop) || !(stuck->check->ran[routine->begin + i] & PTX_RAN_YES))
+            continue;
+        bool calls = false;
+        for (uint32_t k = 0; k < code->count; k++)
+            calls |= code_argument(stuck->check->program, code, k)->kind == ARGUMENT_ROUTINE;
+        CodeRole role = code_role(stuck->check, code);
+        if (calls || role == ROLE_ACCESSES || role == ROLE_SYNCHRONIZES)
+            return true;
+    }
+    return false;
+}
+
+static bool is_empty_loop(const Stuck *stuck, const Wait *wait) {
+    const PtxProgram *program = stuck->check->program;
+    const PtxModule *module = stuck->check->module;
+    const char *problem;
+    bool empty = false;
+    PtxFlow flow;
+    for (uint32_t i = 0; wait->status == PTX_IS_SPINS && i < module->functions_count; i++) {
+        const PtxRoutine *routine = &program->routines[i];
+        uint32_t at = wait->pc - routine->begin;
+        if (!routine->ready || wait->pc < routine->begin || wait->pc >= routine->end ||
+            !ptx_flow(&flow, module, i, ptx_flow_budget(module), &problem))
+            continue;
+        uint32_t loop = at < flow.instruction_count ? flow.blocks[flow.block_of[at]].loop : PTX_NONE;
+        while (loop != PTX_NONE && flow.loops[loop].outer != PTX_NONE && was_left(stuck, &flow, routine, loop))
+            loop = flow.loops[loop].outer; /* it is that one which goes on */
+        empty = loop != PTX_NONE && !looks_at_something(stuck, &flow, routine, loop);
+        ptx_flow_free(&flow);
+    }
+    return empty;
+}
+
 static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     Verdict *verdict = stuck->check->verdict;
     switch (wait->status) {
@@ -186,8 +305,20 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
-        return "memory that it polls to change";
+        if (is_empty_loop(stuck, wait))
+            return "nothing: every iteration is like the one before";
+        if (wait->look.code)
+            return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
+        return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
     }
+}
+
+/* "threads 0-31 wait forever for barrier 1". */
+static const char *message_of(const Stuck *stuck, const Wait *cause) {
+    const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
+    if (is_empty_loop(stuck, cause))
+        return verdict_text(stuck->check->verdict, "%s loop%s forever: the loop waits for nothing", agents, many);
+    return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
 }
 
 /* ---- Rules --------------------------------------------------------------------------------------- */
@@ -342,7 +473,11 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
         return "No thread that could give some back will do so.";
     if (is_for_threads(wait))
         return *missing ? verdict_text(verdict, "Of the others, %s.", missing) : "The other threads never arrive.";
-    return "Every other thread has exited or waits, so nothing will change what this one reads.";
+    if (is_empty_loop(stuck, wait))
+        return "The loop reads no memory and passes no barrier, and its registers are the same in every iteration: "
+               "nothing can end it.";
+    return wait->count == 1 ? "Every other thread has exited or waits, so nothing will change what this one reads."
+                            : "Every other thread has exited or waits, so nothing will change what these read.";
 }
 
 static const char *fix_of(RuleId rule) {
@@ -387,6 +522,12 @@ static const char *fix_of(RuleId rule) {
 
 /* ---- The finding --------------------------------------------------------------------------------- */
 
+static const char *role_of(const Stuck *stuck, const Wait *wait, bool other) {
+    if (is_empty_loop(stuck, wait))
+        return wait->count == 1 ? "loops" : "loop";
+    return wait->count == 1 ? other ? "waits too" : "waits" : other ? "wait too" : "wait";
+}
+
 /* The cause first, then who arrives there, then the other waits. */
 static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, const MbarrierHistory *history) {
     enum { MOST_WAITS = 6, MOST_CODES = MOST_WAITS + HISTORY_ARRIVERS + 1 };
@@ -408,7 +549,7 @@ static void add_places(const Stuck *stuck, Finding *finding, const Wait *cause, 
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || i >= others) {
             places[i]->agent = who(stuck, waits[i]);
-            places[i]->role = waits[i]->count == 1 ? i ? "waits too" : "waits" : i ? "wait too" : "wait";
+            places[i]->role = role_of(stuck, waits[i], i > 0);
             places[i]->note = waits_for(stuck, waits[i]);
         } else {
             places[i]->role = history->init && i == 1 ? "initialized here" : "arrived here";
@@ -441,10 +582,12 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
             finding = verdict_finding(check->verdict);
             finding->rule = rule;
             finding->space = "barrier";
-            finding->message = verdict_text(check->verdict, "%s wait%s forever for %s", who(&stuck, cause),
-                                            cause->count == 1 ? "s" : "", waits_for(&stuck, cause));
+            finding->message = message_of(&stuck, cause);
             finding->why = why_of(&stuck, cause, history, rule);
-            finding->fix = fix_of(rule);
+            finding->fix = is_empty_loop(&stuck, cause)
+                               ? "Give the loop a way out. If it is to wait for memory, read that memory in it: a load "
+                                 "that is neither volatile nor atomic may be moved out of the loop by the compiler."
+                               : fix_of(rule);
             finding->launch = check->launch->text;
             finding->schedule = schedule_words(check, schedule);
             finding->witness = witness_of(check, schedule, world);

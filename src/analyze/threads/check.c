@@ -6,7 +6,7 @@
 #include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
 
-enum { MOST_LAUNCHES = 16, WORLDS = 4, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
+enum { MOST_LAUNCHES = 16, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
 static const size_t program_budget = (size_t)2 << 30;
 
@@ -73,6 +73,7 @@ static void end_run(const Audience *audience) {
     if (problem && audience->watch != audience->check->explores)
         verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
     audience->check->runs++;
+    worlds_note(audience->check);
 }
 
 /* Races that matter: CTAs that write the same say nothing of others, which may not. */
@@ -176,24 +177,23 @@ static bool is_wrong(PtxEnd end) {
 }
 
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
-static void tell_stop(ThreadsCheck *check, const PtxCode *code) {
+void runs_tell_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
                       "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
 
-/* Says how the run that was just made ended. False: this launch needs no other run. */
-static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
+bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     const PtxMachine *machine = check->machine;
     switch (end) {
     case PTX_END_COMPLETE:
         return true;
     case PTX_END_STUCK:
         if (threads_blocked(check, &run->schedule, run->world))
-            tell_stop(check, NULL);
+            runs_tell_stop(check, NULL);
         return false;
     case PTX_END_FAULT:
         if (threads_fault(check, &run->schedule, run->world))
-            tell_stop(check, machine->fault.code);
+            runs_tell_stop(check, machine->fault.code);
         return false;
     case PTX_END_UNKNOWN:
         threads_unmodeled(check);
@@ -215,26 +215,12 @@ static bool judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 
 /* ---- Races --------------------------------------------------------------------------------------- */
 
-/* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
-static void doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        Doubt *doubt = &check->doubts[DOUBTED_DATA];
-        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
-            continue;
-        doubt->line = code_line(check->program, races[i].second.code);
-        doubt->text = verdict_text(check->verdict,
-                                   "for some choices of data that is not known, this access races with the one at line "
-                                   "%u: give the data with the launch",
-                                   code_line(check->program, races[i].first.code));
-    }
-}
-
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
+uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     if (check->machine->guess_count > 1) {
-        doubt_races(check, races + told, count - told);
+        worlds_doubt_races(check, races + told, count - told);
         return count;
     }
     for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
@@ -246,7 +232,7 @@ static uint32_t tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch 
     return count;
 }
 
-static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
+PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     const char *problem = "";
     PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
@@ -255,34 +241,6 @@ static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
     else
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
-}
-
-/* ---- Worlds -------------------------------------------------------------------------------------- */
-
-/* The other ways to choose what is not known. Where it goes wrong in some of them only, that is said. */
-static void run_worlds(ThreadsCheck *check) {
-    bool single = check->machine->guess_count == 1;
-    for (unsigned world = 1; world < WORLDS; world++) {
-        ThreadsRun run = {.world = world};
-        PtxWatch *watch = watch_new(check, false);
-        PtxEnd end = runs_make(check, &run, watch);
-        single &= check->machine->guess_count <= 1;
-        uint32_t count = 0;
-        const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
-        if (single)
-            (void)tell_races(check, &run, watch, 0);
-        else
-            doubt_races(check, races, count);
-        if (is_wrong(end) && !single)
-            verdict_incomplete(check->verdict, "", 0,
-                               "it %s for some choices of data that is not known: give the data with the launch",
-                               end == PTX_END_STUCK ? "hangs" : "faults");
-        else if (end != PTX_END_BUDGET && !judge(check, &run, end))
-            return; /* loops on made-up data need not end */
-        threads_guesses(check);
-        if (deadline_passed())
-            return;
-    }
 }
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
@@ -310,7 +268,7 @@ static uint32_t list_orders(const ThreadsCheck *check, bool open, bool phases, P
 static bool judge_other(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     bool known = end == PTX_END_STUCK && check->hung;
     check->hung |= end == PTX_END_STUCK;
-    return known || judge(check, run, end) || is_wrong(end);
+    return known || runs_judge(check, run, end) || is_wrong(end);
 }
 
 /* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: whoever does not wait for them is
@@ -328,7 +286,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
         PtxEnd end = runs_make(check, &run, watch);
         machine->budget = budget;
         spent += machine->used;
-        told = tell_races(check, &run, watch, told);
+        told = runs_tell_races(check, &run, watch, told);
         if (is_wrong(end) && !judge_other(check, &run, end))
             return;
     }
@@ -344,7 +302,7 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
-        told = tell_races(check, &run, watch, told);
+        told = runs_tell_races(check, &run, watch, told);
         if (!judge_other(check, &run, end))
             return;
     }
@@ -360,10 +318,10 @@ static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
     Audience *audience = to;
     ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
     end_run(audience);
-    audience->told = tell_races(audience->check, &run, audience->watch, audience->told);
+    audience->told = runs_tell_races(audience->check, &run, audience->watch, audience->told);
     if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
         return ptx_watch_problem(audience->watch) != NULL;
-    audience->wrong = !judge(audience->check, &run, end);
+    audience->wrong = !runs_judge(audience->check, &run, end);
     return audience->wrong;
 }
 
@@ -424,13 +382,13 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
-        *watch = watch_new(check, false);
+        *watch = runs_watch(check, false);
         end = runs_make(check, run, *watch);
     }
     return end;
 }
 
-static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
+void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
     *verdict_launch(check->verdict) =
         (LaunchRun){.text = launch->text,
                     .chosen = launch->chosen,
@@ -467,7 +425,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         check_with_data(check, launch);
         return;
     }
-    uint32_t told = tell_races(check, &first, watch, 0);
+    uint32_t told = runs_tell_races(check, &first, watch, 0);
     threads_unset(check, &first);
     threads_overwrite(check, &first);
     threads_guesses(check);
@@ -475,10 +433,10 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     check->completed += end == PTX_END_COMPLETE;
     check->first_used = check->machine->used;
     check->hung = end == PTX_END_STUCK;
-    if ((!judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
+    if ((!runs_judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
     if (guessed && !check->hung)
-        run_worlds(check);
+        worlds_run(check);
     if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
         return;
     run_orders(check, watch, told, why);
@@ -487,19 +445,22 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
-    add_launch(check, launch);
+        run_all(check, launch, runs_watch(check, false));
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
 /* ---- A kernel ------------------------------------------------------------------------------------ */
 
-static bool prepare(ThreadsCheck *check, const char **problem) {
+bool runs_prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
     if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
         return false;
-    if (check->program)
+    if (check->program) {
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+        check->went = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+        check->ways = ARENA_ARRAY(&check->arena, unsigned, check->program->code_count + 1);
+    }
     return check->program;
 }
 
@@ -514,14 +475,14 @@ static void replay(ThreadsCheck *check) {
     launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
-        PtxWatch *watch = watch_new(check, run.schedule.explored);
+        PtxWatch *watch = runs_watch(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
-        (void)tell_races(check, &run, watch, 0);
+        (void)runs_tell_races(check, &run, watch, 0);
         threads_unset(check, &run);
         threads_overwrite(check, &run);
-        (void)judge(check, &run, end);
+        (void)runs_judge(check, &run, end);
     }
-    add_launch(check, launch);
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
@@ -586,13 +547,13 @@ static void check_launches(ThreadsCheck *check) {
             break; /* what other launches show is mostly the same */
     }
     tell_doubts(check);
-    threads_coverage(check, chosen && !verdict_faults(check->verdict, NULL));
+    threads_coverage(check, !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
 }
 
 static void check_kernel(ThreadsCheck *check) {
     const char *problem = "";
-    if (!prepare(check, &problem))
+    if (!runs_prepare(check, &problem))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
     else if (check->options->trail)
         replay(check);
@@ -601,7 +562,7 @@ static void check_kernel(ThreadsCheck *check) {
 }
 
 /* Calls `work`, and frees what the check holds if an arena is exhausted. */
-static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
+void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     jmp_buf here, *outer = check->verdict->arena->exhausted;
     arena_init(&check->arena, program_budget);
     if (setjmp(here)) {
@@ -623,7 +584,8 @@ static void check_same(ThreadsCheck *check) {
     const PtxLaunch *like = check->launch;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem = "";
-    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+    if (!runs_prepare(check, &problem) ||
+        !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
@@ -635,8 +597,12 @@ static void check_same(ThreadsCheck *check) {
     for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
         launch->buffers[i].chosen = like->buffers[i].chosen;
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
+        run_all(check, launch, runs_watch(check, false));
     runs_close(check);
+    for (uint32_t i = 0; i < check->program->code_count; i++) {
+        check->outer->ran[i] |= check->ran[i];
+        check->outer->went[i] |= check->went[i];
+    }
 }
 
 /* The slice does not have the values that are stored. */
@@ -648,9 +614,10 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
                           .options = &options,
                           .verdict = check->verdict,
                           .launch = launch,
+                          .outer = check,
                           .completed = check->completed};
     memcpy(again.doubts, check->doubts, sizeof again.doubts);
-    with_arena(&again, check_same);
+    runs_with_arena(&again, check_same);
     memcpy(check->doubts, again.doubts, sizeof again.doubts);
     check->completed = again.completed;
     check->runs += again.runs;
@@ -669,6 +636,6 @@ static void doubt_unset(Verdict *verdict) {
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
-    with_arena(&check, check_kernel);
+    runs_with_arena(&check, check_kernel);
     doubt_unset(verdict);
 }

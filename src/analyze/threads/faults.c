@@ -166,7 +166,9 @@ void threads_guesses(ThreadsCheck *check) {
         const char *source =
             guess->source ? verdict_text(check->verdict, " (from line %u)", code_line(check->program, guess->source))
                           : "";
-        if (code_role(check, guess->code) == ROLE_ACCESSES)
+        if (guess->left_out && !guess->code->visible)
+            continue; /* of memory that nobody writes (ld.global.nc): what it gives is not known, and that is all */
+        if (guess->left_out)
             verdict_incomplete(check->verdict, "", line,
                                "an address depends on data that is not known%s: give it as data of the launch", source);
         else

@@ -28,6 +28,12 @@ typedef struct ThreadsCheck {
     Arena arena; /* of the program and the launches */
     PtxProgram *program;
     uint8_t *ran; /* of each code: PTX_RAN_... over all runs */
+    /* Of each code that is a condition nobody knows: which ways it went over all runs, PTX_RAN_YES and _NO; a world in
+     * which it goes the way that it has not gone, 0: none is known. */
+    uint8_t *went;
+    unsigned *ways;
+    uint8_t *spans;             /* machine->spans */
+    struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */
     const PtxLaunch *launch;
     PtxMachine *machine;
@@ -43,6 +49,7 @@ typedef struct ThreadsCheck {
     bool guessed;        /* in the run of some class */
     bool hung;           /* in some order */
     uint64_t first_used; /* instructions of the first run */
+    bool recorded;       /* a recording is played */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -118,6 +125,17 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* What a warp looked at last that others may change: memory, by a strong access, or an mbarrier that was not complete.
+ */
+typedef struct Look {
+    const PtxCode *code; /* NULL: at nothing */
+    PtxSpot spot;        /* block NULL: an mbarrier */
+    uint32_t bytes;
+    uint64_t place; /* of the mbarrier */
+} Look;
+Look history_look(const History *history, const PtxWarp *warp);
+/* Whether those bytes of shared memory, of whatever CTA, may be an mbarrier's. */
+bool history_near(const History *history, uint64_t begin, uint64_t end);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
 /* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order
@@ -136,7 +154,8 @@ void threads_unmodeled(ThreadsCheck *check);
 void threads_guesses(ThreadsCheck *check);
 
 /* ---- unreached.c ---- */
-/* What was run of the kernel, and what was not. */
-void threads_coverage(ThreadsCheck *check, bool chosen);
+/* What was run of the kernel, and what was not. `asked`: whether what was not run is said, too: at launches that Weir
+ * chose all of it, at one that was given what data that is not known might have led to. */
+void threads_coverage(ThreadsCheck *check, bool asked);
 
 #endif

@@ -92,6 +92,12 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                         is_shared(race) ? "; nor do they pass a cluster barrier together" : "");
 }
 
+static const char *why_same_value(const PtxRace *race) {
+    if (race->first.access.kind == EFFECT_READ || race->second.access.kind == EFFECT_READ)
+        return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
+    return "Both write the same value, so the result does not depend on which of them comes last.";
+}
+
 /* How the operation that is in flight can be waited for. */
 static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
     const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
@@ -161,8 +167,8 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
-/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so, behind
- * match.sync: whether that orders memory PTX does not say. */
+/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so,
+ * behind match.sync: whether that orders memory PTX does not say. */
 static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
     PtxEffect effect;
     return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);
@@ -257,9 +263,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = rule == RULE_RACE_SAME_VALUE
-                       ? "Both write the same value, so the result does not depend on which of them comes last."
-                       : why_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
     finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored

@@ -17,6 +17,30 @@ void runs_close(ThreadsCheck *check);
  * where that says all; if something is wrong then, the run's schedule gets those CTAs alone. */
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch);
 
+/* ---- check.c: what is made of a run ---- */
+/* Something that watches the machine's runs for races, until runs_close; NULL, with a line in the verdict. */
+PtxWatch *runs_watch(ThreadsCheck *check, bool history);
+/* Says how the run that was just made ended. False: this launch needs no other run. */
+bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end);
+/* Tells the races that the watch has beyond the first `told`. Returns how many it has. */
+uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told);
+/* The kernel as the machine takes it; false, with a sentence. */
+bool runs_prepare(ThreadsCheck *check, const char **problem);
+/* Calls `work` with an arena for the check, and frees what it holds if that is exhausted. */
+void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check));
+/* What the verdict says of the launch. */
+void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch);
+/* A run that stopped: what comes after it was not looked at. `code`: where; NULL: it hangs. */
+void runs_tell_stop(ThreadsCheck *check, const PtxCode *code);
+
+/* ---- worlds.c: ways to choose what is not known ---- */
+/* Behind each run: which ways conditions went that nobody knows. */
+void worlds_note(ThreadsCheck *check);
+/* The other ways than that of the first run. */
+void worlds_run(ThreadsCheck *check);
+/* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
+void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count);
+
 /* ---- unset.c: what the run that was just made shows beside races ---- */
 void threads_unset(ThreadsCheck *check, const ThreadsRun *run);
 void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run);

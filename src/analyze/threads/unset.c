@@ -2,13 +2,22 @@
  */
 #include "analyze/threads/runs.h"
 
-/* Whether something that was read from shared memory before it was written decides what is run. */
-static bool decides(const PtxMachine *machine, const PtxCode *source) {
+static bool is_unset(const PtxMachine *machine, const PtxCode *source) {
+    for (uint32_t i = 0; i < machine->unset_count; i++)
+        if (machine->unset[i].code == source && machine->unset[i].space != PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}
+
+/* Whether something that was read from shared memory before it was written decides what is run; *alone: and nothing
+ * else does that is not known, which could be why nothing was written. */
+static bool decides(const PtxMachine *machine, const PtxCode *source, bool *alone) {
     bool found = false;
+    *alone = true;
     for (uint32_t i = 0; i < machine->guess_count; i++) {
-        if (machine->guesses[i].source != source)
-            return false; /* something else is not known: it may be why nothing was written */
-        found = true;
+        const PtxGuess *guess = &machine->guesses[i];
+        found |= guess->source == source;
+        *alone &= is_unset(machine, guess->source);
     }
     return found;
 }
@@ -26,6 +35,13 @@ static PtxSpot unset_spot(const ThreadsCheck *check, const PtxUnset *unset, PtxB
     return (PtxSpot){over, unset->offset};
 }
 
+/* It decides what is run, and so does other data that is not known: with that data it might not be read. */
+static void doubt_unset(ThreadsCheck *check, const PtxUnset *unset) {
+    verdict_incomplete(check->verdict, "", code_line(check->program, unset->code),
+                       "for some choices of data that is not known, this reads shared memory that nothing has written, "
+                       "and what it reads decides what is run: give the data with the launch");
+}
+
 void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
     Verdict *verdict = check->verdict;
     for (uint32_t i = 0; i < check->machine->unset_count; i++) {
@@ -33,6 +49,10 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         uint32_t line = code_line(check->program, unset->code);
         bool global = unset->space == PTX_SPACE_GLOBAL;
         bool told = !global && unset->space != PTX_SPACE_SHARED && unset->space != PTX_SPACE_CLUSTER;
+        bool alone = true, grave = !global && !told && decides(check->machine, unset->code, &alone);
+        if (grave && !alone)
+            doubt_unset(check, unset);
+        told |= run->world != 0;                                     /* of other worlds that is all */
         for (size_t k = 0; k < verdict->finding_count && !told; k++) /* as this, or as a race with who writes it */
             told = verdict->findings[k].places[0].ir_line == line;
         if (told)
@@ -52,7 +72,7 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
         finding->schedule = schedule_words(check, &run->schedule);
         finding->witness = witness_of(check, &run->schedule, run->world);
         finding->times = (size_t)unset->times;
-        if (!global && !decides(check->machine, unset->code)) {
+        if (!global && (!grave || !alone)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
         }

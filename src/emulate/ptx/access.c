@@ -357,6 +357,16 @@ static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpo
     return (unknown & lanes) | memory_changes(lanes, spots, access->align, stored->bytes[0], sizeof stored->bytes[0]);
 }
 
+/* A store to local memory, and nobody knows where: nobody knows what is there from now on. */
+static void forget_local(PtxMachine *machine, const PtxWarp *warp, uint32_t lanes) {
+    PtxBlock *blocks = lanes ? local_block(machine, warp->cta, warp->index * PTX_LANES) : NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        PtxBlock *block = &blocks[__builtin_ctz(rest)];
+        block_make_states(machine, block);
+        memset(block->states, BYTE_UNKNOWN, block->size);
+    }
+}
+
 static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Access *access = code->detail;
     Lanes scratch;
@@ -365,6 +375,8 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     Span span;
     uint32_t unknown = 0;
     const Lanes *addresses = ptx_fetch_address(machine, group, access->address, &scratch, &unknown);
+    if (access->space == PTX_SPACE_LOCAL)
+        forget_local(machine, group->warp, unknown & lanes);
     if (!memory_resolve(machine, group, code, access->space, addresses, unknown, access->access.bytes, access->align,
                         &lanes, spots, &span))
         return PTX_STEP_FAULT;
@@ -395,6 +407,10 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 }
 
 /* ---- Which are accesses ---- */
+
+const Access *access_plain(const PtxCode *code) {
+    return code->run == run_load || code->run == run_store ? code->detail : NULL;
+}
 
 /* A parameter of the kernel, and bytes that it has. */
 static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {

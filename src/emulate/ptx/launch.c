@@ -3,6 +3,7 @@
 
 #include "emulate/ptx/machine.h"
 #include "emulate/ptx/tensormap.h"
+#include "model/target/target.h"
 
 #include <inttypes.h>
 
@@ -442,7 +443,8 @@ static bool fits(Binding *binding, const Given *given) {
         (parameter->bytes < 8 || parameter->letter == 'f'))
         return fail(binding, "'%.*s' is a scalar, .%c%u, and the launch gives memory", STR_ARG(parameter->name),
                     parameter->letter, parameter->bits);
-    if (argument->kind == ARGUMENT_RAW && argument->byte_count > parameter->bytes)
+    bool open = given->chosen || !argument->byte_count; /* what nobody gives is not known */
+    if (argument->kind == ARGUMENT_RAW && argument->byte_count != parameter->bytes && !open)
         return fail(binding, "'%.*s' has %" PRIu64 " bytes, and the launch gives %zu", STR_ARG(parameter->name),
                     parameter->bytes, argument->byte_count);
     return true;
@@ -521,6 +523,8 @@ static bool bind_arguments(Binding *binding, const Launch *launch, const bool *c
 
 /* ---- Shapes ---- */
 
+enum { MOST_SHARED = 232448 }; /* bytes of shared memory that a CTA can have, on any target */
+
 static bool is_said(const int64_t shape[3]) {
     return shape[0] > 0;
 }
@@ -560,6 +564,26 @@ static bool check_shapes(Binding *binding, const Launch *launch) {
     return true;
 }
 
+/* What a CTA can have of shared memory. PTX of a target with a letter runs there only, any other on all later ones,
+ * too.
+ */
+static bool check_shared(Binding *binding, const Launch *launch) {
+    const PtxProgram *program = binding->program;
+    const Target *target = target_named(ptx_name(program->module, program->module->target));
+    int64_t most = program->module->variant && target ? target->shared_bytes : MOST_SHARED;
+    int64_t reserved = program->module->capability >= 90 ? PTX_SHARED_FIRST : 0; /* which no limit counts */
+    int64_t own = (int64_t)program->shared_bytes - reserved;
+    if (launch->shared <= most - own || !launch->shared)
+        return true;
+    if (!own)
+        return fail(binding, "a CTA has at most %" PRId64 " bytes of shared memory, and the launch has %" PRId64, most,
+                    launch->shared);
+    return fail(binding,
+                "a CTA has at most %" PRId64 " bytes of shared memory, and the launch has %" PRId64 " beside %" PRId64
+                " of the kernel's own",
+                most, launch->shared, own);
+}
+
 /* 128 threads, or as many as there may be, along the axes that the kernel reads. */
 static void choose_block(const PtxProgram *program, unsigned axes, int64_t block[3]) {
     enum { USUAL_THREADS = 128, ROW = 16, LAYER = 4 };
@@ -574,7 +598,7 @@ static void choose_block(const PtxProgram *program, unsigned axes, int64_t block
 
 /* What nobody said. */
 static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch *launch, PtxLaunch *to) {
-    enum { MOST_SHARED = 232448, SMALL_GRID = 2 };
+    enum { SMALL_GRID = 2 };
     to->chosen_block = !is_said(launch->block);
     to->chosen_grid = !is_said(launch->grid);
     for (unsigned i = 0; i < 3; i++) {
@@ -610,7 +634,8 @@ bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *give
     *all = *given;
     choose_shapes(program, &uses, all, launch);
     ptx_launch_fill(arena, program, &uses, PTX_USUAL_NUMBER, all, chosen);
-    bool good = check_shapes(&binding, all) && bind_arguments(&binding, all, chosen, launch);
+    bool good =
+        check_shapes(&binding, all) && check_shared(&binding, all) && bind_arguments(&binding, all, chosen, launch);
     copy_shape(launch->grid, all->grid);
     copy_shape(launch->block, all->block);
     copy_shape(launch->cluster, all->cluster);

@@ -45,7 +45,8 @@ PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxG
         return NULL;
     }
     PtxMachine *machine = &core->machine;
-    *machine = (PtxMachine){.program = program, .launch = launch, .gear = gear, .budget = UINT64_MAX};
+    *machine = (PtxMachine){
+        .program = program, .launch = launch, .gear = gear, .budget = UINT64_MAX, .windows = PTX_WINDOW_SHARED};
     arena_init(&machine->arena, MACHINE_BUDGET);
     machine->cluster_size = (uint32_t)volume(launch->cluster);
     machine->threads_per_cta = (uint32_t)volume(launch->block);
@@ -61,7 +62,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->flights = NULL;
     machine->flight_count = machine->flight_capacity = 0;
     machine->next_sequence = 1;
-    machine->used = machine->thread_instructions = machine->changes = machine->clock = 0;
+    machine->used = machine->thread_instructions = machine->changes = machine->meetings = machine->clock = 0;
     machine->guesses = NULL;
     machine->guess_count = machine->guess_capacity = 0;
     machine->unset = NULL;
@@ -97,7 +98,7 @@ static PtxFrame *make_frame(PtxMachine *machine, const PtxRoutine *routine) {
 
 /* Local memory of a frame: nobody has written it yet. */
 static void clear_locals(PtxMachine *machine, const PtxFrame *frame, PtxCta *cta, uint32_t warp) {
-    uint32_t bytes = frame->routine->local_bytes;
+    uint32_t bytes = machine->plays ? 0 : frame->routine->local_bytes;
     for (uint32_t rest = frame->lanes; bytes && rest; rest &= rest - 1) {
         PtxBlock *block = local_block(machine, cta, warp * PTX_LANES + (uint32_t)__builtin_ctz(rest));
         uint64_t end = (uint64_t)frame->local_at + bytes;
@@ -201,18 +202,23 @@ static void begin_shared(PtxMachine *machine, PtxCta *cta) {
                          .size = size,
                          .bytes = shared->bytes,
                          .states = shared->states,
-                         .fill = BYTE_NEVER,
+                         .fill = machine->plays ? BYTE_UNKNOWN : BYTE_NEVER,
                          .name = "shared memory",
                          .cta = cta->number};
-    block_make_states(machine, shared);
+    if (!machine->plays)
+        block_make_states(machine, shared);
 }
 
 static void begin_warp(PtxMachine *machine, PtxCta *cta, uint32_t index) {
     PtxWarp *warp = &cta->warps[index];
     uint32_t threads = cta->threads - index * PTX_LANES;
     const PtxRoutine *routine = &machine->program->routines[machine->program->entry];
-    *warp = (PtxWarp){.cta = cta, .index = index};
+    *warp = (PtxWarp){.cta = cta, .index = index, .visits = warp->visits, .visit_capacity = warp->visit_capacity};
+    for (uint32_t i = 0; i < warp->visit_capacity; i++)
+        memset(warp->visits[i], 0, sizeof warp->visits[i]);
     warp->launched = threads >= PTX_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
+    if (machine->plays)
+        return;
     PtxGroup *group = new_group(machine, warp);
     group->lanes = warp->launched;
     group->pc = routine->begin;
@@ -314,30 +320,6 @@ PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why) {
     return PTX_STEP_UNKNOWN;
 }
 
-static PtxGuess *guess_at(PtxMachine *machine, const PtxCode *code) {
-    for (uint32_t i = 0; i < machine->guess_count; i++)
-        if (machine->guesses[i].code == code)
-            return &machine->guesses[i];
-    PtxGuess *guess = ARENA_PUSH(&machine->arena, machine->guesses, machine->guess_count, machine->guess_capacity);
-    *guess = (PtxGuess){.code = code};
-    return guess;
-}
-
-/* The first times as the world says: at no place, at every place, at every other one, or at the others. Later now one
- * way and now the other, so that no loop goes on for ever by it. */
-uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown) {
-    enum { FIRST_TIMES = 4 };
-    PtxGuess *guess = guess_at(machine, code);
-    uint64_t place = (uint64_t)(code - machine->program->code);
-    uint64_t mixed = (guess->times + 1 + place) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)machine->world << 47;
-    bool yes = (machine->world & 1) != (machine->world >= 2 ? (guess - machine->guesses) & 1 : 0);
-    if (guess->times >= FIRST_TIMES)
-        yes = (mixed >> 40 & 3) == 0;
-    guess->times++;
-    spin_forget(group);
-    return yes ? unknown : 0;
-}
-
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot) {
     for (uint32_t i = 0; i < machine->unset_count; i++)
         if (machine->unset[i].code == code) {
@@ -371,13 +353,18 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     }
 }
 
-/* Lanes that run it: those whose guard holds. */
+/* Lanes that run it: those whose guard holds. One that nobody knows is what was chosen from here on, for whoever reads
+ * it again, be it this instruction after a wait. */
 static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
     PtxFrame *frame = group->frame;
-    uint32_t mask = frame->masks[code->guard] ^ (code->guard_negated ? UINT32_MAX : 0);
+    uint32_t negated = code->guard_negated ? UINT32_MAX : 0;
+    uint32_t mask = frame->masks[code->guard] ^ negated;
     uint32_t unknown = frame->mask_unknown[code->guard] & group->lanes;
-    if (unknown)
+    if (unknown) {
         mask = (mask & ~unknown) | ptx_guess(machine, group, code, unknown);
+        frame->masks[code->guard] = (frame->masks[code->guard] & ~unknown) | ((mask ^ negated) & unknown);
+        frame->mask_unknown[code->guard] &= ~unknown;
+    }
     return mask & group->lanes;
 }
 

@@ -121,6 +121,8 @@ typedef struct PtxWarp {
     uint32_t exited;   /* lanes that ended */
     PtxGroup *groups;
     void *sync; /* barriers.c: groups of copies and MMAs, lane by lane, phases of the cluster barrier */
+    uint8_t (*visits)[PTX_LANES]; /* guesses.c: of each condition that nobody knows, how often lanes came to it */
+    uint32_t visit_capacity;
 } PtxWarp;
 
 typedef struct PtxCta {
@@ -250,12 +252,28 @@ typedef struct PtxFault {
     const char *what; /* one clause, for people: "16 bytes behind the end of %out" */
 } PtxFault;
 
-/* Something that nobody knows decided what was run. */
+/* Something that nobody knows decided what was run: a condition, which went some way; or an address, and then the
+ * access of those lanes was left out. */
 typedef struct PtxGuess {
-    const PtxCode *code;   /* first place where it did: a branch, an access */
+    const PtxCode *code;   /* a branch, something that is guarded, an access */
     const PtxCode *source; /* where it came from, if that is known: a load, a clock; NULL */
     uint64_t times;
+    bool left_out; /* it is no condition */
+    bool first;    /* which way it went first */
+    uint8_t went;  /* all ways: PTX_RAN_YES, PTX_RAN_NO */
 } PtxGuess;
+
+/* How conditions that nobody knows go, in a run: PtxMachine.world. A thread goes that way the first times that it comes
+ * to one; later now one way and now the other, so that no loop goes on for ever by it. Conditions are numbered as the
+ * run comes to them.
+ *
+ * Plain worlds: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second bit, too,
+ * so that any three of the first four conditions go through every combination. WORLD_CHOSEN: bit i is the way of
+ * condition i, all others say no. WORLD_MIXED: threads, warps or CTAs for which it may differ (machine->spans) go
+ * different ways. */
+enum { WORLD_PLAIN = 8, WORLD_CHOICES = 24, WORLD_MIXES = 4 };
+#define WORLD_CHOSEN (1u << 31)
+#define WORLD_MIXED  (1u << 30)
 
 /* The first read of bytes that nobody has written, in shared or local memory, or in a buffer that is written only; one
  * for each instruction. */
@@ -284,11 +302,20 @@ typedef struct PtxMachine {
     uint32_t flight_count, flight_capacity, next_sequence;
     uint64_t budget, used; /* instructions of groups */
     uint64_t thread_instructions;
-    uint64_t changes;  /* of memory and barriers: what others may notice */
-    uint64_t clock;    /* instructions so far: what %clock gives, marked as not known */
-    unsigned world;    /* what is not known is chosen; worlds differ in how */
-    bool immediate;    /* what is asynchronous lands when it is issued */
-    bool step_visible; /* a turn ends before each visible instruction but the first */
+    uint64_t changes;     /* of memory and mbarriers: what others may notice */
+    uint64_t meetings;    /* at barriers of threads, which are afterwards as they were before */
+    uint64_t clock;       /* instructions so far: what %clock gives, marked as not known */
+    unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
+    const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
+    bool immediate;       /* what is asynchronous lands when it is issued */
+    bool step_visible;    /* a turn ends before each visible instruction but the first */
+    /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
+    bool plays;
+    bool unlisted;      /* plays: there is global memory that the launch does not list */
+    PtxBlock *anywhere; /* that; NULL: there is none */
+    uint32_t stores;    /* plays: lanes of an atomic that store */
+    const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
+    uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
     PtxUnset *unset;
@@ -371,13 +398,15 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
-/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of a
- * lane to those of the next. */
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of
+ * a lane to those of the next. */
 uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
-/* Something not known decides: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
+/* A condition that is not known: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */
 uint32_t ptx_guess(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t unknown);
+/* Something of an access is not known, and it is not made, or not as it would be: that is noted. */
+void ptx_leave_out(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
 /* Puts an operation in flight, and tells that; it lands at once if everything does. False: machine->fault. */
 bool ptx_fly(PtxMachine *machine, const PtxFlight *flight);
 /* The place of an mbarrier at an address that was resolved. */

@@ -15,7 +15,7 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     const Lanes *addresses = ptx_fetch_address(machine, group, piece->access.address, &scratch, &unknown);
     const Lanes *sizes = ptx_fetch(machine, group, piece->size, 0, &size_scratch, &unknown);
     if (unknown & lanes)
-        ptx_guess(machine, group, code, unknown & lanes);
+        ptx_leave_out(machine, group, code);
     for (uint32_t rest = lanes & ~unknown; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         PtxSpot spots[PTX_LANES];
@@ -28,10 +28,12 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
             return PTX_STEP_FAULT;
         access.access.bytes = (uint32_t)bytes;
         access_tell(machine, group, code, &access, UINT32_C(1) << lane, spots, UINT32_C(1) << lane);
+        machine->changes++;
+        if (machine->plays)
+            continue;
         block_make_states(machine, spots[lane].block);
         memset(spots[lane].block->bytes + spots[lane].offset, 0, bytes);
         memset(spots[lane].block->states + spots[lane].offset, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, bytes);
-        machine->changes++;
     }
     return PTX_STEP_NEXT;
 }

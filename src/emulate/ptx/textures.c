@@ -14,7 +14,7 @@ static void forget(PtxMachine *machine, PtxGroup *group, const PtxArgument *argu
 }
 
 static PtxStep run_read(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
-    ptx_guess(machine, group, code, lanes);
+    ptx_leave_out(machine, group, code);
     forget(machine, group, code_argument(machine->program, code, 0), lanes);
     return PTX_STEP_NEXT;
 }
