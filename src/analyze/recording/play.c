@@ -257,6 +257,43 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     return !(wanted & ~here) && run_together(player, warp, site, record, here, group);
 }
 
+static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+    Pending *pending = player->free_pending, **at = &warp->pending;
+    if (pending)
+        player->free_pending = pending->next;
+    else
+        pending = ARENA_NEW(&player->arena, Pending);
+    pending->record = *record;
+    pending->group = group;
+    pending->ready = false;
+    pending->next = NULL;
+    while (*at)
+        at = &(*at)->next;
+    return *at = pending;
+}
+
+/* Lanes of a bar.warp.sync may have different masks: those of each are a record of their own. `record`
+ * becomes the last of them; the others are kept. */
+static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Record *record) {
+    Lanes masks;
+    if (!record->part_count || record->parts[0].kind == RECORD_UNIFORM)
+        return;
+    play_values(player, site, record, 0, warp->warp->index, &masks);
+    for (uint32_t rest = record->lanes; rest;) {
+        uint32_t mask = (uint32_t)masks.at[__builtin_ctz(rest)], same = 0;
+        for (uint32_t more = rest; more; more &= more - 1)
+            same |= (uint32_t)masks.at[__builtin_ctz(more)] == mask ? more & -more : 0;
+        Record part = *record;
+        part.parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = mask};
+        part.lanes = same;
+        rest &= ~same;
+        if (rest)
+            keep(player, warp, &part, NULL);
+        else
+            *record = part;
+    }
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
@@ -282,21 +319,6 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);
-}
-
-static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
-    Pending *pending = player->free_pending, **at = &warp->pending;
-    if (pending)
-        player->free_pending = pending->next;
-    else
-        pending = ARENA_NEW(&player->arena, Pending);
-    pending->record = *record;
-    pending->group = group;
-    pending->ready = false;
-    pending->next = NULL;
-    while (*at)
-        at = &(*at)->next;
-    return *at = pending;
 }
 
 /* Those that have waited. Lanes that still do. */
@@ -341,6 +363,11 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
+        const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
+        if (site && site->mask) {
+            part_masks(player, warp, site, &record);
+            blocked = warp->pending ? retry(player, warp, &any, &count) : blocked;
+        }
         if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
             if (warp->pending)
                 blocked = retry(player, warp, &any, &count);
