@@ -79,6 +79,13 @@ static void write_sample(Code *code) {
         code_say(code, "mov.b32 ~count, 0");
     }
     code_say(code, "setp.eq.and.u32 ~lead, ~lane, 0, !~q0");
+    if (code->plan->corners) {
+        code_say(code, "popc.b32 ~r1, ~lane");
+        code_say(code, "setp.le.and.u32 ~corner, ~r1, 1, !~q0");
+        code_say(code, "clz.b32 ~r1, ~lane"); /* 32 of lane 0 */
+        code_say(code, "sub.u32 ~r1, 32, ~r1");
+        code_say(code, "shl.b32 ~cornerat, ~r1, 3");
+    }
 }
 
 void write_prologue(Code *code) {
@@ -115,8 +122,7 @@ static void write_request(Code *code) {
         code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
     code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
     code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
-    code_say(code, "mov.b32 ~r2, 1");
-    code_say(code, "@~q2 st.global.b32 [~e0+%u], ~r2", OF(dropped));
+    code_say(code, "@~q2 red.global.or.b32 [~e0+%u], %u", OF(dropped), RECORD_DROPPED_PLACE);
 }
 
 void write_refill(Code *code, uint32_t offset) {

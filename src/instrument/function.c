@@ -27,11 +27,6 @@ static uint32_t *find_depths(const Look *look, Arena *arena) {
     return depths;
 }
 
-static void stand_at(Code *code, uint32_t statement) {
-    const PtxFunction *function = &code->look->module->functions[code->look->function];
-    code->inner = code->depths[statement - function->begin] > 0;
-}
-
 /* Records at fixed places behind the pointer that stand one after the other. */
 typedef struct Stretch {
     uint32_t units;
@@ -57,7 +52,7 @@ static bool stretch_ends(const Plan *plan, uint32_t index) {
 
 static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     Step step = code->plan->steps[index];
-    stand_at(code, step.at);
+    code_stand(code, step.at);
     if (step.how == STEP_STATIC) {
         if (step.in_run)
             write_run(code, &step, step.run ? stretch->units : 0);
@@ -94,7 +89,7 @@ static void write_blocks(Code *code) {
     for (uint32_t b = 0; b < flow->block_count; b++) {
         if (plan->needs[b] && flow->blocks[b].end > flow->blocks[b].begin) {
             uint32_t at = flow->instructions[flow->blocks[b].begin];
-            stand_at(code, at);
+            code_stand(code, at);
             write_room(code, plan->needs[b]);
             code_put(code, at, false);
         }
@@ -122,6 +117,7 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
     write_prologue(&code);
     code_put(&code, first_statement(plan->look), false);
+    write_wrap_checks(&code);
     write_blocks(&code);
     write_patience(&code, &edits->arena);
     write_end(&code);

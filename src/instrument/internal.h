@@ -12,11 +12,19 @@ typedef struct Look {
     PtxModule *module;
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
+    bool whole;  /* ... and each of its warps has 32 */
+    /* Where forms take it for granted that no index wraps between the lanes of a warp, that can be looked at: all
+     * instructions that extend one are such as write_wrap_check can. */
+    bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem);
 void look_close(Look *look);
+/* Whether it is known what instructions take for granted of values of a form, or is looked at. */
+static inline bool look_granted(const Look *look, const Form *form) {
+    return !(form->assumes & ~(look->wraps_checked ? FORM_NO_WRAP : 0));
+}
 static inline const PtxStatement *look_statement(const Look *look, uint32_t instruction) {
     return &look->module->statements[look->flow.instructions[instruction]];
 }
@@ -63,10 +71,11 @@ typedef struct Step {
     bool first;   /* STEP_STATIC: in its block, or behind a step that is none */
     uint32_t run; /* STEP_STATIC: steps of the run that begins here; 0: it is none, or it began before */
     bool in_run;
-    bool last;       /* of its run */
-    uint32_t units;  /* STEP_STATIC: at least; of a run its first step has them all */
-    uint32_t check;  /* units that have to be there behind it; 0: no check */
-    uint32_t labels; /* STEP_EACH: the first of its three */
+    bool last;        /* of its run */
+    uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
+    uint32_t corners; /* the first of a run: its units before those of corners */
+    uint32_t check;   /* units that have to be there behind it; 0: no check */
+    uint32_t labels;  /* STEP_EACH: the first of its three */
 } Step;
 
 typedef struct Plan {
@@ -76,6 +85,8 @@ typedef struct Plan {
     uint32_t count, capacity;
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool parameters; /* some address is one of a parameter */
+    bool corners;    /* some values have corners */
+    bool wraps;      /* of some values it is taken for granted that no index wraps */
     bool dynamic;    /* some steps take room of their own */
     bool loops;      /* some are in loops */
     uint32_t most;   /* units that any check asks for */
@@ -84,6 +95,9 @@ typedef struct Plan {
 } Plan;
 /* The steps of a function whose sites are these. */
 void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+/* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
+ * at; and the code for it, which goes before it. */
+bool can_check_wrap(const Look *look, uint32_t instruction);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
 /* Units that a step may take of its own, beside those of the plan. */
@@ -109,6 +123,9 @@ uint32_t step_most_units(const Step *step);
     REGISTER(w1, b32)                                                                                  \
     REGISTER(w2, b32)                                                                                  \
     REGISTER(w3, b32)                                                                                  \
+    REGISTER(corner, pred)  /* lanes 0, 1, 2, 4, 8 and 16, in CTAs that are recorded */                \
+    REGISTER(cornerat, b32) /* 8 times which of them it is */                                          \
+    REGISTER(cornerptr, b64)                                                                           \
     REGISTER(lane, b32)                                                                                \
     REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
     REGISTER(t0, b32)                                                                                  \
@@ -164,7 +181,7 @@ typedef struct Code {
     Text *to;         /* one of them */
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
-    uint32_t held, written, place, told;
+    uint32_t held, written, place, told, corners;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
@@ -174,6 +191,8 @@ typedef struct Code {
 void code_say(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 uint32_t new_label(Code *code);
 void code_label(Code *code, uint32_t label);
+/* What is said next is for a place at that statement. */
+void code_stand(Code *code, uint32_t statement);
 /* What was said goes before or behind a statement. */
 void code_put(Code *code, uint32_t statement, bool behind);
 /* From here on for those of a predicate ("~p1") alone, who seldom are any; `uni`: all lanes of the warp agree. What it
@@ -216,6 +235,7 @@ void write_count(Code *code, const char *mask);
 void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
 
 /* A step by itself. */
+void write_wrap_checks(Code *code);
 void write_static(Code *code, const Step *step, uint32_t offset);
 /* A step of a run. */
 void write_run(Code *code, const Step *step, uint32_t offset);

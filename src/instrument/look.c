@@ -12,6 +12,10 @@ bool look_open(Look *look, PtxModule *module, uint32_t function, const char **pr
     const PtxBlockShape *shape = &look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
     look->shaped = threads > 0 && threads <= FORM_MOST_THREADS;
+    look->whole = look->shaped && threads % RECORD_LANES == 0;
+    look->wraps_checked = true;
+    for (uint32_t i = 0; i < look->flow.instruction_count; i++)
+        look->wraps_checked &= !look->values.assumed[i] || can_check_wrap(look, i);
     return true;
 }
 
