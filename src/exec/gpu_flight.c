@@ -107,7 +107,8 @@ static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
 
 GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
-    uint64_t warps = ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
+    uint64_t warps =
+        ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
     uint64_t chunk = kernel->module->chunk, least = BLOCK_BYTES + TICKETS_BYTES + chunk;
     *why = context->why ? context->why : "there was no memory for its records";
     if (context->why || !ctas || !warps || !chunk)

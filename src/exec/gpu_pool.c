@@ -1,5 +1,5 @@
-/* Memory of the device for records: one piece of it in each context, from which launches take theirs and give it back. What
- * nobody has is all zero. */
+/* Memory of the device for records: one piece of it in each context, from which launches take theirs and give it back.
+ * What nobody has is all zero. */
 #include "exec/gpu.h"
 
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
         (*(Result(**)(int)) & release)(context->device_number);
     }
     if (driver->stream_create(&context->before, STREAM_NON_BLOCKING) != 0 ||
-        driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 ||
-        !make_off(context, driver) || !make_arena(context, driver))
+        driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
+        !make_arena(context, driver))
         context->why = "there was no memory on the device for records";
 }
 
@@ -159,10 +159,11 @@ DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint6
     GpuPiece *best = NULL;
     least = (least + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
     most = (most + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
-    for (GpuPiece *piece = context->pieces; piece; piece = piece->next) /* the smallest that has all, else the largest */
+    for (GpuPiece *piece = context->pieces; piece;
+         piece = piece->next) /* the smallest that has all, else the largest */
         if (!piece->taken && piece->bytes >= least &&
-            (!best || (best->bytes < most ? piece->bytes > best->bytes
-                                          : piece->bytes >= most && piece->bytes < best->bytes)))
+            (!best ||
+             (best->bytes < most ? piece->bytes > best->bytes : piece->bytes >= most && piece->bytes < best->bytes)))
             best = piece;
     if (!best)
         return 0;
