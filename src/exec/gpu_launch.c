@@ -170,9 +170,15 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
 static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
     Result result = OUT_OF_MEMORY;
     bool begun = flight_begins(flight, stream);
-    if (begun)
+    if (begun) {
+        pthread_mutex_lock(&gpu_mutex);
+        drain_watch(flight);
+        pthread_mutex_unlock(&gpu_mutex);
         result = go_with(launch, flight->kernel, flight->block);
+    }
     bool made = begun && !result && flight_made(flight, stream);
+    if (!made && flight->watched.found)
+        hang_release(&flight->watched);
     pthread_mutex_lock(&gpu_mutex);
     if (made) {
         flight->kernel->recorded++;
