@@ -37,7 +37,7 @@ bool record_standing(RecordStanding *standing, const Recording *recording, const
                      uint32_t site_count) {
     const RecordingLaunch *launch = &recording->launch;
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    RecordCursor room[RECORD_LANES + 1];
+    RecordCursor room[RECORD_LEADERS];
     RecordReader reader;
     Arena arena;
     jmp_buf exhausted;

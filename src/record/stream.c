@@ -66,7 +66,7 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
         reader->leaders[i] = reader->leaders[i - 1];
     reader->leaders[0] = 0;
     for (size_t i = 0; i < recording->first_count; i++)
-        if (reader->leaders[i + 1] - reader->leaders[i] > RECORD_LANES)
+        if (reader->leaders[i + 1] - reader->leaders[i] >= RECORD_LEADERS)
             return refuse(reader, "the recording is damaged: a warp has more chunks than lanes");
     return true;
 }

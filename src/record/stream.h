@@ -8,7 +8,8 @@
 
 #include "record/file.h"
 
-enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128 };
+/* Lanes may have one chunk more to begin with: for a wait that gave up. */
+enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
 /* What has to be known of a site to read its records. */
 typedef struct RecordShape {

@@ -52,7 +52,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     uint32_t number = id * player->reader.warps + warp->index;
     RecordCursor *room = to->room;
     if (!room && record_reader_leaders(&player->reader, number) > 1)
-        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LANES + 1);
+        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     *to = (PlayWarp){.warp = warp, .room = room};
     record_stream(&to->stream, &player->reader, number, room);
 }
