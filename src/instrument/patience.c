@@ -139,7 +139,7 @@ static void write_nap(Code *code) {
 /* To `on` if it is not yet time. */
 static void write_limit(Code *code, uint32_t on) {
     uint32_t over = new_label(code);
-    code_say(code, "ld.param.b64 ~d0, [weir_launch]");
+    write_launch(code, "~d0");
     code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
     code_say(code, "setp.eq.u64 ~p1, ~d1, 0");
     code_say(code, "@~p1 bra ~L%u", on);
@@ -196,7 +196,7 @@ static void write_look(Code *code, const Step *step) {
 /* By the lowest of those who wait for the same. */
 static void write_record(Code *code) {
     uint32_t told = new_label(code);
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "atom.global.add.u32 ~r1, [~e0+%u], 1", OF(next));
@@ -236,7 +236,7 @@ static void write_gives_up(Code *code) {
     code_say(code, "@~p1 bra ~L%u", stands);
     write_record(code);
     code_label(code, stands);
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
     code_label(code, again);
     code_say(code, "nanosleep.u32 %u", STANDS_BY);
