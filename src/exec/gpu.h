@@ -26,6 +26,7 @@ typedef struct GpuOptions {
     uint64_t sample;              /* about so many CTAs of a launch; 0: all */
     uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has */
     uint64_t hang_after;          /* nanoseconds; 0: never */
+    bool on_host;                 /* records are in memory of the host, where a launch that fails leaves them */
     const char *only, *exclude;   /* names with commas between; NULL: all, none */
     InstrumentOptions instrument; /* what is recorded */
 } GpuOptions;
@@ -142,6 +143,9 @@ typedef struct GpuContext {
     Handle before, behind; /* streams: what a launch needs first, and what is done when it has ended */
     DevicePointer arena;
     uint64_t arena_bytes;
+    bool on_host; /* the arena is memory of the host */
+    bool looked_for;
+    Handle looker;     /* a function of our own; NULL: there is none */
     GpuPiece *pieces;  /* of the arena, in its order */
     DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
@@ -187,6 +191,7 @@ typedef struct GpuFlight {
     uint8_t *parameters;
     RecordingMemory *memory;
     size_t memory_count;
+    Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
 } GpuFlight;
@@ -201,7 +206,7 @@ uint64_t gpu_launches(void);
 GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why);
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
-bool flight_made(GpuFlight *flight, Handle stream);
+void flight_made(GpuFlight *flight, Handle stream);
 /* The event behind it, and how long the kernel took once that has come. */
 Handle flight_ended(const GpuFlight *flight);
 uint64_t flight_nanoseconds(const GpuFlight *flight);
@@ -222,6 +227,18 @@ void drain_all(GpuContext *context);
 bool drain_until(GpuContext *context, uint64_t nanoseconds);
 /* What is in the air is not waited for any more. */
 void drain_lost(void);
+
+/* What a launch left (gpu_copy.c). */
+typedef struct GpuChunks {
+    uint8_t *first, *more;
+    uint64_t first_count, more_count, bytes;
+    bool pinned;
+} GpuChunks;
+/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks, which may be smaller then.
+ * Memory of the device is clear behind it. */
+bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
+/* They are not needed any more: memory of the host is clear, too. */
+void gpu_copied(GpuFlight *flight, GpuChunks *chunks);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);

@@ -156,9 +156,9 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
            driver->event_record(events[EVENT_BEGAN], stream) == 0;
 }
 
-bool flight_made(GpuFlight *flight, Handle stream) {
+void flight_made(GpuFlight *flight, Handle stream) {
     flight->made_at = gpu_now();
-    return gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream) == 0;
+    flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 
 Handle flight_ended(const GpuFlight *flight) {

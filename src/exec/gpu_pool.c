@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, SHARE = 16 };
+enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, HOST_ARENA = 1 << 28, SHARE = 16 };
 
 struct GpuPiece {
     GpuPiece *next;
@@ -16,15 +16,25 @@ static GpuContext *contexts;
 
 /* ---- Contexts ------------------------------------------------------------------------------------ */
 
+static Result allocate_host(const GpuDriver *driver, DevicePointer *to, uint64_t bytes) {
+    void *memory = NULL;
+    Result result = driver->allocate_host(&memory, bytes, HOST_PORTABLE | HOST_MAPPED);
+    *to = (uintptr_t)memory;
+    return result;
+}
+
 /* As much as was asked for, or less if the device has no more: at most half of what is free now. */
 static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     size_t free_bytes = 0, total = 0;
     driver->memory_info(&free_bytes, &total);
-    uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : total / SHARE;
-    if (wanted > free_bytes / 2)
+    bool on_host = context->on_host = gpu_options()->on_host;
+    uint64_t usual = on_host ? HOST_ARENA : total / SHARE;
+    uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : usual;
+    if (!on_host && wanted > free_bytes / 2)
         wanted = free_bytes / 2;
     for (wanted = wanted / GPU_ALIGN * GPU_ALIGN; wanted >= LEAST_ARENA; wanted = wanted / 2 / GPU_ALIGN * GPU_ALIGN)
-        if (driver->allocate(&context->arena, wanted + GPU_ALIGN) == 0)
+        if ((on_host ? allocate_host(driver, &context->arena, wanted + GPU_ALIGN)
+                     : driver->allocate(&context->arena, wanted + GPU_ALIGN)) == 0)
             break;
     GpuPiece *piece = wanted >= LEAST_ARENA ? calloc(1, sizeof *piece) : NULL;
     if (!piece)

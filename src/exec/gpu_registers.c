@@ -1,5 +1,6 @@
-/* Registers: an instrumented kernel has more of them, and must be launchable with as many threads as it is without. Kernels
- * that say how many threads they have (.reqntid, .maxntid) are compiled for that; of others the linked images tell. */
+/* Registers: an instrumented kernel has more of them, and must be launchable with as many threads as it is without.
+ * Kernels that say how many threads they have (.reqntid, .maxntid) are compiled for that; of others the linked images
+ * tell. */
 #include "exec/gpu.h"
 #include "ptx/edit.h"
 #include "ptx/reader.h"

@@ -32,10 +32,8 @@ void gpu_unseen(const char *kernel, const char *why, ...) {
     while (unseen && (strcmp(unseen->kernel, kernel) != 0 || strcmp(unseen->why, sentence) != 0))
         unseen = unseen->next;
     if (!unseen && (unseen = calloc(1, sizeof *unseen))) {
-        *unseen = (Unseen){.next = first,
-                            .kernel = strdup(kernel),
-                            .why = sentence,
-                            .library = strcmp(sentence, NO_PTX) == 0};
+        *unseen = (Unseen){
+            .next = first, .kernel = strdup(kernel), .why = sentence, .library = strcmp(sentence, NO_PTX) == 0};
         sentence = NULL;
         first = unseen;
     }

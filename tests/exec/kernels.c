@@ -109,6 +109,15 @@ static int run(const char *what) {
         cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
         return is_turned(3);
     }
+    if (strcmp(what, "wide") == 0) {
+        cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+        return 1;
+    }
+    if (strcmp(what, "fails") == 0) {
+        to = 16;
+        launch(function, 3, NULL);
+        return 1;
+    }
     if (strcmp(what, "killed") == 0) {
         launch(function, 3, NULL);
         return raise(SIGKILL);

@@ -55,7 +55,7 @@ static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaun
     launch->anchors = anchors;
 }
 
-static PtxLaunch *make_launch(ThreadsCheck *check, const Recording *recording) {
+PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const RecordingLaunch *from = &recording->launch;
     size_t bytes = check->program->parameter_bytes;
@@ -303,7 +303,7 @@ static void check_recording(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
-    const PtxLaunch *launch = make_launch(check, playing->recording);
+    const PtxLaunch *launch = recording_launch(check, playing->recording);
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, false);
         if (watch)
@@ -328,7 +328,10 @@ void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *re
 
 void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                      Verdict *verdict) {
-    recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+    if (recording->shadow.size)
+        recording_check_shadow(module, entry, recording, options, verdict);
+    else
+        recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

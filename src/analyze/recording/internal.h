@@ -9,6 +9,16 @@
 #include "instrument/shapes.h"
 #include "record/stream.h"
 
+/* ---- check.c ---- */
+
+/* The launch that a recording is of. */
+PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
+
+/* ---- shadow.c: of a kernel that checked itself ---- */
+
+void recording_check_shadow(PtxModule *module, uint32_t entry, const Recording *recording,
+                            const ThreadsOptions *options, Verdict *verdict);
+
 /* ---- sites.c ---- */
 
 /* A site as it is played. */
