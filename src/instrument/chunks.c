@@ -89,9 +89,13 @@ static void write_sample(Code *code) {
 }
 
 void write_prologue(Code *code) {
+    if (code->plan->called) {
+        write_state_start(code);
+        return;
+    }
     const PtxBlockShape *shape = &code->look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
     write_warp(code);
     code_say(code, "mad.wide.u32 ~ptr, ~r3, %u, ~ptr", code->chunk);
@@ -106,6 +110,8 @@ void write_prologue(Code *code) {
     write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, 1), "~r3", "~zero", "~zero");
     code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
     write_windows(code);
+    if (code->plan->calls)
+        write_state_made(code);
 }
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
@@ -127,7 +133,7 @@ static void write_request(Code *code) {
 
 void write_refill(Code *code, uint32_t offset) {
     bool together = code->plan->together;
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);

@@ -101,6 +101,9 @@ static void write_blocks(Code *code) {
 /* What seldom happens stands before the last brace, where nobody falls into it. */
 static void write_end(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
+    if (code->plan->called) /* it may end without a ret */
+        write_state(code);
+    code_put(code, function->end - 1, false);
     if (!code->cold.size)
         return;
     Text text = {0};
@@ -114,11 +117,14 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     Code code = {.plan = plan, .look = plan->look, .edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix};
     code.to = &code.text;
     code.depths = find_depths(plan->look, &edits->arena);
-    ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
+    if (!plan->called)
+        ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
     write_prologue(&code);
     code_put(&code, first_statement(plan->look), false);
     write_wrap_checks(&code);
     write_blocks(&code);
+    if (plan->called || plan->calls)
+        write_calls(&code);
     write_end(&code);
     text_free(&code.text);
     text_free(&code.cold);

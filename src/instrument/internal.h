@@ -7,9 +7,30 @@
 #include "ptx/effects.h"
 #include "record/record.h"
 
+/* Who calls whom (calls.c). */
+typedef struct Calls {
+    PtxModule *module;
+    uint32_t *definitions; /* of each name: the function with a body; PTX_NONE */
+    bool *hands;           /* of each function with a body that is no kernel: it is handed where its caller was */
+    bool *taken;           /* of each function: its address is taken */
+} Calls;
+/* Of functions whose sites are known. */
+void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *arena);
+/* Whether a statement is a call that hands it on. */
+bool call_hands(const Calls *calls, uint32_t statement);
+/* Whether a statement is a call of what is in another module. */
+bool call_leaves(const Calls *calls, uint32_t statement);
+/* Whether there is such a call in a function. */
+bool calls_any(const Calls *calls, uint32_t function);
+/* A kernel whose address is taken: it is launched from elsewhere than the host; PTX_NONE: there is none. */
+uint32_t calls_taken_kernel(const Calls *calls);
+/* One more parameter where it is needed. */
+void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
+
 /* One function, looked at. */
 typedef struct Look {
     PtxModule *module;
+    const Calls *calls; /* NULL: not known yet */
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
     bool whole;  /* ... and each of its warps has 32 */
@@ -19,7 +40,7 @@ typedef struct Look {
     PtxFlow flow;
     PtxValues values;
 } Look;
-bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem);
+bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
 /* Whether it is known what instructions take for granted of values of a form, or is looked at. */
 static inline bool look_granted(const Look *look, const Form *form) {
@@ -81,6 +102,8 @@ typedef struct Plan {
     Arena *arena;
     Step *steps;
     uint32_t count, capacity;
+    bool called;     /* it is handed where its caller was, and is no kernel */
+    bool calls;      /* it calls such functions */
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool parameters; /* some address is one of a parameter */
     bool corners;    /* some values have corners */
@@ -152,6 +175,8 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q2, pred)                                                                                 \
     /* of an access with a ticket, across it */                                                        \
     REGISTER(entry, b64)                                                                               \
+    REGISTER(launch, b64) /* of functions that are called: what weir_launch is in kernels */           \
+    REGISTER(state, b64)  /* where it is kept what calls hand on */                                    \
     REGISTER(ticket, b32)                                                                              \
     REGISTER(failed, pred)
 typedef enum CodeRegister {
@@ -206,6 +231,15 @@ const char *step_predicate(Code *code, const Step *step);
 void write_warp(Code *code);
 /* The bits of the second word of a record of the step, in ~mask or ~full. */
 const char *write_mask(Code *code, const Step *step);
+/* The address of the launch's block in that register. */
+void write_launch(Code *code, const char *to);
+/* What is handed on: made in a kernel; taken at the start of a function; put there; and taken back. */
+void write_state_made(Code *code);
+void write_state_start(Code *code);
+void write_state(Code *code);
+void write_state_back(Code *code);
+/* Around the calls and returns of a function. */
+void write_calls(Code *code);
 void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */

@@ -1,8 +1,8 @@
 /* One function of a module, with its flow and its values. */
 #include "instrument/internal.h"
 
-bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem) {
-    *look = (Look){.module = module, .function = function};
+bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem) {
+    *look = (Look){.module = module, .calls = calls, .function = function};
     if (!ptx_flow(&look->flow, module, function, ptx_flow_budget(module), problem))
         return false;
     if (!ptx_values(&look->values, &look->flow, NULL, ptx_values_budget(module), problem)) {

@@ -72,7 +72,7 @@ static void write_wrap_check(Code *code, uint32_t instruction, uint32_t operand)
     Cold cold = cold_begin(code, together ? "~p2" : "~p1", together);
     if (together && !guarded)
         write_far(code, index, signs);
-    code_say(code, "ld.param.b64 ~d0, [weir_launch]");
+    write_launch(code, "~d0");
     code_say(code, "@~p1 red.global.or.b32 [~d0+%u], %u", (unsigned)offsetof(RecordLaunch, dropped),
              RECORD_DROPPED_WRAP);
     cold_end(code, cold);
