@@ -131,7 +131,7 @@ typedef struct Options {
     ExecMode mode;
     const char *only, *exclude, *record_memory, *hang_after;
     uint64_t record_launches, sample;
-    bool launches_given;
+    bool launches_given, record_host;
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

@@ -82,7 +82,7 @@ static bool set_options(const Options *options) {
                     options->record_memory);
     return set_number("WEIR_RECORD_HANG", hang) && set_number("WEIR_RECORD_MEMORY", memory) &&
            (!options->launches_given || set_number("WEIR_RECORD_LAUNCHES", options->record_launches)) &&
-           set_number("WEIR_RECORD_SAMPLE", options->sample) &&
+           set_number("WEIR_RECORD_SAMPLE", options->sample) && set_number("WEIR_RECORD_HOST", options->record_host) &&
            setenv("WEIR_RECORD_ONLY", options->only ? options->only : "", 1) == 0 &&
            setenv("WEIR_RECORD_EXCLUDE", options->exclude ? options->exclude : "", 1) == 0;
 }

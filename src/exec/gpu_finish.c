@@ -11,9 +11,7 @@ static const uint64_t patience = UINT64_C(10) * 1000000000;
 
 static pid_t owner; /* a child that was forked has nothing to say */
 
-static struct {
-    uint64_t kernels, recorded, repeated, excluded;
-} seen;
+static struct { uint64_t kernels, recorded, repeated, excluded; } seen;
 
 static void count(GpuKernel *kernel) {
     seen.kernels++;

@@ -168,13 +168,14 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
 }
 
 static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
-    Result result = OUT_OF_MEMORY;
     bool begun = flight_begins(flight, stream);
-    if (begun)
-        result = go_with(launch, flight->kernel, flight->block);
-    bool made = begun && !result && flight_made(flight, stream);
+    Result result = go_with(launch, flight->kernel, begun ? flight->block : flight->context->off);
+    if (begun && !result)
+        flight_made(flight, stream);
+    if (!begun && !result)
+        gpu_unseen(flight->kernel->name, "its records could not be prepared");
     pthread_mutex_lock(&gpu_mutex);
-    if (made) {
+    if (begun && !result) {
         flight->kernel->recorded++;
         drain_add(flight);
     } else {
