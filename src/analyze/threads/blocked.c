@@ -244,7 +244,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
-        return is_empty_loop(stuck, wait) ? "nothing: every iteration is like the one before"
+        return is_empty_loop(stuck, wait) ? "every iteration is like the one before"
                : wait->count == 1         ? "memory that it polls to change"
                                           : "memory that they poll to change";
     }
@@ -254,7 +254,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
 static const char *message_of(const Stuck *stuck, const Wait *cause) {
     const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
     if (is_empty_loop(stuck, cause))
-        return verdict_text(stuck->check->verdict, "%s loop%s forever: the loop waits for nothing", agents, many);
+        return verdict_text(stuck->check->verdict, "%s loop%s forever: %s", agents, many, waits_for(stuck, cause));
     return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
 }
 
