@@ -42,7 +42,7 @@ libraries = -ljansson $(if $(zstd),-lzstd) -lm
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
 # What goes into other people's programs is a library of its own.
-capture_sources := $(filter src/exec/%,$(sources))
+exec_sources := $(filter src/exec/%,$(sources))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
 library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
 
@@ -65,7 +65,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 .PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-capture.so ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-gpu.so ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -104,10 +104,18 @@ $(BUILD)/$(SONAME): $(library_objects)
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
 
-# Always optimized, and without sanitizers: it runs in programs that have none, and its dlsym must end with a jump.
-$(BUILD)/libweir-capture.so: $(capture_sources) $(wildcard src/exec/*.h) $(BUILD)/flags
+# Always optimized, and without sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of the
+# library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
+plain_library = $(if $(SANITIZE),$(BUILD)/plain/libweir.a,$(BUILD)/libweir.a)
+$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h) $(plain_library) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -pthread -o $@ $(capture_sources) -ldl
+	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL \
+		-pthread -o $@ $(exec_sources) $(plain_library) $(if $(zstd),$(call archive,zstd)) -lm -ldl
+ifneq ($(SANITIZE),)
+$(plain_library): FORCE
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/plain SANITIZE= $@
+endif
 
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
@@ -192,9 +200,10 @@ $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 $(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$(litmus_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/machine/machine: tests/machine/machine.c $(BUILD)/libweir.a
+$(BUILD)/tests/machine/machine: tests/record/walk.c tests/record/walk.h
+$(BUILD)/tests/machine/machine $(BUILD)/tests/record/play: $(BUILD)/%: %.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
+	$(compile) $(internal) -Itests $(LDFLAGS) -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
@@ -225,6 +234,16 @@ $(BUILD)/tests/exec/libcuda.so.1: tests/exec/driver.c
 $(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
+
+# A driver whose device is the machine of PTX, and a program whose kernels it runs.
+$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(plain_library)
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -Isrc -fPIC -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,ALL \
+		-pthread -o $@ $< $(plain_library) $(libraries)
+
+$(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
@@ -375,7 +394,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
 	ln -sf $(SONAME) $(lib)/libweir.so
 	install -d $(DESTDIR)$(PREFIX)/lib/weir
-	install -m 755 $(BUILD)/libweir-capture.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-capture.so
+	install -m 755 $(BUILD)/libweir-gpu.so $(DESTDIR)$(PREFIX)/lib/weir/libweir-gpu.so
 	install -m 644 include/weir/weir.h $(header)/weir.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@ZSTD@|$(if $(zstd), -lzstd)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc

@@ -227,6 +227,20 @@ WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t inde
  * if there was no memory. */
 WEIR_API int weir_ptx_pick(weir_module *module, const char *kernel);
 
+/* PTX with code in it that records what it does while it runs, or checks it (docs/gpu.md). Zero is the usual. */
+typedef struct weir_instrument_options {
+    int shadow;         /* nonzero: checked against shadow memory, else recorded */
+    int seed_layout;    /* nonzero: shadow memory in the layout of GSan, else the compact one */
+    int free_registers; /* nonzero: setmaxnreg is taken out, for kernels in which the code does not fit */
+    unsigned spaces;    /* memory whose accesses are recorded: 1 global, 2 shared, 4 tensor; 0: all */
+} weir_instrument_options;
+/* Writes the text of a PTX module that is ok. 0; -1 if it cannot be instrumented, with one sentence in *problem that
+ * stays as long as the module, or if `write` stopped: then *problem is NULL. */
+WEIR_API int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write,
+                                 void *to, const char **problem);
+/* What tells the text of a PTX module from others: instrumented text has it, too. */
+WEIR_API uint64_t weir_ptx_hash(const weir_module *module);
+
 typedef struct weir_ptx_form {
     weir_string text; /* "ld.global.b32" */
     size_t used;      /* instructions that have it */

@@ -22,14 +22,17 @@ struct weir_file {
     bool log;      /* PTX among other lines, or several modules of it */
     Images images; /* of a fatbin or an ELF file; none of others */
     bool container;
+    bool recorded;   /* a recording: its PTX is the module */
     uint32_t *texts; /* of such a one, the image of each unit */
 };
 
 struct weir_module {
-    Module module;  /* empty if it is PTX */
-    PtxModule *ptx; /* NULL: it is none */
-    Source *text;   /* its own, if it comes from an image or a log; NULL: the file's */
-    bool *kept;     /* of PTX, the statements that are printed; NULL: all */
+    Module module;       /* empty if it is PTX */
+    PtxModule *ptx;      /* NULL: it is none */
+    Source *text;        /* its own, if it comes from an image or a log; NULL: the file's */
+    Recording recording; /* of a recording */
+    Arena recorded;
+    bool *kept; /* of PTX, the statements that are printed; NULL: all */
     Diagnostics diagnostics;
     bool ok;
     size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */

@@ -28,6 +28,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result->module = module;
     result_init(&result->result, &module->module);
     result->result.ptx = module->ptx;
+    result->result.recording = module->recording.kernel ? &module->recording : NULL;
     if (!module->ok) {
         result->result.problem = "it has errors";
     } else if (module->ptx && read != read_run) {

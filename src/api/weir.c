@@ -98,11 +98,13 @@ static bool find_log(weir_file *file, const Source *source, bool wanted) {
 
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
 static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
-    file->container = images_in(source);
+    file->recorded = recording_is(source->data, source->size);
+    file->container = !file->recorded && images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)
         return find_texts(file, source);
-    if (!str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source, ptx_wanted))
+    file->ptx |= file->recorded;
+    if (!file->recorded && !str_ends(str_of(source->name), STR(".ptx")) && !find_log(file, source, ptx_wanted))
         return false;
     if (file->log)
         return true;
@@ -267,6 +269,34 @@ static Source *text_of_log(weir_file *file, size_t index) {
     return text;
 }
 
+/* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */
+static Source *recorded_text(weir_file *file, weir_module *module) {
+    static const size_t most = (size_t)1 << 28;
+    const char *problem = NULL;
+    Recording *recording = &module->recording;
+    jmp_buf here;
+    Source *text = NULL;
+    arena_init(&module->recorded, most);
+    module->recorded.exhausted = &here;
+    if (setjmp(here))
+        return NULL;
+    bool good =
+        recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
+    if (good && recording->ptx.size) {
+        text = source_copy(file->source->name, recording->ptx.data, recording->ptx.size);
+    } else {
+        Text made = {0};
+        text_addf(&made, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n",
+                  good ? recording->kernel : "");
+        text = source_copy(file->source->name, good ? made.data : "", good ? made.size : 0);
+        text_free(&made);
+    }
+    if (text && !good)
+        diagnostics_add(&module->diagnostics, SEVERITY_ERROR, text, 0, "%s", problem);
+    module->recorded.exhausted = NULL;
+    return text;
+}
+
 /* False: there is no memory. */
 static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
@@ -275,7 +305,9 @@ static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool s
         module->text = unpacked_text(file, index, &module->diagnostics);
     else if (file->log)
         module->text = text_of_log(file, index);
-    Source *text = file->container || file->log ? module->text : file->source;
+    else if (file->recorded)
+        module->text = recorded_text(file, module);
+    Source *text = file->container || file->log || file->recorded ? module->text : file->source;
     if (!module->ptx || !text) {
         free(module->ptx);
         source_free(module->text);
@@ -321,6 +353,7 @@ void weir_module_free(weir_module *module) {
         ptx_free(module->ptx);
     free(module->ptx);
     free(module->kept);
+    arena_free(&module->recorded);
     source_free(module->text);
     diagnostics_free(&module->diagnostics);
     free(module);

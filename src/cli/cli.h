@@ -35,6 +35,29 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
+/* ---- exec.c, record.c, ptxas.c: programs whose kernels are captured or recorded ---- */
+/* How the name of a recording ends (record/file.h). */
+#define RECORDINGS_END ".weirrec"
+/* What processes have said of what they recorded. */
+typedef struct Recorded {
+    size_t begun, ended; /* processes that used a GPU; those that have said all */
+    uint64_t kernels, launches, recorded, repeated, excluded;
+} Recorded;
+/* The library that goes into programs; false if it is not there. */
+bool find_library(char *path, size_t size);
+/* Whether the options mean mode record, on this machine. */
+bool record_wanted(const Options *options);
+/* A folder for what is kept of a run, below another one; NULL, with a message. */
+char *record_folder(const char *scratch);
+/* Sets what a program is started with; false, with a message. */
+bool record_environment(const Options *options, const char *folder, const char *scratch);
+/* Takes a line of the log; false: it is about something else. */
+bool recorded_line(Recorded *recorded, const char *word, const char *rest);
+void recorded_say(const Recorded *recorded, size_t files, bool quiet);
+/* Whether this command was started as Triton's ptxas; then what it does as that: its status. */
+bool is_ptxas(const char *name);
+int run_ptxas(int count, char **arguments);
+
 /* ---- project.c: what a project file says, and the options that go over it ---- */
 /* Makes the project of a command that takes one, and sets what its file says of other options. Ends the program, with a
  * message, if something is wrong. */

@@ -1,10 +1,12 @@
-/* weir exec: runs a program, has the kernels that it launches recorded, those of Triton as they are compiled
- * (python/weir), those of CUDA programs at the driver (src/exec), and checks them with the launches they had. */
+/* weir exec: runs a program, has the kernels that it launches recorded while they run (mode record: record.c), or
+ * captured, those of Triton as they are compiled (python/weir), those of CUDA programs at the driver (src/exec), and
+ * checks them with the launches they had. */
 #include "cli/cli.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ enum { GRACE_MS = 2000, LOOK_MS = 50 };
 typedef struct Captured {
     size_t processes, launches;
     size_t watched;                   /* processes, of Python or not, in which CUDA is watched */
+    Recorded recorded;                /* in mode record */
     size_t running;                   /* processes that are still there */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
@@ -50,20 +53,22 @@ static bool is_nothing(const char *path) {
     return false;
 }
 
-static bool remove_file(const char *path) {
-    return unlink(path) == 0;
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where) {
+    (void)status, (void)kind, (void)where;
+    return remove(path);
 }
 
-static char *make_folder(const char *keep) {
-    if (keep) {
-        if (mkdir(keep, 0777) != 0 && errno != EEXIST)
-            complain("%s: %s", keep, strerror(errno));
-        else if (!each_entry(keep, is_nothing))
-            complain("%s: --keep takes a new or empty folder", keep);
-        else
-            return realpath(keep, NULL);
-        return NULL;
-    }
+static char *kept_folder(const char *keep) {
+    if (mkdir(keep, 0777) != 0 && errno != EEXIST)
+        complain("%s: %s", keep, strerror(errno));
+    else if (!each_entry(keep, is_nothing))
+        complain("%s: --keep takes a new or empty folder", keep);
+    else
+        return realpath(keep, NULL);
+    return NULL;
+}
+
+static char *make_folder(void) {
     const char *temporary = getenv("TMPDIR");
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/weir-XXXXXX", temporary && *temporary ? temporary : "/tmp");
@@ -96,9 +101,9 @@ static bool find_boot(char *path, size_t size) {
     return false;
 }
 
-/* The library that watches CUDA: beside the command, or where libraries are installed. */
-static bool find_library(char *path, size_t size) {
-    static const char *const places[] = {"libweir-capture.so", "../lib/weir/libweir-capture.so"};
+/* The library that stands in front of the driver: beside the command, or where libraries are installed. */
+bool find_library(char *path, size_t size) {
+    static const char *const places[] = {"libweir-gpu.so", "../lib/weir/libweir-capture.so"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -266,6 +271,8 @@ static void read_line(Captured *captured, char *line) {
         set_word(&captured->failure, rest);
     } else if (strcmp(line, "note") == 0) {
         add_note(captured, rest);
+    } else if (recorded_line(&captured->recorded, line, rest)) {
+        return;
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
     }
@@ -290,7 +297,7 @@ static Captured read_log(const char *folder) {
 static size_t files_found, launches_found;
 
 static bool count_file(const char *path) {
-    static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin"};
+    static const char *const endings[] = {".ttgir", ".ptx", ".fatbin", ".cubin", RECORDINGS_END};
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t size = strlen(endings[i]);
@@ -363,8 +370,9 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
 }
 
-static int run_and_check(Options *options, const char *folder) {
-    if (!set_environment(folder, options->standin))
+/* `scratch`: for what is needed while the program runs. */
+static int run_and_check(Options *options, const char *folder, const char *scratch, bool record) {
+    if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options->standin)))
         return STATUS_ERROR;
     int ended = run_program(&options->operands);
     if (ended < 0)
@@ -372,15 +380,18 @@ static int run_and_check(Options *options, const char *folder) {
     await_rest();
     Captured captured = read_log(folder);
     each_entry(folder, count_file);
-    bool all = !ended && !captured.notes.count && !captured.running && !captured.failure;
+    bool all = !ended && !captured.notes.count && !captured.running && !captured.failure &&
+               captured.recorded.ended == captured.recorded.begun;
     say_notes(&captured);
     say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
+    if (record)
+        recorded_say(&captured.recorded, files_found, options->quiet);
     if (files_found) {
-        if (!options->quiet)
+        if (!options->quiet && !record)
             say_captured(&captured);
         status = check_folder(options, folder, &captured);
-    } else {
+    } else if (!record) {
         say_nothing_captured(&captured);
     }
     free(captured.triton);
@@ -406,12 +417,13 @@ int command_exec(Options *options) {
         wrong_usage(options, "--target is a GPU, such as sm_90, sm_100 or gfx942, not '%s'", options->standin);
     if (!options->operands.count)
         wrong_usage(options, "no program to run, as in 'weir exec -- python3 script.py'");
-    char *folder = make_folder(options->keep);
-    if (!folder)
-        return STATUS_ERROR;
-    int status = run_and_check(options, folder);
-    if (!options->keep && (!each_entry(folder, remove_file) || rmdir(folder) != 0))
-        complain("%s: %s", folder, strerror(errno));
+    bool record = record_wanted(options);
+    char *scratch = make_folder();
+    char *folder = !scratch ? NULL : options->keep ? kept_folder(options->keep) : record_folder(scratch);
+    int status = folder ? run_and_check(options, folder, scratch, record) : STATUS_ERROR;
+    if (scratch && nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
+        complain("%s: %s", scratch, strerror(errno));
     free(folder);
+    free(scratch);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 int main(int count, char **arguments) {
+    if (count && is_ptxas(arguments[0]))
+        return run_ptxas(count, arguments);
     if (count < 2) {
         help_overview(stderr);
         return STATUS_ERROR;

@@ -104,6 +104,9 @@ typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
 /* How the op table is printed; 0: it is not. */
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
+/* How exec looks at kernels. */
+typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_CAPTURE } ExecMode;
+
 /* What a command line says, of every command: fields that a command does not take stay 0. */
 typedef struct Options {
     CommandId command;
@@ -125,6 +128,10 @@ typedef struct Options {
     Paths severities;           /* "RULE=SEVERITY" each */
     size_t left_out;            /* files of folders, by the project file */
     const char *standin, *keep; /* exec: the target that is compiled for, and where what was captured stays */
+    ExecMode mode;
+    const char *only, *exclude, *record_memory, *hang_after;
+    uint64_t record_launches, sample;
+    bool launches_given;
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

@@ -1,5 +1,5 @@
-/* Between the files of the capturing library: what a launch is made of, and who keeps what. One mutex, which the hooks
- * hold, guards all of it. */
+/* Between the files of the library that `weir exec` loads into programs: what a launch is made of, and who keeps what.
+ * One mutex, which the hooks hold, guards all of it. */
 #ifndef EXEC_CAPTURE_H
 #define EXEC_CAPTURE_H
 
@@ -27,6 +27,8 @@ void memory_add(uint64_t begin, uint64_t bytes, bool host);
 void memory_remove(uint64_t begin);
 /* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
 const Allocation *memory_find(uint64_t address);
+/* All that were seen. */
+const Allocation *memory_all(size_t *many);
 /* Whether it may be one: memory was allocated less than 4 GiB away from it. The heap that kernels allocate from lies
  * there, of which the driver says nothing. */
 bool memory_near(uint64_t address);
@@ -42,6 +44,10 @@ typedef struct Module {
     char *path;         /* of the first file that was written of it; NULL: none */
 } Module;
 
+/* As many bytes as an image has by what it says itself, and how a file of it ends; of a wrapper, what it wraps. */
+const void *module_image(const void *image, size_t *bytes, const char **ending);
+/* The bytes of a file, with a zero behind them, for free(); NULL: it cannot be read. */
+char *module_read(const char *path);
 /* A module or library was loaded from memory or from a file. */
 void module_loaded(Handle handle, const void *image);
 void module_loaded_from(Handle handle, const char *path);
@@ -75,13 +81,19 @@ const TensorMap *map_find(const unsigned char *bytes);
 
 /* ---- Launches (capture_launch.c) ----------------------------------------------------------------- */
 
-typedef struct SeenLaunch {
+typedef struct SeenLaunch SeenLaunch;
+/* Hands it to the driver, with these parameters. */
+typedef Result LaunchGo(const SeenLaunch *launch, void **parameters, void **extra);
+struct SeenLaunch {
     Handle function, stream;
     uint32_t grid[3], block[3], cluster[3], shared;
     bool dependent;
-    bool later; /* a node of a graph: what memory holds when it runs is not known now */
+    bool per_thread; /* no stream is that of the thread */
+    bool later;      /* a node of a graph: what memory holds when it runs is not known now */
     void **parameters, **extra;
-} SeenLaunch;
+    LaunchGo *go;
+    const void *call; /* what `go` needs beside it */
+};
 
 void launch_seen(const SeenLaunch *launch);
 

@@ -1,7 +1,8 @@
-/* The folder that the capturing library writes to, and its log: WEIR_CAPTURE names it. */
+/* The folder that is written to, and its log: WEIR_RECORD names it in mode record, WEIR_CAPTURE in mode capture. */
 #include "exec/capture.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,10 @@ static bool is_python(void) {
 }
 
 const char *folder_path(void) {
-    const char *path = getenv("WEIR_CAPTURE");
+    const char *path = getenv("WEIR_RECORD");
+    if (path && *path)
+        return path;
+    path = getenv("WEIR_CAPTURE");
     return path && *path && !is_python() ? path : NULL;
 }
 
@@ -34,14 +38,17 @@ uint64_t folder_number(const char *variable, uint64_t otherwise) {
 
 /* Whether a line was written before by this process. */
 static bool is_new(const char *line) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static char *lines[LINES_MOST];
     static size_t count;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(lines[i], line) == 0)
-            return false;
-    if (count < LINES_MOST)
+    bool found = false;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < count && !found; i++)
+        found = strcmp(lines[i], line) == 0;
+    if (!found && count < LINES_MOST)
         lines[count++] = strdup(line);
-    return true;
+    pthread_mutex_unlock(&mutex);
+    return !found;
 }
 
 void folder_log(const char *format, ...) {

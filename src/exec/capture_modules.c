@@ -81,18 +81,25 @@ static size_t elf_bytes(const Elf64_Ehdr *header) {
 }
 
 /* What the driver is given to load tells by its first bytes what it is, and how long. */
-static Module *read_image(const void *image) {
+const void *module_image(const void *image, size_t *bytes, const char **ending) {
     uint32_t magic;
     memcpy(&magic, image, sizeof magic);
-    if (magic == FATBIN_WRAPPER)
-        return read_image(((const FatbinWrapper *)image)->data);
+    if (magic == FATBIN_WRAPPER) {
+        image = ((const FatbinWrapper *)image)->data;
+        memcpy(&magic, image, sizeof magic);
+    }
     if (magic == FATBIN_HEADER) {
         const FatbinHeader *header = image;
-        return make_module(image, header->header_bytes + header->bytes, ".fatbin");
+        *bytes = header->header_bytes + header->bytes;
+        *ending = ".fatbin";
+    } else if (memcmp(image, ELFMAG, SELFMAG) == 0) {
+        *bytes = elf_bytes(image);
+        *ending = ".cubin";
+    } else {
+        *bytes = strnlen(image, LARGEST_TEXT);
+        *ending = ".ptx";
     }
-    if (memcmp(image, ELFMAG, SELFMAG) == 0)
-        return make_module(image, elf_bytes(image), ".cubin");
-    return make_module(image, strnlen(image, LARGEST_TEXT), ".ptx");
+    return image;
 }
 
 /* The kind of an image in a fatbin, the bytes of its header and of itself. */
@@ -157,24 +164,37 @@ bool module_has_ptx(const Module *module) {
 }
 
 void module_loaded(Handle handle, const void *image) {
-    Module *module = image ? read_image(image) : NULL;
+    size_t bytes;
+    const char *ending;
+    const void *itself = image ? module_image(image, &bytes, &ending) : NULL;
+    Module *module = itself ? make_module(itself, bytes, ending) : NULL;
     if (module)
         remember(handle, module);
 }
 
-void module_loaded_from(Handle handle, const char *path) {
+char *module_read(const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
+    char *text = NULL;
     if (file < 0)
-        return;
+        return NULL;
     if (fstat(file, &status) == 0 && status.st_size > 4 && status.st_size < LARGEST_TEXT) {
         size_t bytes = (size_t)status.st_size;
-        char *text = calloc(1, bytes + 1); /* text ends with a zero */
-        if (text && read(file, text, bytes) == (ssize_t)bytes)
-            module_loaded(handle, text);
-        free(text);
+        text = calloc(1, bytes + 1); /* text ends with a zero */
+        if (text && read(file, text, bytes) != (ssize_t)bytes) {
+            free(text);
+            text = NULL;
+        }
     }
     close(file);
+    return text;
+}
+
+void module_loaded_from(Handle handle, const char *path) {
+    char *image = module_read(path);
+    if (image)
+        module_loaded(handle, image);
+    free(image);
 }
 
 /* ---- What is built into the program -------------------------------------------------------------- */

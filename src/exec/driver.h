@@ -14,6 +14,8 @@ enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_PROGRAMMATIC = 6 }; /* CUlaunchAttribute
 enum { PER_THREAD_STREAM = 2 };                             /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 /* CU_LAUNCH_PARAM_*: how `extra` gives the parameters as one block. */
 enum { EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_SIZE = 2 };
+enum { INVALID_VALUE = 1 }; /* CUDA_ERROR_INVALID_VALUE */
+enum { NODE_KERNEL = 0 };   /* CU_GRAPH_NODE_TYPE_KERNEL */
 enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_DIMS = 5 };
 
 typedef struct LaunchAttribute {
@@ -39,6 +41,15 @@ typedef struct KernelNode { /* CUDA_KERNEL_NODE_PARAMS_v2 */
     void **parameters, **extra;
     Handle kernel, context;
 } KernelNode;
+
+typedef struct GraphNode { /* CUgraphNodeParams */
+    int type, reserved[3];
+    union {
+        long long bytes[29];
+        KernelNode kernel;
+    };
+    long long rest;
+} GraphNode;
 
 /* Where a wrapper of a fatbin points to it: what cudart hands to the driver (version 1 and 2). */
 typedef struct FatbinWrapper {

@@ -1,16 +1,19 @@
 /* The machine of PTX against a GPU: runs the launches of tests/machine/NAME.json, and compares the memory that they
  * leave with NAME.out, which a GPU has left (README.md).
  *
- *     machine [--gear slice] [--time] FILE.json...
+ *     machine [--gear slice] [--time] [--record] FILE.json...
  *
  * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the thread-instructions
- * and seconds of each. The last line is `N passed, N failed`. */
+ * and seconds of each. With --record the kernels are instrumented before they are run; and the chunks that they leave have to
+ * be well-formed (tests/record/walk.h). The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
 #include "emulate/ptx/tensormap.h"
 #include "emulate/ptx/slice.h"
+#include "instrument/instrument.h"
+#include "machine/expand.h"
 #include "ptx/reader.h"
+#include "record/walk.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,96 +25,21 @@ enum { BUDGET = 400000000 };
 typedef struct Recorded {
     const char *path; /* without its end */
     PtxModule module;
+    PtxModule plain; /* with --record: the module before it was instrumented, and its sites */
+    Source *plain_text;
+    Sites sites;
     json_t *cases;
     char **lines; /* of NAME.out */
     size_t line_count;
 } Recorded;
 
 static unsigned passed, failed;
-static bool slice, timed;
+static bool slice, timed, recording;
 
 static void verdict(const Recorded *file, const char *name, const char *problem) {
     if (problem)
         printf("failed: %s.json, %s: %s\n", file->path, name, problem);
     *(problem ? &failed : &passed) += 1;
-}
-
-/* ---- What a tensor holds: the same as in record.py ---- */
-
-static uint64_t mixed(uint64_t seed, uint64_t index) {
-    uint64_t z = (seed << 32) + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
-static unsigned dtype_bytes(const char *dtype) {
-    return (unsigned)strtoul(dtype + strcspn(dtype, "0123456789"), NULL, 10) / 8;
-}
-
-/* A number of few bits as the bits of a dtype: exact in all of them. */
-static uint64_t encoded(const char *dtype, double value) {
-    unsigned bytes = dtype_bytes(dtype);
-    float single = (float)value;
-    uint32_t bits;
-    uint64_t wide;
-    memcpy(&bits, &single, 4);
-    memcpy(&wide, &value, 8);
-    if (!strcmp(dtype, "f32"))
-        return bits;
-    if (!strcmp(dtype, "f64"))
-        return wide;
-    if (!strcmp(dtype, "bf16"))
-        return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    if (!strcmp(dtype, "f16")) {
-        int exponent;
-        double fraction = frexp(fabs(value), &exponent); /* between 1/2 and 1 */
-        uint64_t sign = signbit(value) ? 0x8000 : 0;
-        if (value == 0)
-            return sign;
-        if (exponent < -13) /* subnormal */
-            return sign | (uint64_t)nearbyint(ldexp(fabs(value), 24));
-        return sign | (((uint64_t)(exponent + 13) << 10) + (uint64_t)nearbyint(ldexp(fraction, 11)));
-    }
-    return (uint64_t)(int64_t)value & (bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1);
-}
-
-static uint64_t random_element(const char *dtype, json_t *random, uint64_t index) {
-    const char *kind = json_string_value(json_array_get(random, 0));
-    uint64_t x = mixed((uint64_t)json_integer_value(json_array_get(random, 1)), index);
-    int64_t low = json_integer_value(json_array_get(random, 2)), high = json_integer_value(json_array_get(random, 3));
-    if (!strcmp(kind, "bits"))
-        return x;
-    if (!strcmp(kind, "range"))
-        return encoded(dtype, (double)(low + (int64_t)(x % (uint64_t)(high - low + 1))));
-    return encoded(dtype, (double)(x >> 43) / 1048576.0 - 1.0);
-}
-
-/* Replaces "random" by "data" in all tensors below a value, and drops what launch files do not have. */
-static void expand(json_t *value) {
-    static const char digits[] = "0123456789abcdef";
-    const char *key;
-    json_t *member;
-    size_t index;
-    json_array_foreach(value, index, member) expand(member);
-    json_t *random = json_object_get(value, "random");
-    if (random) {
-        const char *dtype = json_string_value(json_object_get(value, "dtype"));
-        unsigned bytes = dtype_bytes(dtype);
-        size_t count = 1;
-        json_array_foreach(json_object_get(value, "shape"), index, member) count *= (size_t)json_integer_value(member);
-        char *text = malloc(count * bytes * 2 + 1);
-        for (size_t i = 0; i < count * bytes; i++) {
-            uint64_t byte = random_element(dtype, random, i / bytes) >> 8 * (i % bytes) & 0xFF;
-            text[2 * i] = digits[byte >> 4];
-            text[2 * i + 1] = digits[byte & 15];
-        }
-        json_object_set_new(value, "data", json_stringn(text, count * bytes * 2));
-        json_object_del(value, "random");
-        free(text);
-    }
-    json_object_del(value, "check");
-    json_object_foreach(value, key, member) expand(member);
 }
 
 /* ---- Comparing ---- */
@@ -247,6 +175,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
     json_object_del(copy, "name");
     json_object_del(copy, "tolerance");
     expand(copy);
+    if (recording)
+        json_array_append_new(json_object_get(copy, "args"), json_integer(0));
     char *text = json_dumps(copy, JSON_COMPACT);
     Source *source = source_copy(file->path, text, strlen(text));
     Arena arena;
@@ -271,11 +201,12 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
         PtxProgram *program = ptx_program(&arena, &file->module, kernel, SIZE_MAX, &problem);
         if (program && slice && !ptx_slice(program, SIZE_MAX, &problem))
             program = NULL;
-        if (program && ptx_launch_bind(&arena, program, &given, launch, &problem))
+        if (program && ptx_launch_bind(&arena, program, &given, launch, &problem) &&
+            (!recording || add_recording(&arena, program, launch, file->sites.chunk, &problem)))
             machine = ptx_machine(program, launch, slice ? GEAR_SLICE : GEAR_DATA, &problem);
     }
     if (machine) {
-        PtxSchedule schedule = {.kind = SCHEDULE_EAGER};
+        PtxSchedule schedule = {.kind = recording ? SCHEDULE_RANDOM : SCHEDULE_EAGER};
         machine->budget = BUDGET;
         clock_gettime(CLOCK_MONOTONIC, &begin);
         PtxEnd end = ptx_schedule_run(machine, &schedule);
@@ -284,6 +215,8 @@ static const char *run_case(Recorded *file, json_t *original, const char *name) 
             problem = why_it_ended(machine, end);
         else if (!slice && !timed)
             problem = compare_all(file, machine, original, name);
+        if (recording && !problem)
+            problem = walk_recording(machine, &file->plain, &file->sites);
         if (timed)
             printf("%s\t%llu thread-instructions\t%.6f s\n", name, (unsigned long long)machine->thread_instructions,
                    (double)(over.tv_sec - begin.tv_sec) + (double)(over.tv_nsec - begin.tv_nsec) / 1e9);
@@ -309,6 +242,23 @@ static bool read_lines(Recorded *file, Source *out) {
     return true;
 }
 
+/* The module with records in it, in place of the module. */
+static bool instrument_file(Recorded *file, Source **ptx, const char **problem) {
+    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = true};
+    Diagnostics diagnostics = {0};
+    Text text = {0};
+    if (!instrument_sites(&file->sites, &file->module, &options, problem) ||
+        !instrument(&file->module, &options, &text, problem))
+        return false;
+    Source *instrumented = source_copy((*ptx)->name, text.data, text.size);
+    text_free(&text);
+    file->plain = file->module;
+    file->plain_text = *ptx;
+    *ptx = instrumented;
+    *problem = "the instrumented PTX cannot be read";
+    return ptx_read(&file->module, instrumented, true, &diagnostics);
+}
+
 static void run_file(const char *path) {
     char name[512], buffer[600];
     const char *problem = NULL;
@@ -325,11 +275,20 @@ static void run_file(const char *path) {
         verdict(&file, "", file.cases ? problem ? problem : "the PTX cannot be read" : error.text);
         return;
     }
+    if (recording && !instrument_file(&file, &ptx, &problem)) {
+        verdict(&file, "", problem);
+        return;
+    }
     size_t index;
     json_t *each;
     json_array_foreach(file.cases, index, each) {
         const char *title = json_string_value(json_object_get(each, "name"));
         verdict(&file, title, run_case(&file, each, title));
+    }
+    if (recording) {
+        instrument_sites_free(&file.sites);
+        ptx_free(&file.plain);
+        source_free(file.plain_text);
     }
     ptx_free(&file.module);
     source_free(ptx);
@@ -345,6 +304,8 @@ int main(int count, char **arguments) {
             slice = !strcmp(arguments[++i], "slice");
         else if (!strcmp(arguments[i], "--time"))
             timed = true;
+        else if (!strcmp(arguments[i], "--record"))
+            recording = true;
         else
             run_file(arguments[i]);
     }

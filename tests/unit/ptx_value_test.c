@@ -2,6 +2,7 @@
  * of several shapes, guards, joins under branches that part a warp or not, loops that lanes leave in different turns,
  * what lanes give each other, loads, and where addresses come from. */
 #include "ptx/reader.h"
+#include "ptx/value/sum.h"
 #include "ptx/value/value.h"
 
 #include <setjmp.h>
@@ -350,6 +351,81 @@ static void test_origins(void **unused) {
                   PTX_SPACE_SHARED, "sm");
 }
 
+/* ---- Sums ------------------------------------------------------------------------------------------------ */
+
+/* How much the last operand of the last st is more than that of the one before it; false: it is not known. */
+static bool stored_apart(Found *found, PtxSum *apart) {
+    PtxSum sums[2];
+    unsigned have = 0;
+    for (uint32_t i = found->flow.instruction_count; i-- > 0 && have < 2;) {
+        const PtxStatement *statement = &found->module.statements[found->flow.instructions[i]];
+        if (str_starts(found->module.forms[statement->what].text, STR("st.")))
+            sums[have++] =
+                ptx_sum_of(&found->values, flow_value(&found->flow, statement->first + statement->count - 1));
+    }
+    assert_int_equal(have, 2);
+    return ptx_sum_apart(&sums[1], &sums[0], apart);
+}
+
+static void expect_apart(const char *body, int64_t constant, unsigned terms) {
+    Found *found = find(".reqntid 64", body, NULL);
+    PtxSum apart;
+    if (!stored_apart(found, &apart))
+        fail_msg("%s: not known", body);
+    if (apart.constant != ((uint64_t)constant & form_mask(apart.width)) || apart.term_count != terms)
+        fail_msg("%s: %llu and %u parameters", body, (unsigned long long)apart.constant, apart.term_count);
+    done(found);
+}
+
+static void expect_not_apart(const char *body) {
+    Found *found = find(".reqntid 64", body, NULL);
+    PtxSum apart;
+    if (stored_apart(found, &apart))
+        fail_msg("%s: %llu", body, (unsigned long long)apart.constant);
+    done(found);
+}
+
+#define STORE_TWO(a, b) "st.shared.b64 [sm], " a "; st.shared.b64 [sm], " b ";"
+
+static void test_sums(void **unused) {
+    (void)unused;
+    expect_apart(TID "add.s32 %r4, %r1, 8; add.s32 %r5, %r4, -12;" STORE("%r1") STORE("%r5"), -4, 0);
+    expect_apart(TID "shl.b32 %r4, %r1, 2; or.b32 %r5, %r4, 3;" STORE("%r4") STORE("%r5"), 3, 0);
+    expect_apart(TID "sub.s32 %r4, %r1, 5; mov.b32 %r5, %r4;" STORE("%r5") STORE("%r1"), 5, 0);
+    /* Parameters are known at the launch; the same one on both sides is nothing. */
+    expect_apart(TID "mul.wide.u32 %rd1, %r1, 4; ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [g]; add.s64 %rd4, %rd2, "
+                     "%rd1; add.s64 %rd5, %rd1, %rd3; add.s64 %rd6, %rd5, 64;" STORE_TWO("%rd4", "%rd6"),
+                 64, 2);
+    expect_apart(TID "mul.wide.u32 %rd1, %r1, 4; ld.param.u64 %rd2, [a]; ld.param.u64 %rd3, [a]; add.s64 %rd4, %rd2, "
+                     "%rd1; cvta.to.global.u64 %rd5, %rd3; add.s64 %rd6, %rd5, %rd1;" STORE_TWO("%rd4", "%rd6"),
+                 0, 0);
+    /* Bits that may be in both, other roots, a guard, a register that is narrower, what is loaded from memory. */
+    expect_not_apart(TID "or.b32 %r5, %r1, 3;" STORE("%r1") STORE("%r5"));
+    expect_not_apart(TID "add.s32 %r4, %r1, %r2; add.s32 %r5, %r1, %r1;" STORE("%r4") STORE("%r5"));
+    expect_not_apart(TID "setp.eq.s32 %p1, %r1, 0; mov.b32 %r5, %r1; @%p1 add.s32 %r5, %r1, 4;" STORE("%r1")
+                         STORE("%r5"));
+    expect_not_apart(TID
+                     "add.s32 %r4, %r1, 4; cvt.u64.u32 %rd1, %r1; cvt.u64.u32 %rd2, %r4;" STORE_TWO("%rd1", "%rd2"));
+    expect_not_apart("ld.shared.b32 %r4, [sm]; ld.shared.b32 %r5, [sm];" STORE("%r4") STORE("%r5"));
+}
+
+/* A sum of sums of sums takes no longer than it is allowed to. */
+static void test_sum_of_sums(void **unused) {
+    (void)unused;
+    Text body = {0};
+    text_str(&body, STR(TID));
+    for (unsigned i = 0; i < 30; i++)
+        text_str(&body, STR("add.s32 %r1, %r1, %r1;\n"));
+    text_str(&body, STR("add.s32 %r5, %r1, 1;" STORE("%r1") STORE("%r5")));
+    text_add(&body, "", 1);
+    Found *found = find(".reqntid 64", body.data, NULL);
+    PtxSum apart;
+    if (stored_apart(found, &apart))
+        assert_int_equal(apart.constant, 1);
+    done(found);
+    text_free(&body);
+}
+
 /* A budget that does not do is said, and nothing is left behind. */
 static void test_budget(void **unused) {
     (void)unused;
@@ -368,7 +444,7 @@ int main(void) {
         cmocka_unit_test(test_extension), cmocka_unit_test(test_guards),     cmocka_unit_test(test_joins),
         cmocka_unit_test(test_loops),     cmocka_unit_test(test_divergence), cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_matrices),  cmocka_unit_test(test_loads),      cmocka_unit_test(test_origins),
-        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_budget),    cmocka_unit_test(test_sums),       cmocka_unit_test(test_sum_of_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

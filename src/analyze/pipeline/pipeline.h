@@ -7,6 +7,7 @@
 
 #include "analyze/grid/check.h"
 #include "analyze/membar/report.h"
+#include "analyze/recording/recording.h"
 #include "analyze/threads/check.h"
 #include "finding/difference.h"
 #include "finding/port.h"
@@ -53,6 +54,7 @@ struct Row;
 typedef struct Result {
     Module *module;
     PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
+    const Recording *recording; /* of a run of it, which alone is looked at; NULL: there is none */
     Arena arena;
     VerdictKind kind;
     const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */

@@ -8,7 +8,8 @@
 static bool asks_all(const Result *result) {
     const Question *question = &result->question;
     return question->lint && !question->lint_only && question->membar && question->global && !question->only_launch &&
-           !result->trail && !(result->ptx && (result->launch || result->threads_trail)); /* that launch alone */
+           !result->trail &&
+           !(result->ptx && (result->launch || result->threads_trail || result->recording)); /* that launch alone */
 }
 
 /* The lines of its own source that a kernel has ops on. */

@@ -304,6 +304,11 @@ static bool read_ptx_trail(Result *result) {
     if (!result_keep(result, trail->kernel))
         return result_fail(result, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
                            result_names(result));
+    if (trail->recorded != (result->recording != NULL))
+        return result_fail(result,
+                           trail->recorded ? "%s is a trail of a recording: give the recording that it is of"
+                                           : "%s is a trail of PTX, and this is a recording",
+                           path);
     result->threads_trail = trail;
     return true;
 }
@@ -321,6 +326,18 @@ static bool check_ptx_launch(Result *result) {
     return true;
 }
 
+/* A recording is of one launch of one kernel. */
+static bool ask_recording(Result *result) {
+    const Question *question = &result->question;
+    if (question->launch || question->argument_count || question->grid || question->block || question->cluster ||
+        question->shared)
+        return result_fail(result, "a recording has its launch, and takes no other");
+    if (!result_keep(result, str_of(result->recording->kernel)))
+        return result_fail(result, "the recording is of '%s', and its PTX has %s", result->recording->kernel,
+                           result_names(result));
+    return !question->trail || read_ptx_trail(result);
+}
+
 /* Rules read it as it stands: a launch beside it is for those who run it. */
 static bool ask_ptx(Result *result) {
     const Question *question = &result->question;
@@ -334,6 +351,8 @@ static bool ask_ptx(Result *result) {
         return true;
     if (!result->ptx->functions[result->entries[0]].entry)
         return result_fail(result, "there is no kernel in it: no .entry with a body");
+    if (result->recording)
+        return ask_recording(result);
     return (question->trail ? read_ptx_trail(result) : read_ptx_launch(result)) && check_ptx_launch(result);
 }
 

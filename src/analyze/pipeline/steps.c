@@ -103,7 +103,10 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
 
 void step_threads(Result *result, size_t kernel) {
     ThreadsOptions options = result_threads(result, kernel);
-    threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
+    if (result->recording)
+        recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
+    else
+        threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
 }
 
 /* ---- Global memory that nobody wanted to be looked at --------------------------------------------- */

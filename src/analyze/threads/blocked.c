@@ -14,6 +14,7 @@ typedef struct Wait {
     uint8_t status; /* PtxStatus */
     uint32_t *threads, count;
     bool follows; /* it waits for threads that wait for something else */
+    Look look;    /* PTX_IS_SPINS: what it polls; code NULL: that is not known */
 } Wait;
 
 typedef struct Stuck {
@@ -23,24 +24,84 @@ typedef struct Stuck {
     uint32_t count, capacity;
 } Stuck;
 
+/* ---- What a loop polls --------------------------------------------------------------------------- */
+
+/* The last instruction that jumps back to the one at `pc`. */
+static uint32_t loop_end(const PtxProgram *program, uint32_t pc) {
+    const PtxCode *code = program->code;
+    uint32_t last = pc;
+    for (uint32_t at = pc; at < program->code_count; at++)
+        for (uint32_t i = 0; i < code[at].count; i++) {
+            const PtxArgument *argument = &program->arguments[code[at].first + i];
+            if (argument->kind == ARGUMENT_JUMP && argument->slot == pc)
+                last = at;
+        }
+    return last;
+}
+
+/* How much an instruction of a loop looks like what the loop is there for: a look at an mbarrier, at memory by a strong
+ * access, at memory that others may write. */
+static unsigned poll_weight(const Stuck *stuck, const PtxCode *code) {
+    PtxEffect effect;
+    if (code_effect(stuck->check, code, EFFECT_WAIT, &effect))
+        return 3;
+    if (!code->visible || !(code_effect(stuck->check, code, EFFECT_READ, &effect) ||
+                            code_effect(stuck->check, code, EFFECT_UPDATE, &effect)))
+        return 0;
+    return effect.effect.order != ORDER_WEAK ? 2 : 1;
+}
+
+static uint32_t poll_of(const Stuck *stuck, uint32_t pc) {
+    const PtxCode *code = stuck->check->program->code;
+    uint32_t best = pc, end = loop_end(stuck->check->program, pc);
+    for (uint32_t at = pc; at <= end; at++)
+        if (poll_weight(stuck, &code[at]) > poll_weight(stuck, &code[best]))
+            best = at;
+    return best;
+}
+
+/* What the CTA saw there: one thread may look for all. */
+static Look look_at(const Stuck *stuck, const PtxCta *cta, const PtxCode *code) {
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        Look look = history_look(stuck->check->history, &cta->warps[i]);
+        if (look.code == code)
+            return look;
+    }
+    return (Look){0};
+}
+
 /* ---- Who waits ----------------------------------------------------------------------------------- */
 
+/* A group as it waits. One that goes round and looks at an mbarrier waits for that. */
+static Wait wait_of(const Stuck *stuck, const PtxGroup *group) {
+    Wait wait = {.cta = group->warp->cta,
+                 .pc = group->pc,
+                 .waits_for = group->waits_for,
+                 .place = group->place,
+                 .status = group->status};
+    if (wait.status != PTX_IS_SPINS)
+        return wait;
+    wait.pc = poll_of(stuck, group->pc);
+    wait.look = look_at(stuck, wait.cta, &stuck->check->program->code[wait.pc]);
+    if (wait.look.code && !wait.look.spot.block) {
+        wait.status = PTX_IS_MBARRIER;
+        wait.place = wait.look.place;
+    }
+    return wait;
+}
+
 static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
-    const PtxCta *cta = group->warp->cta;
+    Wait like = wait_of(stuck, group);
     for (uint32_t i = 0; i < stuck->count; i++) {
         Wait *wait = &stuck->waits[i];
-        if (wait->cta == cta && wait->pc == group->pc && wait->status == group->status &&
-            (group->status != PTX_IS_MBARRIER || wait->place == group->place) &&
-            (group->status != PTX_IS_NAMED || wait->waits_for == group->waits_for))
+        if (wait->cta == like.cta && wait->pc == like.pc && wait->status == like.status &&
+            (like.status != PTX_IS_MBARRIER || wait->place == like.place) &&
+            (like.status != PTX_IS_NAMED || wait->waits_for == like.waits_for))
             return wait;
     }
     Wait *wait = ARENA_PUSH(&stuck->arena, stuck->waits, stuck->count, stuck->capacity);
-    *wait = (Wait){.cta = cta,
-                   .pc = group->pc,
-                   .waits_for = group->waits_for,
-                   .place = group->place,
-                   .status = group->status,
-                   .threads = ARENA_ARRAY(&stuck->arena, uint32_t, cta->threads + PTX_LANES)};
+    *wait = like;
+    wait->threads = ARENA_ARRAY(&stuck->arena, uint32_t, like.cta->threads + PTX_LANES);
     return wait;
 }
 
@@ -244,9 +305,11 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
-        return is_empty_loop(stuck, wait) ? "every iteration is like the one before"
-               : wait->count == 1         ? "memory that it polls to change"
-                                          : "memory that they poll to change";
+        if (is_empty_loop(stuck, wait))
+            return "every iteration is like the one before";
+        if (wait->look.code)
+            return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
+        return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
     }
 }
 
@@ -413,7 +476,8 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
     if (is_empty_loop(stuck, wait))
         return "The loop reads no memory and passes no barrier, and its registers are the same in every iteration: "
                "nothing can end it.";
-    return "Every other thread has exited or waits, so nothing will change what this one reads.";
+    return wait->count == 1 ? "Every other thread has exited or waits, so nothing will change what this one reads."
+                            : "Every other thread has exited or waits, so nothing will change what these read.";
 }
 
 static const char *fix_of(RuleId rule) {

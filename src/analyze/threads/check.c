@@ -177,7 +177,7 @@ static bool is_wrong(PtxEnd end) {
 }
 
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
-static void tell_stop(ThreadsCheck *check, const PtxCode *code) {
+void runs_tell_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
                       "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
 }
@@ -189,11 +189,11 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
         return true;
     case PTX_END_STUCK:
         if (threads_blocked(check, &run->schedule, run->world))
-            tell_stop(check, NULL);
+            runs_tell_stop(check, NULL);
         return false;
     case PTX_END_FAULT:
         if (threads_fault(check, &run->schedule, run->world))
-            tell_stop(check, machine->fault.code);
+            runs_tell_stop(check, machine->fault.code);
         return false;
     case PTX_END_UNKNOWN:
         threads_unmodeled(check);
@@ -215,6 +215,7 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 
 /* ---- Races --------------------------------------------------------------------------------------- */
 
+/* Tells those that the watch has beyond the first `told`. Returns how many it has. */
 uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
@@ -231,7 +232,7 @@ uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *w
     return count;
 }
 
-static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
+PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     const char *problem = "";
     PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
@@ -240,10 +241,6 @@ static PtxWatch *watch_new(ThreadsCheck *check, bool history) {
     else
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
-}
-
-PtxWatch *runs_watch(ThreadsCheck *check) {
-    return watch_new(check, false);
 }
 
 /* ---- Orders -------------------------------------------------------------------------------------- */
@@ -385,13 +382,13 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
-        *watch = watch_new(check, false);
+        *watch = runs_watch(check, false);
         end = runs_make(check, run, *watch);
     }
     return end;
 }
 
-static void add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
+void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch) {
     *verdict_launch(check->verdict) =
         (LaunchRun){.text = launch->text,
                     .chosen = launch->chosen,
@@ -448,14 +445,14 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
     launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
-    add_launch(check, launch);
+        run_all(check, launch, runs_watch(check, false));
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
 /* ---- A kernel ------------------------------------------------------------------------------------ */
 
-static bool prepare(ThreadsCheck *check, const char **problem) {
+bool runs_prepare(ThreadsCheck *check, const char **problem) {
     check->program = ptx_program(&check->arena, check->module, check->entry, program_budget, problem);
     if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
         return false;
@@ -478,14 +475,14 @@ static void replay(ThreadsCheck *check) {
     launch->text = verdict_text(check->verdict, "%s", launch->text);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
-        PtxWatch *watch = watch_new(check, run.schedule.explored);
+        PtxWatch *watch = runs_watch(check, run.schedule.explored);
         PtxEnd end = runs_make(check, &run, watch);
         (void)runs_tell_races(check, &run, watch, 0);
         threads_unset(check, &run);
         threads_overwrite(check, &run);
         (void)runs_judge(check, &run, end);
     }
-    add_launch(check, launch);
+    runs_add_launch(check, launch);
     runs_close(check);
 }
 
@@ -556,7 +553,7 @@ static void check_launches(ThreadsCheck *check) {
 
 static void check_kernel(ThreadsCheck *check) {
     const char *problem = "";
-    if (!prepare(check, &problem))
+    if (!runs_prepare(check, &problem))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
     else if (check->options->trail)
         replay(check);
@@ -565,7 +562,7 @@ static void check_kernel(ThreadsCheck *check) {
 }
 
 /* Calls `work`, and frees what the check holds if an arena is exhausted. */
-static void with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
+void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     jmp_buf here, *outer = check->verdict->arena->exhausted;
     arena_init(&check->arena, program_budget);
     if (setjmp(here)) {
@@ -587,7 +584,8 @@ static void check_same(ThreadsCheck *check) {
     const PtxLaunch *like = check->launch;
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem = "";
-    if (!prepare(check, &problem) || !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
+    if (!runs_prepare(check, &problem) ||
+        !ptx_launch_bind(&check->arena, check->program, like->from, launch, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
@@ -599,7 +597,7 @@ static void check_same(ThreadsCheck *check) {
     for (uint32_t i = 0; i < launch->buffer_count && i < like->buffer_count; i++)
         launch->buffers[i].chosen = like->buffers[i].chosen;
     if (runs_open(check, launch))
-        run_all(check, launch, watch_new(check, false));
+        run_all(check, launch, runs_watch(check, false));
     runs_close(check);
     for (uint32_t i = 0; i < check->program->code_count; i++) {
         check->outer->ran[i] |= check->ran[i];
@@ -619,7 +617,7 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
                           .outer = check,
                           .completed = check->completed};
     memcpy(again.doubts, check->doubts, sizeof again.doubts);
-    with_arena(&again, check_same);
+    runs_with_arena(&again, check_same);
     memcpy(check->doubts, again.doubts, sizeof again.doubts);
     check->completed = again.completed;
     check->runs += again.runs;
@@ -638,6 +636,6 @@ static void doubt_unset(Verdict *verdict) {
 
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
-    with_arena(&check, check_kernel);
+    runs_with_arena(&check, check_kernel);
     doubt_unset(verdict);
 }

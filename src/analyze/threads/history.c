@@ -1,6 +1,8 @@
 /* What was done to mbarriers in a run that went wrong: who initialized them, who arrived, how many phases completed. */
 #include "analyze/threads/internal.h"
 
+#include <string.h>
+
 enum { MBARRIER_SIZE = 8 };
 
 /* Where threads waited or arrived: an instruction, and the warps of a CTA that were there. */
@@ -17,6 +19,8 @@ struct History {
     Overwrite overwrite;
     Site *sites; /* of all runs */
     uint32_t site_count, site_capacity;
+    Look *looks; /* by the number of the warp in the grid */
+    uint32_t look_capacity;
 };
 
 History *history_new(Arena *arena) {
@@ -31,10 +35,16 @@ void history_clear(History *history) {
     history->low = UINT32_MAX;
     history->high = 0;
     history->overwrite = (Overwrite){0};
+    if (history->looks)
+        memset(history->looks, 0, sizeof(Look) * history->look_capacity);
 }
 
 bool history_any(const History *history) {
     return history->count > 0;
+}
+
+bool history_near(const History *history, uint64_t begin, uint64_t end) {
+    return begin < history->high && end > history->low;
 }
 
 Overwrite history_overwrite(const History *history) {
@@ -50,6 +60,30 @@ static MbarrierHistory *item_of(History *history, uint64_t place) {
     history->low = (uint32_t)place < history->low ? (uint32_t)place : history->low;
     history->high = (uint32_t)place + MBARRIER_SIZE > history->high ? (uint32_t)place + MBARRIER_SIZE : history->high;
     return item;
+}
+
+static uint32_t warp_number(const PtxWarp *warp) {
+    return warp->cta->number * warp->cta->warp_count + warp->index;
+}
+
+static void add_look(History *history, const PtxEvent *event) {
+    uint32_t number = warp_number(event->warp);
+    while (number >= history->look_capacity)
+        history->looks =
+            arena_grown(history->arena, history->looks, history->look_capacity, &history->look_capacity, sizeof(Look));
+    Look *look = &history->looks[number];
+    look->code = event->code;
+    look->place = event->place;
+    look->spot = (PtxSpot){0};
+    if (event->kind == PTX_EVENT_ACCESS) {
+        look->spot = event->spots[__builtin_ctz(event->lanes)];
+        look->bytes = event->access.bytes;
+    }
+}
+
+Look history_look(const History *history, const PtxWarp *warp) {
+    uint32_t number = warp_number(warp);
+    return number < history->look_capacity ? history->looks[number] : (Look){0};
 }
 
 /* Of each instruction the last time. */
@@ -145,7 +179,13 @@ static void look_at_write(History *history, const PtxEvent *event) {
 void history_see(History *history, const PtxEvent *event) {
     MbarrierHistory *item;
     switch (event->kind) {
+    case PTX_EVENT_TEST:
+        add_look(history, event);
+        break;
     case PTX_EVENT_ACCESS:
+        if (event->access.strong && event->access.kind != EFFECT_WRITE && !event->flight && event->lanes &&
+            event->spots)
+            add_look(history, event);
         if (history->count && event->access.kind != EFFECT_READ && event->code && event->warp)
             look_at_write(history, event);
         break;

@@ -49,6 +49,7 @@ typedef struct ThreadsCheck {
     bool guessed;        /* in the run of some class */
     bool hung;           /* in some order */
     uint64_t first_used; /* instructions of the first run */
+    bool recorded;       /* a recording is played */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -124,6 +125,17 @@ typedef struct Overwrite {
     uint64_t place; /* of the mbarrier */
 } Overwrite;
 Overwrite history_overwrite(const History *history);
+/* What a warp looked at last that others may change: memory, by a strong access, or an mbarrier that was not complete.
+ */
+typedef struct Look {
+    const PtxCode *code; /* NULL: at nothing */
+    PtxSpot spot;        /* block NULL: an mbarrier */
+    uint32_t bytes;
+    uint64_t place; /* of the mbarrier */
+} Look;
+Look history_look(const History *history, const PtxWarp *warp);
+/* Whether those bytes of shared memory, of whatever CTA, may be an mbarrier's. */
+bool history_near(const History *history, uint64_t begin, uint64_t end);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
 /* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order

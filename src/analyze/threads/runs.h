@@ -18,11 +18,20 @@ void runs_close(ThreadsCheck *check);
 PtxEnd runs_make(ThreadsCheck *check, ThreadsRun *run, PtxWatch *watch);
 
 /* ---- check.c: what is made of a run ---- */
-PtxWatch *runs_watch(ThreadsCheck *check);
+/* Something that watches the machine's runs for races, until runs_close; NULL, with a line in the verdict. */
+PtxWatch *runs_watch(ThreadsCheck *check, bool history);
 /* Says how the run that was just made ended. False: this launch needs no other run. */
 bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end);
-/* Tells races that the watch has beyond the first `told`. Returns how many it has. */
+/* Tells the races that the watch has beyond the first `told`. Returns how many it has. */
 uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told);
+/* The kernel as the machine takes it; false, with a sentence. */
+bool runs_prepare(ThreadsCheck *check, const char **problem);
+/* Calls `work` with an arena for the check, and frees what it holds if that is exhausted. */
+void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check));
+/* What the verdict says of the launch. */
+void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch);
+/* A run that stopped: what comes after it was not looked at. `code`: where; NULL: it hangs. */
+void runs_tell_stop(ThreadsCheck *check, const PtxCode *code);
 
 /* ---- worlds.c: ways to choose what is not known ---- */
 /* Behind each run: which ways conditions went that nobody knows. */

@@ -14,6 +14,10 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     const PtxSchedule *schedule = &trail->schedule;
     text_addf(to, "weir trail 3\nkernel ");
     text_str(to, trail->kernel);
+    if (trail->recorded) {
+        text_addf(to, "\nrecording %s\n", trail->volatile_races ? "volatile" : "as it is");
+        return;
+    }
     text_addf(to, "\nlaunch ");
     launch_write(&trail->launch, to);
     text_addf(to, "\ngear %s\nworld %u\n", gear_names[trail->gear], trail->world);
@@ -175,6 +179,11 @@ static bool read_line(Reading *reading, Str line) {
     }
     if (str_is(key, "launch"))
         return read_launch(reading, rest);
+    if (str_is(key, "recording")) {
+        trail->recorded = reading->launch = true;
+        trail->volatile_races = str_is(rest, "volatile");
+        return true;
+    }
     if (str_is(key, "schedule"))
         return read_schedule(reading, rest);
     if (str_is(key, "only"))

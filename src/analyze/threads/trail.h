@@ -10,8 +10,9 @@
  * A schedule is eager, mirrored, lazy, round-robin, `random SEED`, or `held THREAD COUNT CODE`: every one is
  * deterministic, so that its name is enough to run it again. `explored` is one of all orders of a small kernel; a line
  * `steps` has its choices then, as a trail of emulate/ptx/explore.h. `volatile 1`: volatile accesses count as weak
- * ones. The lines behind the first may stand in any order; `kernel` and `launch` must be there. Empty lines mean
- * nothing. */
+ * ones. A trail of a recording has a line `recording` in place of the launch and all else: it is played again from
+ * the file that it is of. The lines behind the first may stand in any order; `kernel` and `launch` must be there. Empty
+ * lines mean nothing. */
 #ifndef ANALYZE_THREADS_TRAIL_H
 #define ANALYZE_THREADS_TRAIL_H
 
@@ -25,6 +26,7 @@ typedef struct ThreadsTrail {
     PtxGear gear;
     unsigned world;
     bool volatile_races;
+    bool recorded; /* that of a recording, which has everything else */
 } ThreadsTrail;
 
 void threads_trail_write(const ThreadsTrail *trail, Text *to);

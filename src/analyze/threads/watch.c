@@ -93,6 +93,17 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
     threads_access(watch->engine, 0, warp, reads, &access, addresses);
 }
 
+void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, ThreadsAccess *told) {
+    PtxEvent event = {.code = code, .access = *access, .changes = UINT32_MAX};
+    *told = watch_access(watch, &event);
+}
+
+void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *told,
+                      const uint64_t addresses[PTX_LANES]) {
+    threads_access(watch->engine, 0, watch_warp(watch, warp), lanes, told, addresses);
+    watch_take_races(watch, NULL);
+}
+
 /* ---- Fences ---- */
 
 static ThreadsSpace space_of(const PtxEvent *event) {

@@ -52,6 +52,12 @@ void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */
 /* Before each run. What was found stays. */
 void ptx_watch_start(PtxWatch *watch);
 void ptx_watch_observe(void *watch, const PtxEvent *event); /* a PtxObserve */
+/* For whoever has accesses by threads themselves without an event: how the engine is told of an access of that code, in
+ * which all lanes write something else than was there; and telling it. */
+struct ThreadsAccess;
+void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
+void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *told,
+                      const uint64_t addresses[PTX_LANES]);
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */

@@ -48,6 +48,23 @@ static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     };
 }
 
+/* In a recording: the parameter that points to it, or before it. */
+static void anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) {
+    static const uint64_t far = UINT64_C(1) << 36;
+    const PtxLaunch *launch = machine->launch;
+    *block = (PtxBlock){.space = PTX_SPACE_GLOBAL, .name = "global memory", .cta = PTX_NONE};
+    for (uint32_t i = 0; i < machine->block_count; i++)
+        if (address >= machine->blocks[i].base && address - machine->blocks[i].base < machine->blocks[i].size)
+            *block = machine->blocks[i];
+    for (uint32_t i = 0; i < launch->anchor_count; i++) {
+        const PtxAnchor *anchor = &launch->anchors[i];
+        if (anchor->address > address || anchor->address < block->base || address - anchor->address >= far)
+            continue;
+        block->base = anchor->address;
+        block->name = anchor->name;
+    }
+}
+
 /* The block of an address. Those of CTAs are used again for others, so it is a copy. */
 static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
     const PtxMachine *machine = watch->machine;
@@ -60,6 +77,10 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
         if (!(address >> 63) && machine->ctas[cta])
             *copy = machine->ctas[cta]->shared;
         return (PtxSpot){copy, address & ((UINT64_C(1) << 28) - 1)};
+    }
+    if (machine->plays) {
+        anchored(machine, address, copy);
+        return (PtxSpot){copy, address - copy->base};
     }
     for (uint32_t i = 0; i < machine->block_count; i++)
         if (address >= machine->blocks[i].base && address - machine->blocks[i].base < machine->blocks[i].size) {

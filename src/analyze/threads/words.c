@@ -202,6 +202,8 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
     Text text = {0};
     uint32_t cta = schedule->held / check->machine->threads_per_cta,
              first = schedule->held % check->machine->threads_per_cta;
+    if (check->recorded)
+        return "that of the recording";
     if (schedule->kind != SCHEDULE_HELD) {
         ptx_schedule_describe(schedule, &text);
         return verdict_keep(check->verdict, &text);
@@ -216,7 +218,8 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
-                          .launch = *check->launch->from,
+                          .launch = check->recorded ? (Launch){.kernel = STR("")} : *check->launch->from,
+                          .recorded = check->recorded,
                           .schedule = *schedule,
                           .gear = check->options->gear,
                           .world = world,

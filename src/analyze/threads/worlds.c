@@ -144,7 +144,7 @@ static void doubt_end(ThreadsCheck *check, PtxEnd end) {
 
 /* `sure`: what goes wrong is a finding, where there is only one thing that is not known. */
 static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool sure) {
-    PtxWatch *watch = runs_watch(check);
+    PtxWatch *watch = runs_watch(check, false);
     PtxEnd end = runs_make(check, run, watch);
     bool wrong = end == PTX_END_STUCK || end == PTX_END_FAULT;
     uint32_t count = 0;

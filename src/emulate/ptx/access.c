@@ -408,6 +408,10 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
 
 /* ---- Which are accesses ---- */
 
+const Access *access_plain(const PtxCode *code) {
+    return code->run == run_load || code->run == run_store ? code->detail : NULL;
+}
+
 /* A parameter of the kernel, and bytes that it has. */
 static bool is_kernel_param(const PtxProgram *program, const Access *access, const PtxArgument *base) {
     const PtxFunction *kernel = &program->module->functions[program->entry];

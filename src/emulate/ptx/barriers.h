@@ -55,8 +55,9 @@ enum { POOL_CLASSES = 16 };
 typedef struct GridSync {
     ClusterBarrier *latest; /* that began */
     void *pool[POOL_CLASSES];
-    uint8_t *begun; /* of each cluster: CLUSTER_... */
-    void *scratch;  /* of landings: copies.h */
+    uint8_t *begun;     /* of each cluster: CLUSTER_... */
+    void *scratch;      /* of landings: copies.h */
+    uint32_t registers; /* of each thread when the kernel begins, + 1; 0: nobody has asked */
 } GridSync;
 enum { CLUSTER_BEGUN = 1, CLUSTER_CANCELED = 2 };
 

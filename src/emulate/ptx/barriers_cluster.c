@@ -54,7 +54,7 @@ static void settle(PtxMachine *machine, ClusterBarrier *barrier, const PtxEvent 
             sync->arrived = 0;
             barrier->missing += (uint32_t)__builtin_popcount(live_lanes(&cta->warps[i]));
         }
-    machine->changes++;
+    machine->meetings++;
 }
 
 void cluster_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes) {
@@ -87,7 +87,7 @@ static PtxStep cluster_arrive(PtxMachine *machine, PtxGroup *group, const PtxCod
     ptx_tell(machine, &event);
     sync->arrived |= lanes;
     barrier->missing -= (uint32_t)__builtin_popcount(lanes);
-    machine->changes++;
+    machine->meetings++;
     settle(machine, barrier, &event);
     return PTX_STEP_NEXT;
 }

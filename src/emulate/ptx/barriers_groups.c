@@ -124,7 +124,10 @@ static uint32_t first_registers(const PtxProgram *program) {
 }
 
 void registers_begin(PtxMachine *machine, PtxCta *cta) {
-    uint32_t count = first_registers(machine->program);
+    GridSync *grid = grid_sync(machine);
+    if (!grid->registers)
+        grid->registers = first_registers(machine->program) + 1;
+    uint32_t count = grid->registers - 1;
     for (uint32_t i = 0; i < cta->warp_count; i++)
         warp_sync(&cta->warps[i])->registers = count;
 }

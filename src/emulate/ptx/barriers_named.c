@@ -40,7 +40,7 @@ static void meet(PtxMachine *machine, PtxCta *cta, uint32_t id, const PtxEvent *
             sync->result[id] = reduced(named, ((const NamedDetail *)named->first->detail)->reduction);
     }
     *named = (NamedBarrier){0};
-    machine->changes++;
+    machine->meetings++;
 }
 
 /* The warp has arrived if all of its threads have come that have not ended; true if that is news. */
@@ -165,7 +165,7 @@ static void arrive(PtxMachine *machine, PtxGroup *group, const PtxCode *code, ui
     sync->came[id] |= lanes;
     if (detail->waits)
         sync->waiting[id] |= lanes;
-    machine->changes++;
+    machine->meetings++;
     warp_arrives(warp, id);
     settle(machine, warp->cta, id, &event);
 }

@@ -15,9 +15,10 @@ static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
     uint8_t bytes[TENSORMAP_BYTES], states[TENSORMAP_BYTES];
     PtxSpot spots[PTX_LANES] = {0};
     PtxStep step = PTX_STEP_NEXT;
-    uint64_t ordinal = 0, value;
-    if ((detail->ordinal && !lane_value(machine, group, code, detail->ordinal, lane, &ordinal, &step)) ||
-        !lane_value(machine, group, code, detail->value, lane, &value, &step))
+    uint64_t ordinal = 0, value = 0;
+    bool keeps = !machine->plays;
+    if ((keeps && detail->ordinal && !lane_value(machine, group, code, detail->ordinal, lane, &ordinal, &step)) ||
+        (keeps && !lane_value(machine, group, code, detail->value, lane, &value, &step)))
         return step;
     if (!find_spot(machine, group, code, detail->map, detail->space, lane, TENSORMAP_BYTES, MAP_ALIGN,
                    RULE_TMA_MAP_MEMORY, &spots[lane]))
@@ -32,6 +33,8 @@ static PtxStep replace_lane(PtxMachine *machine, PtxGroup *group, const PtxCode 
                     .spots = spots,
                     .spot_count = PTX_LANES,
                     .changes = 1u << lane});
+    if (!keeps)
+        return step;
     ptx_load_bytes(machine, spots[lane], TENSORMAP_BYTES, bytes, states);
     for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
         if (states[i] != BYTE_KNOWN)

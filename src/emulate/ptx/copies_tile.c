@@ -163,13 +163,17 @@ static bool find_map(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     if (!find_spot(machine, group, code, detail->map, PTX_SPACE_UNKNOWN, lane, TENSORMAP_BYTES, MAP_ALIGN,
                    RULE_TMA_MAP_MEMORY, &copy->map))
         return false;
-    ptx_load_bytes(machine, copy->map, TENSORMAP_BYTES, bytes, states);
-    for (unsigned i = 0; i < TENSORMAP_BYTES; i++)
+    if (machine->map)
+        memcpy(bytes, machine->map, TENSORMAP_BYTES);
+    else
+        ptx_load_bytes(machine, copy->map, TENSORMAP_BYTES, bytes, states);
+    for (unsigned i = 0; !machine->map && i < TENSORMAP_BYTES; i++)
         if (states[i] != BYTE_KNOWN) {
             ptx_stop(machine, code, "its tensor map is not known");
             return false;
         }
-    if (!tensormap_decode(bytes, &copy->tile.map)) {
+    if (!tensormap_decode(bytes, &copy->tile.map) &&
+        !(machine->plays && tensormap_decode_driver(bytes, &copy->tile.map))) {
         ptx_fault(machine, group, RULE_TMA_MAP_MEMORY, code, 1u << lane, "there is no tensor map at its address");
         return false;
     }

@@ -156,6 +156,9 @@ void sources_find(PtxMachine *machine);
 bool spin_jump(PtxMachine *machine, PtxGroup *group);
 /* Something of its own changed that is in no register. */
 void spin_forget(PtxGroup *group);
+/* Nobody can go: lets those of the machine's groups go round again that others may need at a barrier. False: there are
+ * none. */
+bool spins_stir(PtxMachine *machine);
 
 /* ---- memory.c ---- */
 
@@ -202,6 +205,8 @@ typedef struct Access {
     uint32_t align;
 } Access;
 
+/* That of a load or store of memory; NULL: it is none. */
+const Access *access_plain(const PtxCode *code);
 /* From the form and the effects; false: it is no single access. */
 bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access);
 /* The i-th element of the data: a member of a vector, or the whole. */

@@ -25,6 +25,12 @@ typedef struct PtxBuffer {
 #define PTX_BUFFERS_FIRST UINT64_C(0x200000000)
 #define PTX_BUFFERS_APART UINT64_C(0x100000000)
 
+/* Where a parameter points to in memory that a recording has: a name for people. */
+typedef struct PtxAnchor {
+    uint64_t address;
+    const char *name;
+} PtxAnchor;
+
 typedef struct PtxLaunch {
     uint32_t grid[3], block[3], cluster[3];
     uint64_t dynamic_bytes; /* of shared memory */
@@ -36,7 +42,9 @@ typedef struct PtxLaunch {
     bool dependent;                                /* it may begin before the launch before it has ended */
     bool chosen_grid, chosen_block, chosen_shared; /* nobody said them */
     const char *text;                              /* in words: "grid 4x1x1, block 128x1x1, n = 1000" */
-    const Launch *from;                            /* as a launch file has it, with all that was chosen */
+    const Launch *from;                            /* as a launch file has it, with all that was chosen; NULL: played */
+    const PtxAnchor *anchors;                      /* of a recording, sorted */
+    uint32_t anchor_count;
 } PtxLaunch;
 
 /* From a launch that was read; what it does not say is chosen. False: something of it does not fit the kernel, and

@@ -45,7 +45,8 @@ PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxG
         return NULL;
     }
     PtxMachine *machine = &core->machine;
-    *machine = (PtxMachine){.program = program, .launch = launch, .gear = gear, .budget = UINT64_MAX};
+    *machine = (PtxMachine){
+        .program = program, .launch = launch, .gear = gear, .budget = UINT64_MAX, .windows = PTX_WINDOW_SHARED};
     arena_init(&machine->arena, MACHINE_BUDGET);
     machine->cluster_size = (uint32_t)volume(launch->cluster);
     machine->threads_per_cta = (uint32_t)volume(launch->block);
@@ -61,7 +62,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->flights = NULL;
     machine->flight_count = machine->flight_capacity = 0;
     machine->next_sequence = 1;
-    machine->used = machine->thread_instructions = machine->changes = machine->clock = 0;
+    machine->used = machine->thread_instructions = machine->changes = machine->meetings = machine->clock = 0;
     machine->guesses = NULL;
     machine->guess_count = machine->guess_capacity = 0;
     machine->unset = NULL;
@@ -97,7 +98,7 @@ static PtxFrame *make_frame(PtxMachine *machine, const PtxRoutine *routine) {
 
 /* Local memory of a frame: nobody has written it yet. */
 static void clear_locals(PtxMachine *machine, const PtxFrame *frame, PtxCta *cta, uint32_t warp) {
-    uint32_t bytes = frame->routine->local_bytes;
+    uint32_t bytes = machine->plays ? 0 : frame->routine->local_bytes;
     for (uint32_t rest = frame->lanes; bytes && rest; rest &= rest - 1) {
         PtxBlock *block = local_block(machine, cta, warp * PTX_LANES + (uint32_t)__builtin_ctz(rest));
         uint64_t end = (uint64_t)frame->local_at + bytes;
@@ -201,10 +202,11 @@ static void begin_shared(PtxMachine *machine, PtxCta *cta) {
                          .size = size,
                          .bytes = shared->bytes,
                          .states = shared->states,
-                         .fill = BYTE_NEVER,
+                         .fill = machine->plays ? BYTE_UNKNOWN : BYTE_NEVER,
                          .name = "shared memory",
                          .cta = cta->number};
-    block_make_states(machine, shared);
+    if (!machine->plays)
+        block_make_states(machine, shared);
 }
 
 static void begin_warp(PtxMachine *machine, PtxCta *cta, uint32_t index) {
@@ -215,6 +217,8 @@ static void begin_warp(PtxMachine *machine, PtxCta *cta, uint32_t index) {
     for (uint32_t i = 0; i < warp->visit_capacity; i++)
         memset(warp->visits[i], 0, sizeof warp->visits[i]);
     warp->launched = threads >= PTX_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
+    if (machine->plays)
+        return;
     PtxGroup *group = new_group(machine, warp);
     group->lanes = warp->launched;
     group->pc = routine->begin;

@@ -303,12 +303,20 @@ typedef struct PtxMachine {
     uint32_t flight_count, flight_capacity, next_sequence;
     uint64_t budget, used; /* instructions of groups */
     uint64_t thread_instructions;
-    uint64_t changes;     /* of memory and barriers: what others may notice */
+    uint64_t changes;     /* of memory and mbarriers: what others may notice */
+    uint64_t meetings;    /* at barriers of threads, which are afterwards as they were before */
     uint64_t clock;       /* instructions so far: what %clock gives, marked as not known */
     unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool step_visible;    /* a turn ends before each visible instruction but the first */
+    /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
+    bool plays;
+    bool unlisted;      /* plays: there is global memory that the launch does not list */
+    PtxBlock *anywhere; /* that; NULL: there is none */
+    uint32_t stores;    /* plays: lanes of an atomic that store */
+    const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
+    uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
     PtxGuess *guesses;
     uint32_t guess_count, guess_capacity;
     PtxUnset *unset;

@@ -75,10 +75,10 @@ static void add_variables(PtxMachine *machine) {
         PtxBlock *block = memory_add(machine, (PtxBlock){.space = seat->space,
                                                          .base = seat->at,
                                                          .size = seat->bytes,
-                                                         .fill = BYTE_KNOWN,
+                                                         .fill = machine->plays ? BYTE_UNKNOWN : BYTE_KNOWN,
                                                          .name = arena_copy(&machine->arena, name.data, name.size),
                                                          .cta = PTX_NONE});
-        if (program->images[i]) {
+        if (program->images[i] && !machine->plays) {
             block_make(machine, block);
             memcpy(block->bytes, program->images[i], seat->bytes);
         }
@@ -104,6 +104,16 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
     }
 }
 
+/* All of global memory that is not in another block. */
+static void add_anywhere(PtxMachine *machine) {
+    machine->anywhere = NULL;
+    if (!machine->unlisted)
+        return;
+    machine->anywhere = ARENA_NEW(&machine->arena, PtxBlock);
+    *machine->anywhere = (PtxBlock){
+        .space = PTX_SPACE_GLOBAL, .size = UINT64_MAX, .fill = BYTE_UNKNOWN, .name = "global memory", .cta = PTX_NONE};
+}
+
 void memory_start(PtxMachine *machine) {
     const PtxLaunch *launch = machine->launch;
     Pools *pools = pools_of(machine);
@@ -122,6 +132,7 @@ void memory_start(PtxMachine *machine) {
                                    .cta = PTX_NONE});
     pools->heap_next = PTX_WINDOW_HEAP + 2 * WORKSPACE_BYTES;
     qsort(machine->blocks, machine->block_count, sizeof *machine->blocks, by_base);
+    add_anywhere(machine);
     machine->parameters = (PtxBlock){.space = PTX_SPACE_PARAM,
                                      .size = machine->program->parameter_bytes,
                                      .fill = BYTE_KNOWN,
@@ -208,9 +219,12 @@ static Where in_shared(PtxMachine *machine, PtxCta *cta, bool cluster, uint64_t 
 
 static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, uint64_t bytes, PtxSpot *spot) {
     PtxBlock *block = memory_find(machine, address);
-    if (!block || block->space != space)
-        return WHERE_NOWHERE;
-    return within(block, address - block->base, bytes, spot);
+    Where where = !block || block->space != space ? WHERE_NOWHERE : within(block, address - block->base, bytes, spot);
+    if (where != WHERE_THERE && machine->anywhere) {
+        *spot = (PtxSpot){.block = machine->anywhere, .offset = address};
+        return WHERE_THERE;
+    }
+    return where;
 }
 
 static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address, uint64_t bytes,
@@ -218,8 +232,8 @@ static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace 
     bool generic = space == PTX_SPACE_UNKNOWN;
     if (generic) {
         static const PtxSpace windows[] = {PTX_SPACE_CLUSTER, PTX_SPACE_LOCAL, PTX_SPACE_CONST, PTX_SPACE_PARAM};
-        uint64_t window = (address - PTX_WINDOW_SHARED) / PTX_WINDOW_SIZE;
-        bool inside = address >= PTX_WINDOW_SHARED && window < sizeof windows / sizeof *windows;
+        uint64_t window = (address - machine->windows) / PTX_WINDOW_SIZE;
+        bool inside = address >= machine->windows && window < sizeof windows / sizeof *windows;
         space = inside ? windows[window] : PTX_SPACE_GLOBAL;
         if (inside)
             address = (uint32_t)address;
@@ -593,6 +607,8 @@ static inline __attribute__((always_inline)) bool store_word(PtxMachine *machine
 
 void ptx_store_bytes(PtxMachine *machine, PtxSpot spot, size_t count, const uint8_t *bytes, const uint8_t *states) {
     PtxBlock *block = spot.block;
+    if (machine->plays)
+        return;
     if (!states && block->states &&
         ((count == 4 && store_word(machine, spot, 4, bytes)) || (count == 8 && store_word(machine, spot, 8, bytes))))
         return;

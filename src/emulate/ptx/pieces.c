@@ -28,10 +28,12 @@ static PtxStep run_piece(PtxMachine *machine, PtxGroup *group, const PtxCode *co
             return PTX_STEP_FAULT;
         access.access.bytes = (uint32_t)bytes;
         access_tell(machine, group, code, &access, UINT32_C(1) << lane, spots, UINT32_C(1) << lane);
+        machine->changes++;
+        if (machine->plays)
+            continue;
         block_make_states(machine, spots[lane].block);
         memset(spots[lane].block->bytes + spots[lane].offset, 0, bytes);
         memset(spots[lane].block->states + spots[lane].offset, piece->zeros ? BYTE_KNOWN : BYTE_NEVER, bytes);
-        machine->changes++;
     }
     return PTX_STEP_NEXT;
 }

@@ -205,8 +205,8 @@ static bool land_oldest(Runner *r) {
     return false;
 }
 
-/* Nobody moves by himself: what is in flight, those who are held, those who wait for others of their warp, then more
- * CTAs. False: nothing is left. */
+/* Nobody moves by himself: what is in flight, those who are held, those who wait for others of their warp, those who go
+ * round and may be needed at barriers, then more CTAs. False: nothing is left. */
 static bool stir(Runner *r) {
     bool any = false;
     if (land_oldest(r))
@@ -217,7 +217,7 @@ static bool stir(Runner *r) {
             return true;
     }
     each_warp(r, release_patient, &any);
-    return any || begin_one(r);
+    return any || spins_stir(r->machine) || begin_one(r);
 }
 
 static PtxEnd nobody_moves(const Runner *r) {
@@ -347,9 +347,9 @@ static bool replay_step(Runner *r, uint32_t step) {
         control_release(machine, group->warp); /* the run had let it go on alone */
         group = group_of(r, step);
     }
-    if (!group || !ptx_group_can_go(machine, group))
-        return finish(r, PTX_END_DIVERGED);
-    return turn(r, group);
+    bool can_go =
+        group && (ptx_group_can_go(machine, group) || (spins_stir(machine) && ptx_group_can_go(machine, group)));
+    return can_go ? turn(r, group) : finish(r, PTX_END_DIVERGED);
 }
 
 /* Behind the trail it goes on as an eager run does. */

@@ -17,7 +17,7 @@ typedef struct PtxSchedule {
     uint32_t only_count;
     Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
-    bool explored; /* SCHEDULE_REPLAY: the trail is that of an exploration, and is replayed by it (explore.h) */
+    bool explored;   /* SCHEDULE_REPLAY: the trail is that of an exploration, and is replayed by it (explore.h) */
     ScheduleKind as; /* SCHEDULE_REPLAY: the kind of the schedule whose trail it is; `mirrored` is of that, too */
 } PtxSchedule;
 

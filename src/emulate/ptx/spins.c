@@ -6,6 +6,11 @@
  * that it never goes on. What nobody knows (a clock) is not compared: where such a thing decides, the state is
  * forgotten.
  *
+ * A group may meet others at barriers on its way round. These are afterwards as they were before, so that its own state
+ * still says all; but the others may need it there, to come to an end of their own. So it stands still for a while, and
+ * goes round again if nobody can go, and somebody at a barrier was not found to come back to the same state and has
+ * come further since the last time (spins_stir). When all of them come back, they go round for ever together.
+ *
  * A state is kept at the 16th jump back without a change, and then, as Brent's algorithm has it, at each power of two:
  * so any period is found, and of a loop that counts, the row in which it was seen last tells it apart at once. */
 #include "emulate/ptx/internal.h"
@@ -16,6 +21,13 @@ typedef struct Spin {
     uint64_t changes, local_changes;
     uint32_t jumps, power; /* since something changed; when the next state is kept */
     bool kept;
+    bool met; /* somebody at a barrier since the state was kept; the machine's meetings then: */
+    uint64_t meetings;
+    bool returns;    /* it came to the same state again since something changed */
+    uint32_t rounds; /* that it goes before it stands still again, */
+    uint32_t next_rounds;
+    uint32_t stood_pc, stood_jumps; /* where it was at a barrier when others went round again for it */
+    bool stood;
     uint32_t pc, lanes, hint;
     uint64_t serial; /* of the frame */
     uint32_t depth;
@@ -31,8 +43,10 @@ void spin_forget(PtxGroup *group) {
     if (!spin)
         return;
     spin->jumps = 0;
-    spin->kept = false;
+    spin->kept = spin->returns = spin->stood = false;
     spin->power = FIRST_KEPT;
+    spin->rounds = 0;
+    spin->next_rounds = 1;
 }
 
 static void make_room(PtxMachine *machine, Spin *spin, const PtxRoutine *routine) {
@@ -55,6 +69,7 @@ static void make_room(PtxMachine *machine, Spin *spin, const PtxRoutine *routine
 }
 
 static void keep(PtxMachine *machine, Spin *spin, const PtxGroup *group) {
+    spin->meetings = machine->meetings;
     const PtxFrame *frame = group->frame;
     const PtxRoutine *routine = frame->routine;
     make_room(machine, spin, routine);
@@ -108,7 +123,8 @@ static bool is_same(Spin *spin, const PtxGroup *group) {
            !memcmp(spin->params, frame->params, (size_t)routine->param_bytes * PTX_LANES);
 }
 
-bool spin_jump(PtxMachine *machine, PtxGroup *group) {
+/* What is known of the group since something changed. */
+static Spin *spin_of(PtxMachine *machine, PtxGroup *group) {
     uint64_t local_changes = pools_of(machine)->local_changes;
     Spin *spin = group->spin;
     if (!spin) {
@@ -120,8 +136,17 @@ bool spin_jump(PtxMachine *machine, PtxGroup *group) {
         spin->changes = machine->changes;
         spin->local_changes = local_changes;
     }
+    return spin;
+}
+
+bool spin_jump(PtxMachine *machine, PtxGroup *group) {
+    Spin *spin = spin_of(machine, group);
     spin->jumps++;
     if (spin->kept && spin->pc == group->pc && is_same(spin, group)) {
+        spin->met = spin->meetings != machine->meetings;
+        spin->returns = true;
+        if (spin->rounds && spin->rounds--)
+            return false;
         group->status = PTX_IS_SPINS;
         group->since = machine->changes;
         return true;
@@ -133,4 +158,57 @@ bool spin_jump(PtxMachine *machine, PtxGroup *group) {
         keep(machine, spin, group); /* that call is over, and does not come again */
     }
     return false;
+}
+
+/* ---- Those who may be needed at barriers ---- */
+
+/* Whether the group is at a barrier, may come to an end of its own, and came further since it was last looked at. */
+static bool is_worth_it(PtxMachine *machine, PtxGroup *group) {
+    if (group->status != PTX_IS_NAMED && group->status != PTX_IS_CLUSTER)
+        return false;
+    Spin *spin = spin_of(machine, group);
+    if (spin->returns || (spin->stood && spin->stood_pc == group->pc && spin->stood_jumps == spin->jumps))
+        return false;
+    spin->stood = true;
+    spin->stood_pc = group->pc;
+    spin->stood_jumps = spin->jumps;
+    return true;
+}
+
+typedef bool AtGroup(PtxMachine *machine, PtxGroup *group);
+
+static bool each_group(PtxMachine *machine, uint32_t cluster, AtGroup *at_group) {
+    bool any = false;
+    for (uint32_t i = 0; i < machine->cluster_size; i++) {
+        PtxCta *cta = machine->ctas[cluster * machine->cluster_size + i];
+        for (uint32_t k = 0; cta && k < cta->warp_count; k++)
+            for (PtxGroup *group = cta->warps[k].groups; group; group = group->next)
+                any |= at_group(machine, group);
+    }
+    return any;
+}
+
+static bool goes_round(PtxMachine *machine, PtxGroup *group) {
+    const Spin *spin = group->spin;
+    return group->status == PTX_IS_SPINS && group->since == machine->changes && spin->met;
+}
+
+/* For twice as long as the last time. */
+static bool go_round(PtxMachine *machine, PtxGroup *group) {
+    enum { MOST_ROUNDS = 1 << 12 };
+    Spin *spin = group->spin;
+    if (!goes_round(machine, group))
+        return false;
+    group->status = PTX_IS_READY;
+    spin->rounds = spin->next_rounds - 1;
+    spin->next_rounds = spin->next_rounds < MOST_ROUNDS ? 2 * spin->next_rounds : MOST_ROUNDS;
+    return true;
+}
+
+bool spins_stir(PtxMachine *machine) {
+    bool any = false;
+    for (uint32_t cluster = 0; cluster < machine->cta_count / machine->cluster_size; cluster++)
+        if (each_group(machine, cluster, goes_round) && each_group(machine, cluster, is_worth_it))
+            any |= each_group(machine, cluster, go_round);
+    return any;
 }

@@ -30,6 +30,8 @@ typedef struct TensorMap {
 void tensormap_encode(const TensorMap *map, uint8_t bytes[TENSORMAP_BYTES]);
 /* False: they are none. */
 bool tensormap_decode(const uint8_t bytes[TENSORMAP_BYTES], TensorMap *map);
+/* The same of what the CUDA driver encodes (tensormap_driver.c). */
+bool tensormap_decode_driver(const uint8_t bytes[TENSORMAP_BYTES], TensorMap *map);
 /* Fields that tensormap.replace changes. */
 typedef enum TensorMapField {
     TENSORMAP_ADDRESS,

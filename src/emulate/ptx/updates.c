@@ -356,7 +356,7 @@ static PtxStep run_update(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, there, spots))
         return PTX_STEP_FAULT;
     if (code->data) {
-        access_tell(machine, group, code, access, there, spots, there);
+        access_tell(machine, group, code, access, there, spots, machine->plays ? there & machine->stores : there);
         return PTX_STEP_NEXT;
     }
     if (update_words(machine, group, code, there, spots, &span))

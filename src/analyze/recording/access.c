@@ -1,0 +1,95 @@
+/* Plain loads and stores, which are most of what a recording has: from the record to the engine, without the machine.
+ */
+#include "analyze/recording/internal.h"
+
+/* What the addresses of a record's lanes are made of. */
+typedef struct Reach {
+    Lanes at;
+    uint64_t least, most; /* of the lanes' */
+} Reach;
+
+static void find_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, Reach *reach) {
+    uint64_t offset = (uint64_t)site->access.offset;
+    uint64_t mask = site->site->parts[0].bits == 32 ? UINT32_MAX : UINT64_MAX;
+    uint64_t least = UINT64_MAX, most = 0;
+    play_values(player, site, record, 0, warp, &reach->at);
+    for (unsigned i = 0; i < PTX_LANES; i++) {
+        uint64_t at = (reach->at.at[i] + offset) & mask, in = (uint64_t)0 - (record->lanes >> i & 1);
+        uint64_t low = at | ~in, high = at & in;
+        reach->at.at[i] = at;
+        least = low < least ? low : least;
+        most = high > most ? high : most;
+    }
+    reach->least = least;
+    reach->most = most;
+}
+
+/* Whether all of it is the CTA's own shared memory, of which `reach` has offsets then. */
+static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, Reach *reach) {
+    bool ranked = machine->program->module->capability >= 90;
+    uint64_t base = ranked ? (uint64_t)cta->rank << PTX_RANK_SHIFT : 0;
+    if (reach->least < base || reach->most - base + bytes > cta->shared.size ||
+        (ranked && reach->least - base < PTX_SHARED_FIRST))
+        return false;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        reach->at.at[i] -= base;
+    reach->least -= base;
+    reach->most -= base;
+    return true;
+}
+
+/* Where the engine has it. False: the machine has to look at it. */
+static bool place(const Player *player, const PtxWarp *warp, const PlaySite *site, Reach *reach) {
+    const PlayAccess *access = &site->access;
+    const PtxMachine *machine = player->machine;
+    uint32_t bytes = access->access.bytes;
+    PtxSpace space = access->space;
+    if (space == PTX_SPACE_UNKNOWN) {
+        bool low = reach->least >= PLAY_WINDOWS, high = reach->most >= PLAY_WINDOWS;
+        if (low != high || (low && reach->most - PLAY_WINDOWS >= PTX_WINDOW_SIZE))
+            return false;
+        for (unsigned i = 0; low && i < PTX_LANES; i++)
+            reach->at.at[i] -= PLAY_WINDOWS;
+        reach->least -= low ? PLAY_WINDOWS : 0;
+        reach->most -= low ? PLAY_WINDOWS : 0;
+        space = low ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
+    }
+    if (space == PTX_SPACE_GLOBAL)
+        return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
+    if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
+        return false;
+    if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
+        return false;
+    uint64_t base = threads_shared(warp->cta->number, 0);
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        reach->at.at[i] += base;
+    return true;
+}
+
+bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+    Reach reach;
+    find_reach(player, site, record, warp->index, &reach);
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        bits |= record->lanes >> i & 1 ? reach.at.at[i] : 0;
+    if (bits & (site->access.align - 1) || !place(player, warp, site, &reach))
+        return false;
+    uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
+    player->check->events++;
+    player->machine->thread_instructions += lanes;
+    ptx_watch_access(player->watch, warp, record->lanes, &site->told, reach.at.at);
+    return true;
+}
+
+/* The lower 32 bits of what was there are recorded: where they are the same, the rest is taken to be. */
+uint32_t play_stores(const Player *player, const PlaySite *site, const Record *record) {
+    const PtxArgument *compare = site->compare;
+    if (compare->kind == ARGUMENT_CONSTANT) {
+        uint32_t wanted = (uint32_t)player->check->program->constants[compare->slot].at[0];
+        return wanted == record->value ? UINT32_MAX : 0;
+    }
+    for (unsigned i = 0; i < record->part_count; i++)
+        if (site->arguments[i] == compare)
+            return (uint32_t)record->parts[i].value == record->value ? UINT32_MAX : 0;
+    return UINT32_MAX;
+}

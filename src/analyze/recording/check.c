@@ -1,0 +1,313 @@
+/* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
+#include "analyze/recording/internal.h"
+
+#include <stdlib.h>
+
+/* Of a check while it plays. */
+typedef struct Playing {
+    ThreadsCheck check;
+    const Recording *recording;
+    PtxObserve *also;
+    void *also_observer;
+    Player player;
+} Playing;
+
+/* ---- The launch ----------------------------------------------------------------------------------- */
+
+static const char *launch_words(const ThreadsCheck *check, const Recording *recording) {
+    const RecordingLaunch *launch = &recording->launch;
+    Text text = {0};
+    text_addf(&text, "grid %ux%ux%u, block %ux%ux%u", launch->grid[0], launch->grid[1], launch->grid[2],
+              launch->block[0], launch->block[1], launch->block[2]);
+    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1)
+        text_addf(&text, ", cluster %ux%ux%u", launch->cluster[0], launch->cluster[1], launch->cluster[2]);
+    text_addf(&text, ", as recorded");
+    if (*recording->device)
+        text_addf(&text, " on %s", recording->device);
+    return verdict_keep(check->verdict, &text);
+}
+
+static int by_address(const void *a, const void *b) {
+    const PtxAnchor *x = a, *y = b;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Parameters of 8 bytes that point to memory: with a list of it, into that. */
+static void add_anchors(ThreadsCheck *check, const Recording *recording, PtxLaunch *launch) {
+    static const uint64_t least = UINT64_C(1) << 20;
+    const PtxFunction *kernel = &check->module->functions[check->entry];
+    PtxAnchor *anchors = ARENA_ARRAY(&check->arena, PtxAnchor, kernel->parameter_count + 1);
+    for (uint32_t i = 0; i < kernel->parameter_count; i++) {
+        const PtxSeat *seat = &check->program->seats[kernel->parameters + i];
+        uint64_t value;
+        if (seat->bytes != sizeof value || seat->at + sizeof value > recording->parameter_bytes)
+            continue;
+        memcpy(&value, recording->parameters + seat->at, sizeof value);
+        bool listed = !recording->memory_count;
+        for (size_t k = 0; k < recording->memory_count && !listed; k++)
+            listed = value - recording->memory[k].base < recording->memory[k].bytes;
+        if (listed && value >= least)
+            anchors[launch->anchor_count++] = (PtxAnchor){value, verdict_text(check->verdict, "argument %u", i)};
+    }
+    if (launch->anchor_count)
+        qsort(anchors, launch->anchor_count, sizeof *anchors, by_address);
+    launch->anchors = anchors;
+}
+
+static PtxLaunch *make_launch(ThreadsCheck *check, const Recording *recording) {
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const RecordingLaunch *from = &recording->launch;
+    size_t bytes = check->program->parameter_bytes;
+    size_t given = bytes < recording->parameter_bytes ? bytes : recording->parameter_bytes;
+    memcpy(launch->grid, from->grid, sizeof launch->grid);
+    memcpy(launch->block, from->block, sizeof launch->block);
+    memcpy(launch->cluster, from->cluster, sizeof launch->cluster);
+    launch->dynamic_bytes = from->shared;
+    launch->dependent = from->flags & RECORDING_DEPENDENT;
+    launch->parameters = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
+    launch->known = ARENA_ARRAY(&check->arena, uint8_t, bytes + 1);
+    memset(launch->known, BYTE_UNKNOWN, bytes);
+    memset(launch->known, BYTE_KNOWN, given);
+    if (given)
+        memcpy(launch->parameters, recording->parameters, given);
+    launch->buffers = ARENA_ARRAY(&check->arena, PtxBuffer, recording->memory_count + 1);
+    for (size_t i = 0; i < recording->memory_count && i < UINT32_MAX; i++)
+        launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
+                                                              .parameter = PTX_NONE,
+                                                              .address = recording->memory[i].base,
+                                                              .bytes = recording->memory[i].bytes};
+    launch->text = launch_words(check, recording);
+    add_anchors(check, recording, launch);
+    return launch;
+}
+
+/* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
+static bool has_globals(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->module->variables_count; i++)
+        if (check->program->used[i] && check->program->seats[i].space == PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}
+
+/* ---- What was not recorded ------------------------------------------------------------------------ */
+
+void recording_unseen(const Recording *recording, Verdict *verdict) {
+    for (const char *at = recording->unseen.data, *end = at + recording->unseen.size; at < end; at += strlen(at) + 1)
+        verdict_incomplete(verdict, "", 0, "%s", at);
+    if (!recording->unseen.size && !recording->ptx.size)
+        verdict_incomplete(verdict, "", 0, "the kernel was not recorded");
+}
+
+static void tell_spaces(Verdict *verdict, uint32_t spaces) {
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {{INSTRUMENT_GLOBAL, "global"}, {INSTRUMENT_SHARED, "shared"}, {INSTRUMENT_TENSOR, "tensor"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!(spaces & names[i].bit))
+            verdict_incomplete(verdict, "", 0, "accesses to %s memory were not recorded", names[i].name);
+}
+
+static void tell_missing(const Playing *playing) {
+    const RecordingLaunch *launch = &playing->recording->launch;
+    const RecordReader *reader = &playing->player.reader;
+    Verdict *verdict = playing->check.verdict;
+    recording_unseen(playing->recording, verdict);
+    tell_spaces(verdict, launch->spaces);
+    if (launch->sample_mask || launch->sample_value)
+        verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
+    if (launch->dropped || reader->missing)
+        verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
+    else if (launch->flags & RECORDING_CUT)
+        verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
+    if (reader->problem)
+        verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    uint64_t unseen = record_reader_unseen(reader);
+    if (unseen && !reader->problem && !launch->dropped)
+        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
+                           (unsigned long long)unseen);
+}
+
+/* Whether some access has it as its address. */
+static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
+    const PtxProgram *program = check->program;
+    for (uint32_t i = 0; i < program->argument_count; i++) {
+        const PtxArgument *address = &program->arguments[i];
+        if (address->kind != ARGUMENT_ADDRESS || !address->count)
+            continue;
+        const PtxArgument *base = argument_member(program, address, 0);
+        if (base->kind == ARGUMENT_SYMBOL && base->slot == variable)
+            return true;
+    }
+    return false;
+}
+
+/* A variable that is accessed by its name in some places, and by its address in others, is two different ones here. */
+static void tell_variables(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->module->variables_count; i++) {
+        bool global = check->program->seats[i].space == PTX_SPACE_GLOBAL;
+        Str name = ptx_name(check->module, check->module->variables[i].name);
+        if (global && (check->program->used[i] & PTX_ADDRESSED) && variable_is_accessed(check, i))
+            verdict_incomplete(check->verdict, "", 0,
+                               "%.*s is accessed by its name and by its address, and where it lies was not recorded",
+                               STR_ARG(name));
+    }
+}
+
+/* ---- The play ------------------------------------------------------------------------------------- */
+
+static void observe(void *observer, const PtxEvent *event) {
+    Player *player = observer;
+    player->check->events++;
+    history_see(player->check->history, event);
+    if (player->sites->any_state)
+        tokens_see(player, event);
+    if (player->also)
+        player->also(player->also_observer, event);
+    ptx_watch_observe(player->watch, event);
+}
+
+static void prepare_told(Player *player) {
+    for (uint32_t i = 0; i < player->sites->sites.count; i++) {
+        PlaySite *site = &player->sites->items[i];
+        if (site->plain)
+            ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+    }
+}
+
+/* A wait that was over on the GPU is not over here. */
+static void tell_lost(Playing *playing) {
+    const PtxMachine *machine = playing->check.machine;
+    for (uint32_t i = 0; i < machine->cta_count; i++)
+        for (uint32_t k = 0; machine->ctas[i] && k < machine->ctas[i]->warp_count; k++)
+            for (const PtxGroup *group = machine->ctas[i]->warps[k].groups; group; group = group->next) {
+                const PtxCode *code = &machine->program->code[group->pc];
+                verdict_incomplete(
+                    playing->check.verdict, verdict_text(playing->check.verdict, "%.*s", STR_ARG(code->form->text)),
+                    code_line(playing->check.program, code),
+                    "the recording cannot be followed beyond this: what %s waits for does not come",
+                    thread_words(&playing->check, i, k * PTX_LANES + (uint32_t)__builtin_ctz(group->lanes)));
+                return;
+            }
+    verdict_incomplete(playing->check.verdict, "", 0,
+                       "the recording cannot be followed to its end: records of some threads are missing");
+}
+
+static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
+    ThreadsCheck *check = &playing->check;
+    bool hung = playing->recording->launch.flags & RECORDING_HUNG;
+    if (end == PTX_END_FAULT) {
+        if (threads_fault(check, &run->schedule, run->world))
+            runs_tell_stop(check, check->machine->fault.code);
+    } else if (end == PTX_END_STUCK && hung) {
+        if (threads_blocked(check, &run->schedule, run->world))
+            runs_tell_stop(check, NULL);
+    } else if (end == PTX_END_STUCK) {
+        tell_lost(playing);
+    } else if (end == PTX_END_BUDGET) {
+        verdict_incomplete(check->verdict, "", 0, "the recording needs more memory than the limit");
+    }
+}
+
+static PtxEnd play_all(Playing *playing) {
+    Player *player = &playing->player;
+    PtxMachine *machine = player->machine;
+    jmp_buf *before = machine->arena.exhausted, here;
+    machine->arena.exhausted = player->arena.exhausted = &here;
+    if (setjmp(here)) {
+        machine->arena.exhausted = before;
+        return PTX_END_BUDGET;
+    }
+    ptx_machine_start(machine);
+    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    PtxEnd end = PTX_END_BUDGET;
+    if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
+                      &player->arena)) {
+        tickets_read(player);
+        end = play(player);
+    }
+    machine->arena.exhausted = before;
+    return end;
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+    static const size_t budget = (size_t)4 << 30;
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    ThreadsRun run = {0};
+    PtxMachine *machine = check->machine;
+    *player = (Player){.check = check,
+                       .recording = playing->recording,
+                       .sites = sites,
+                       .machine = machine,
+                       .watch = watch,
+                       .also = playing->also,
+                       .also_observer = playing->also_observer,
+                       .cluster_count = machine->cta_count / machine->cluster_size};
+    arena_init(&player->arena, budget);
+    player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
+    machine->unlisted = !playing->recording->memory_count || has_globals(check);
+    play_prepare(machine, check->program);
+    prepare_told(player);
+    machine->observe = observe;
+    machine->observer = player;
+    history_clear(check->history);
+    ptx_watch_start(watch);
+    PtxEnd end = play_all(playing);
+    ptx_watch_end(watch);
+    check->runs = 1;
+    runs_tell_races(check, &run, watch, 0);
+    threads_overwrite(check, &run);
+    judge(playing, &run, end);
+    tell_missing(playing);
+    machine->observe = NULL;
+    arena_free(&player->arena);
+}
+
+static void check_recording(ThreadsCheck *check) {
+    Playing *playing = (Playing *)check;
+    const char *problem = "";
+    PlaySites sites;
+    if (!playing->recording->ptx.size) {
+        recording_unseen(playing->recording, check->verdict);
+        return;
+    }
+    if (!runs_prepare(check, &problem) || !play_sites(&sites, check, playing->recording, &problem)) {
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+        return;
+    }
+    const PtxLaunch *launch = make_launch(check, playing->recording);
+    if (runs_open(check, launch)) {
+        PtxWatch *watch = runs_watch(check, false);
+        if (watch)
+            play_machine(playing, watch, &sites);
+        tell_variables(check);
+    }
+    runs_add_launch(check, launch);
+    runs_close(check);
+    play_sites_free(&sites);
+    check->verdict->only_launch = true;
+}
+
+void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                          Verdict *verdict, PtxObserve *also, void *observer) {
+    Playing playing = {
+        .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
+        .recording = recording,
+        .also = also,
+        .also_observer = observer};
+    runs_with_arena(&playing.check, check_recording);
+}
+
+void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                     Verdict *verdict) {
+    recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+}
+
+uint32_t recording_entry(const PtxModule *module, const Recording *recording) {
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].entry && module->functions[i].body &&
+            str_is(ptx_name(module, module->functions[i].name), recording->kernel))
+            return i;
+    return PTX_NONE;
+}

@@ -1,0 +1,422 @@
+/* The records of all warps, in an order in which they could have happened: a warp goes on until what it does has to
+ * wait for others. What is asynchronous is done when it is issued.
+ *
+ * A wait that succeeded is recorded behind it, so that it can be true already; everything else is recorded before.
+ * Lanes of a warp that went apart are played apart: a record waits only for those before it that have lanes in common.
+ */
+#include "analyze/recording/internal.h"
+
+#include "base/deadline.h"
+
+enum { TURN = 512, MOST_PENDING = 4096 };
+
+/* ---- CTAs ----------------------------------------------------------------------------------------- */
+
+uint32_t play_cta_id(const Player *player, uint32_t number) {
+    const RecordingLaunch *launch = &player->recording->launch;
+    const uint32_t *grid = launch->grid, *size = launch->cluster;
+    uint32_t volume = size[0] * size[1] * size[2], cluster = number / volume, rank = number % volume;
+    uint32_t wide = grid[0] / size[0], high = grid[1] / size[1];
+    uint32_t x = cluster % wide * size[0] + rank % size[0];
+    uint32_t y = cluster / wide % high * size[1] + rank / size[0] % size[1];
+    uint32_t z = cluster / wide / high * size[2] + rank / size[0] / size[1];
+    return x + grid[0] * (y + grid[1] * z);
+}
+
+static void enqueue(Player *player, PlayCluster *cluster) {
+    if (!cluster || cluster->queued || cluster->over)
+        return;
+    cluster->queued = true;
+    cluster->next = NULL;
+    *player->queue_end = cluster;
+    player->queue_end = &cluster->next;
+}
+
+static PlayCluster *dequeue(Player *player) {
+    PlayCluster *cluster = player->queue;
+    if (!cluster)
+        return NULL;
+    player->queue = cluster->next;
+    if (!player->queue)
+        player->queue_end = &player->queue;
+    cluster->queued = false;
+    return cluster;
+}
+
+static bool is_sampled(const Player *player, uint32_t id) {
+    const RecordingLaunch *launch = &player->recording->launch;
+    return (id & launch->sample_mask) == launch->sample_value;
+}
+
+static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) {
+    uint32_t number = id * player->reader.warps + warp->index;
+    RecordCursor *room = to->room;
+    if (!room && record_reader_leaders(&player->reader, number) > 1)
+        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LANES + 1);
+    *to = (PlayWarp){.warp = warp, .room = room};
+    record_stream(&to->stream, &player->reader, number, room);
+}
+
+static void begin_cluster(Player *player) {
+    PtxMachine *machine = player->machine;
+    uint32_t number = player->begun++, warps = player->reader.warps;
+    PlayCluster *cluster = player->free_clusters;
+    if (cluster)
+        player->free_clusters = cluster->next;
+    else
+        cluster = ARENA_NEW(&player->arena, PlayCluster);
+    if (!cluster->warps)
+        cluster->warps = ARENA_ARRAY(&player->arena, PlayWarp, warps * machine->cluster_size);
+    cluster->number = number;
+    cluster->over = cluster->queued = false;
+    ptx_machine_begin(machine, number);
+    for (uint32_t rank = 0; rank < machine->cluster_size; rank++) {
+        PtxCta *cta = machine->ctas[number * machine->cluster_size + rank];
+        uint32_t id = play_cta_id(player, cta->number);
+        for (uint32_t i = 0; i < warps; i++) {
+            open_warp(player, &cluster->warps[rank * warps + i], &cta->warps[i], id);
+            if (!is_sampled(player, id))
+                play_exit(machine, &cta->warps[i], UINT32_MAX);
+        }
+    }
+    player->clusters[number] = cluster;
+    player->live++;
+    enqueue(player, cluster);
+}
+
+static void end_cluster(Player *player, PlayCluster *cluster) {
+    player->clusters[cluster->number] = NULL;
+    cluster->over = true;
+    player->live--;
+    if (cluster->queued) /* it was woken by what it did itself last */
+        return;
+    cluster->next = player->free_clusters;
+    player->free_clusters = cluster;
+}
+
+/* ---- One record ----------------------------------------------------------------------------------- */
+
+/* It cannot be modeled: told once. */
+static void note_unknown(Player *player) {
+    PtxMachine *machine = player->machine;
+    uint32_t at = (uint32_t)(machine->unknown - machine->program->code);
+    if (!player->unknown_codes[at]++)
+        threads_unmodeled(player->check);
+    machine->unknown = NULL;
+    machine->unknown_why = NULL;
+}
+
+static void set_registers(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
+    for (unsigned i = 0; i < record->part_count; i++) {
+        Lanes values;
+        play_values(player, site, record, i, group->warp->index, &values);
+        play_set(player->machine, group, site->arguments[i], &values, record->lanes);
+    }
+}
+
+static void forget_registers(PtxGroup *group, const PlaySite *site) {
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        play_forget(group, site->arguments[i]);
+}
+
+/* Runs what the group stands before. False: it waits. */
+static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
+    PtxMachine *machine = player->machine;
+    machine->map = record->map;
+    machine->stores = site->compare ? play_stores(player, site, record) : UINT32_MAX;
+    PtxStep step = play_run(machine, group, site->code);
+    machine->map = NULL;
+    forget_registers(group, site);
+    if (step == PTX_STEP_WAITS && !machine->unknown)
+        return false;
+    if (step == PTX_STEP_FAULT || machine->fault.code)
+        player->stops = true;
+    else if (machine->unknown)
+        note_unknown(player);
+    play_done(machine, group);
+    return true;
+}
+
+static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+    if (*group && !ptx_group_can_go(player->machine, *group))
+        return false;
+    if (!*group)
+        *group = play_group(player->machine, warp->warp, site->code, record->lanes);
+    set_registers(player, *group, site, record);
+    if (site->state)
+        tokens_set(player, *group, site, record);
+    if (!run_group(player, *group, site, record))
+        return false;
+    *group = NULL;
+    return true;
+}
+
+static bool try_ticketed(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+    uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
+    uint64_t key = play_ticket_key(player, site, record, cta);
+    if (!tickets_turn(player, key, record->ticket, cluster))
+        return false;
+    if (!try_site(player, warp, site, record, group))
+        return false;
+    uint32_t woken = tickets_pass(player, key);
+    if (woken)
+        enqueue(player, player->clusters[woken - 1]);
+    return true;
+}
+
+/* ---- Lanes that have to come together ------------------------------------------------------------- */
+
+static uint32_t live_lanes(const PtxWarp *warp) {
+    return warp->launched & ~warp->exited;
+}
+
+static uint32_t mask_of(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
+    Lanes values;
+    if (site->mask->kind == ARGUMENT_CONSTANT)
+        return (uint32_t)player->check->program->constants[site->mask->slot].at[0];
+    if (!record->part_count)
+        return live_lanes(warp->warp);
+    play_values(player, site, record, 0, warp->warp->index, &values);
+    return (uint32_t)values.at[__builtin_ctz(record->lanes)];
+}
+
+/* Lanes that the record's instruction is for. */
+static uint32_t wanted_lanes(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
+    return live_lanes(warp->warp) & (site->mask ? mask_of(player, warp, site, record) : UINT32_MAX);
+}
+
+static bool comes_together(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record,
+                           const Pending *other) {
+    const PlaySite *there = other->record.site < player->sites->sites.count && other->record.kind <= RECORD_LANE
+                                ? &player->sites->items[other->record.site]
+                                : NULL;
+    if (!there || !other->ready || other->group)
+        return false;
+    return site->mask
+               ? there->mask && mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record)
+               : there == site;
+}
+
+static void drop_pending(Player *player, Pending **at) {
+    Pending *pending = *at;
+    *at = pending->next;
+    pending->next = player->free_pending;
+    player->free_pending = pending;
+}
+
+/* A record of several, whose values are the same in all lanes: it is run again when its wait is over. */
+static void make_uniform(const Player *player, const PlayWarp *warp, const PlaySite *site, Record *record,
+                         uint32_t lanes) {
+    for (unsigned i = 0; i < record->part_count; i++) {
+        Lanes values;
+        play_values(player, site, record, i, warp->warp->index, &values);
+        record->parts[i] = (RecordPart){.kind = RECORD_UNIFORM, .value = values.at[__builtin_ctz(record->lanes)]};
+    }
+    record->lanes = lanes;
+}
+
+/* All lanes have come: those of `record`, and of what is pending with it, which is taken out. */
+static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, uint32_t lanes,
+                         PtxGroup **group) {
+    PtxMachine *machine = player->machine;
+    if (site->mask) {
+        ptx_tell(machine,
+                 &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
+    } else {
+        *group = play_group(machine, warp->warp, site->code, lanes);
+        set_registers(player, *group, site, record);
+    }
+    for (Pending **at = &warp->pending; *at;) {
+        if (&(*at)->record == record || !comes_together(player, warp, site, record, *at)) {
+            at = &(*at)->next;
+            continue;
+        }
+        if (*group)
+            set_registers(player, *group, site, &(*at)->record);
+        drop_pending(player, at);
+    }
+    if (site->mask)
+        return true;
+    if (run_group(player, *group, site, record)) {
+        *group = NULL;
+        return true;
+    }
+    make_uniform(player, warp, site, record, lanes);
+    return false;
+}
+
+static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, PtxGroup **group) {
+    if (*group)
+        return try_site(player, warp, site, record, group);
+    uint32_t wanted = wanted_lanes(player, warp, site, record), here = record->lanes;
+    if (record->lanes & ~wanted) /* its mask lacks a lane of its own, which is a fault */
+        return try_site(player, warp, site, record, group);
+    for (const Pending *other = warp->pending; (wanted & ~here) && other; other = other->next)
+        if (&other->record != record && comes_together(player, warp, site, record, other))
+            here |= other->record.lanes;
+    return !(wanted & ~here) && run_together(player, warp, site, record, here, group);
+}
+
+/* ---- All kinds ------------------------------------------------------------------------------------ */
+
+/* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
+static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
+    if (record->kind == RECORD_EXIT) {
+        play_exit(player->machine, warp->warp, record->lanes);
+        return true;
+    }
+    const PlaySite *site = &player->sites->items[record->site];
+    if (record->kind == RECORD_GIVES_UP) {
+        warp->gave_up |= record->lanes;
+        return false;
+    }
+    if (!site->code || record->lanes & ~live_lanes(warp->warp)) {
+        player->reader.damaged++;
+        player->reader.problem = "the recording is damaged: threads do what they cannot have done";
+        return true;
+    }
+    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
+        return true;
+    if (site->site->ticketed)
+        return try_ticketed(player, warp, site, record, group);
+    if (site->gathers || site->mask)
+        return try_together(player, warp, site, record, group);
+    return try_site(player, warp, site, record, group);
+}
+
+static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+    Pending *pending = player->free_pending, **at = &warp->pending;
+    if (pending)
+        player->free_pending = pending->next;
+    else
+        pending = ARENA_NEW(&player->arena, Pending);
+    pending->record = *record;
+    pending->group = group;
+    pending->ready = false;
+    pending->next = NULL;
+    while (*at)
+        at = &(*at)->next;
+    return *at = pending;
+}
+
+/* Those that have waited. Lanes that still do. */
+static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count) {
+    for (bool again = true; again;) {
+        uint32_t blocked = 0;
+        again = false;
+        *count = 0;
+        for (Pending *pending = warp->pending; pending; pending = pending->next) {
+            pending->ready = !(pending->record.lanes & blocked);
+            blocked |= pending->record.lanes;
+            ++*count;
+        }
+        for (Pending **at = &warp->pending; *at && !player->stops && !again; at = &(*at)->next) {
+            Pending *pending = *at;
+            if (!pending->ready || !try_record(player, warp, &pending->record, &pending->group))
+                continue;
+            for (at = &warp->pending; *at != pending;) /* others may have gone with it */
+                at = &(*at)->next;
+            drop_pending(player, at);
+            *any = again = true;
+            break;
+        }
+        if (!again)
+            return blocked;
+    }
+    return 0;
+}
+
+/* As far as the warp comes; whether it did anything. */
+static bool turn(Player *player, PlayWarp *warp) {
+    bool any = false;
+    uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
+    for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
+        Record record;
+        PtxGroup *group = NULL;
+        if (blocked && (!(live_lanes(warp->warp) & ~blocked) || count >= MOST_PENDING))
+            break;
+        if (!record_next(&warp->stream, &record)) {
+            warp->drained = true;
+            break;
+        }
+        any = true;
+        player->records++;
+        if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
+            if (warp->pending)
+                blocked = retry(player, warp, &any, &count);
+            continue;
+        }
+        Pending *pending = keep(player, warp, &record, group);
+        pending->ready = !(record.lanes & blocked);
+        blocked |= record.lanes;
+        count++;
+    }
+    return any;
+}
+
+static void run_cluster(Player *player, PlayCluster *cluster) {
+    PtxMachine *machine = player->machine;
+    uint32_t warps = player->reader.warps * machine->cluster_size;
+    for (bool any = true; any && !player->stops && !deadline_passed();) {
+        any = false;
+        for (uint32_t i = 0; i < warps && !player->stops; i++) {
+            PlayWarp *warp = &cluster->warps[i];
+            if (!warp->drained || warp->pending)
+                any |= turn(player, warp);
+        }
+    }
+    if (player->stops)
+        return;
+    for (uint32_t i = 0; i < warps; i++)
+        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
+            return;
+    if (play_end(machine, cluster->number))
+        end_cluster(player, cluster);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+/* Where lanes stand that have no group: for whoever asks why they wait. */
+static void stand(Player *player, PlayWarp *warp) {
+    for (Pending *pending = warp->pending; pending; pending = pending->next) {
+        if (pending->group || !pending->ready || pending->record.kind == RECORD_EXIT)
+            continue;
+        const PlaySite *site = &player->sites->items[pending->record.site];
+        if (!site->code)
+            continue;
+        pending->group = play_group(player->machine, warp->warp, site->code, pending->record.lanes);
+        bool meets = site->gathers || site->mask;
+        pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
+        pending->group->waits_for = meets ? wanted_lanes(player, warp, site, &pending->record) : 0;
+    }
+}
+
+static void stand_all(Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
+            stand(player, &player->clusters[i]->warps[k]);
+}
+
+PtxEnd play(Player *player) {
+    player->queue_end = &player->queue;
+    while (!player->stops) {
+        PlayCluster *cluster = dequeue(player);
+        if (deadline_passed())
+            return PTX_END_TIME;
+        if (cluster && cluster->over)
+            continue;
+        if (cluster)
+            run_cluster(player, cluster);
+        else if (player->begun < player->cluster_count)
+            begin_cluster(player);
+        else
+            break;
+    }
+    if (player->stops)
+        return PTX_END_FAULT;
+    if (!player->live)
+        return PTX_END_COMPLETE;
+    stand_all(player);
+    return PTX_END_STUCK;
+}

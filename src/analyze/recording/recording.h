@@ -1,0 +1,17 @@
+/* `weir check K.weirrec`: the run that a recording is of, played in the machine of PTX, with the findings that a check
+ * of PTX makes of a run. */
+#ifndef ANALYZE_RECORDING_RECORDING_H
+#define ANALYZE_RECORDING_RECORDING_H
+
+#include "analyze/threads/check.h"
+#include "record/file.h"
+
+/* `entry`: of the kernel that the recording names. Of the options: volatile_races, progress. */
+void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                     Verdict *verdict);
+/* What it says of a kernel that has no records: why it was not looked at. */
+void recording_unseen(const Recording *recording, Verdict *verdict);
+/* The kernel that it is of; PTX_NONE: the module has none of that name. */
+uint32_t recording_entry(const PtxModule *module, const Recording *recording);
+
+#endif

@@ -1,0 +1,100 @@
+/* Sites as they are played: the code of each, and where in it the values are that a record has. */
+#include "analyze/recording/internal.h"
+
+/* The argument that is this operand of the module: a register. */
+static const PtxArgument *find_register(const PtxProgram *program, const PtxArgument *argument, uint32_t operand) {
+    bool is_register = argument->kind == ARGUMENT_ROW || argument->kind == ARGUMENT_PREDICATE;
+    bool has_members = argument->kind == ARGUMENT_ADDRESS || argument->kind == ARGUMENT_MEMBERS;
+    if (is_register && argument->operand == operand)
+        return argument;
+    for (uint32_t i = 0; has_members && i < argument->count; i++) {
+        const PtxArgument *found = find_register(program, argument_member(program, argument, i), operand);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static const PtxArgument *part_argument(const PtxProgram *program, const PtxCode *code, uint32_t operand) {
+    const PtxArgument *found = NULL;
+    for (uint32_t i = 0; !found && i < code->count; i++)
+        found = find_register(program, code_argument(program, code, i), operand);
+    return found;
+}
+
+/* The code of each statement that is an instruction of the kernel, or of what it may call. */
+static const PtxCode **codes_of(ThreadsCheck *check) {
+    const PtxProgram *program = check->program;
+    const PtxCode **codes = ARENA_ARRAY(&check->arena, const PtxCode *, check->module->statements_count + 1);
+    for (uint32_t i = program->code_count;
+         i-- > 0;) /* the first of a statement: a return that is not written is behind */
+        codes[program->code[i].statement] = &program->code[i];
+    return codes;
+}
+
+static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
+    site->address = code_named(check->program, site->code, STR("a"));
+    site->space = ptx_space_of_form(site->code->form->text, 0);
+    if (code_has(site->code, STR("cas")))
+        site->compare = code_named(check->program, site->code, STR("b"));
+}
+
+/* False: a part is no register of the instruction. */
+static bool prepare_site(ThreadsCheck *check, PlaySite *site, RecordShape *shape) {
+    const PtxProgram *program = check->program;
+    PtxEffect effect;
+    shape->parts = site->site->part_count;
+    shape->ticketed = site->site->ticketed;
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        shape->wide |= (uint16_t)((site->site->parts[i].bits == 64) << i);
+    if (!site->code)
+        return true;
+    for (unsigned i = 0; i < site->site->part_count; i++) {
+        site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
+        if (!site->arguments[i])
+            return false;
+    }
+    site->gathers = site->code->together;
+    if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
+        site->mask = code_argument(program, site->code, 0);
+    if (code_effect(check, site->code, EFFECT_WAIT, &effect) && effect.by_state) {
+        site->state = code_named(program, site->code, effect.phase);
+        site->object = code_named(program, site->code, effect.on);
+    }
+    if (site->site->ticketed)
+        prepare_ticket(check, site);
+    if (site->site->ticketed && !site->address)
+        return false;
+    site->plain = !site->site->ticketed && site->site->part_count == 1 &&
+                  play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
+                  !site->access.access.strong;
+    return true;
+}
+
+bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
+    InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
+    *sites = (PlaySites){0};
+    if (!instrument_sites(&sites->sites, check->module, &options, problem))
+        return false;
+    const PtxCode **codes = codes_of(check);
+    sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
+    sites->shapes = ARENA_ARRAY(&check->arena, RecordShape, sites->sites.count + 1);
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        PlaySite *site = &sites->items[i];
+        site->site = &sites->sites.items[i];
+        site->code = codes[site->site->statement];
+        if (!prepare_site(check, site, &sites->shapes[i])) {
+            *problem = verdict_text(check->verdict, "what is recorded at line %u is no register of the instruction",
+                                    code_line(check->program, site->code));
+            play_sites_free(sites);
+            return false;
+        }
+        sites->any_ticketed |= site->site->ticketed;
+        sites->any_state |= site->state != NULL;
+    }
+    return true;
+}
+
+void play_sites_free(PlaySites *sites) {
+    instrument_sites_free(&sites->sites);
+}

@@ -1,0 +1,102 @@
+/* What a record says, lane by lane: registers, and addresses as the machine has them. */
+#include "analyze/recording/internal.h"
+
+/* ---- Addresses ------------------------------------------------------------------------------------ */
+
+/* How far the window at `begin` goes, if another one begins at `other`. */
+static uint64_t window_size(uint64_t begin, uint64_t other, uint64_t most) {
+    return other > begin && other - begin < most ? other - begin : most;
+}
+
+uint64_t play_generic(const Player *player, uint64_t address) {
+    const RecordingLaunch *launch = &player->recording->launch;
+    const uint64_t ranks = UINT64_C(16) << PTX_RANK_SHIFT;
+    uint64_t shared = launch->shared_window, local = launch->local_window;
+    if (shared && address - shared < window_size(shared, local, ranks))
+        return PLAY_WINDOWS + (address - shared);
+    if (local && address - local < window_size(local, shared, PTX_WINDOW_SIZE))
+        return PLAY_WINDOWS + PTX_WINDOW_SIZE + (address - local);
+    if (launch->param_window && address - launch->param_window < player->recording->parameter_bytes)
+        return PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + (address - launch->param_window);
+    return address;
+}
+
+/* ---- Parts ---------------------------------------------------------------------------------------- */
+
+static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread, Lanes *values) {
+    for (unsigned i = 0; i < PTX_LANES; i++) {
+        uint64_t more = part->shape == PART_STRIDE  ? (uint64_t)part->stride * i
+                        : part->shape == PART_TABLE ? site_offset(&player->sites->sites, part, first_thread + i)
+                                                    : 0;
+        values->at[i] = value + more;
+    }
+}
+
+static void list(const RecordPart *part, bool wide, uint32_t lanes, Lanes *values) {
+    for (unsigned i = 0; lanes; lanes &= lanes - 1, i++)
+        values->at[__builtin_ctz(lanes)] = record_listed(part, wide, i);
+}
+
+void play_values(const Player *player, const PlaySite *site, const Record *record, unsigned index, uint32_t warp_in_cta,
+                 Lanes *values) {
+    const SitePart *part = &site->site->parts[index];
+    const RecordPart *from = &record->parts[index];
+    if (from->kind == RECORD_WARP)
+        spread(player, part, from->value, warp_in_cta * PTX_LANES, values);
+    else if (from->kind == RECORD_LIST)
+        list(from, part->bits == 64, record->lanes, values);
+    else
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = from->value;
+    for (unsigned i = 0; part->bits == 32 && i < PTX_LANES; i++)
+        values->at[i] = (uint32_t)values->at[i];
+    for (uint32_t rest = part->generic ? record->lanes : 0; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        values->at[lane] = play_generic(player, values->at[lane]);
+    }
+}
+
+/* ---- Tickets -------------------------------------------------------------------------------------- */
+
+#define KEY_SHARED (UINT64_C(1) << 63)
+#define KEY_NAMED  (UINT64_C(1) << 62)
+enum { TICKET_GRANULE_LOG2 = 4 };
+
+/* Where the base of the address is: the register's value, or the variable's place. */
+static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
+                        PtxSpace *space) {
+    const PtxProgram *program = player->check->program;
+    const PtxArgument *address = site->address;
+    bool brackets = address->kind == ARGUMENT_ADDRESS && address->count;
+    const PtxArgument *base = brackets ? argument_member(program, address, 0) : address;
+    uint64_t offset = brackets ? (uint64_t)address->offset : 0;
+    unsigned lane = (unsigned)__builtin_ctz(record->lanes);
+    *named = false;
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        if (site->arguments[i] == base) {
+            Lanes values;
+            play_values(player, site, record, i, 0, &values);
+            return values.at[lane] + offset;
+        }
+    if (base->kind == ARGUMENT_CONSTANT)
+        return program->constants[base->slot].at[0] + offset;
+    if (base->kind != ARGUMENT_SYMBOL)
+        return offset;
+    const PtxSeat *seat = &program->seats[base->slot];
+    *space = seat->space;
+    *named = seat->space == PTX_SPACE_GLOBAL;
+    uint64_t at = seat->at + (uint64_t)base->offset + offset;
+    bool ranked = seat->space == PTX_SPACE_SHARED && player->check->module->capability >= 90;
+    return ranked ? at | (uint64_t)(cta % player->machine->cluster_size) << PTX_RANK_SHIFT : at;
+}
+
+uint64_t play_ticket_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta) {
+    bool named;
+    PtxSpace space = site->space;
+    uint64_t address = base_of(player, site, record, cta, &named, &space);
+    uint64_t cluster = cta / player->machine->cluster_size;
+    bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
+    if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
+        return KEY_SHARED | cluster << 32 | (uint32_t)address >> TICKET_GRANULE_LOG2;
+    return address >> TICKET_GRANULE_LOG2 | (named ? KEY_NAMED : 0);
+}

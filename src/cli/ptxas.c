@@ -1,0 +1,202 @@
+/* This command under the name of ptxas, for Triton: weir exec tells Triton to assemble with it (record.c). What it is given
+ * is instrumented, and handed to the real ptxas with the same arguments. PTX with which that does not work is assembled
+ * as it is. The text as it was is kept by its hash, which is also in the cubin. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CANNOT_RUN = 127 };
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool is_ptxas(const char *name) {
+    const char *folder = getenv("WEIR_RECORD_PTX");
+    return folder && *folder && strncmp(base_name(name), "ptxas", 5) == 0;
+}
+
+/* ---- The real one -------------------------------------------------------------------------------- */
+
+/* Beside the Triton that has started this: its library is in the memory of the process. */
+static bool beside_triton(const char *name, char *path, size_t size) {
+    char maps[64], line[PATH_MAX + 256];
+    bool found = false;
+    snprintf(maps, sizeof maps, "/proc/%ld/maps", (long)getppid());
+    FILE *file = fopen(maps, "r");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        char *begin = strchr(line, '/'), *end = strstr(line, "/_C/libtriton");
+        if (!begin || !end)
+            continue;
+        *end = 0;
+        found = snprintf(path, size, "%s/backends/nvidia/bin/%s", begin, name) < (int)size && access(path, X_OK) == 0;
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* As the environment had it before, beside Triton, or wherever PATH has one. */
+static const char *real_ptxas(const char *name) {
+    static char path[PATH_MAX];
+    const char *given = getenv(strstr(name, "blackwell") ? "WEIR_PTXAS_BLACKWELL" : "WEIR_PTXAS");
+    if (given && *given)
+        return given;
+    return beside_triton(name, path, sizeof path) || beside_triton("ptxas", path, sizeof path) ? path : "ptxas";
+}
+
+/* Runs it; its status. `quiet`: what it says is not told, since another try follows. */
+static int assemble(const char *real, char **arguments, bool quiet) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = quiet ? open("/dev/null", O_WRONLY) : -1;
+        if (nowhere >= 0 && (dup2(nowhere, STDOUT_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0))
+            _exit(CANNOT_RUN);
+        arguments[0] = (char *)real;
+        execvp(real, arguments);
+        complain("%s: %s", real, strerror(errno));
+        _exit(CANNOT_RUN);
+    }
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : CANNOT_RUN;
+}
+
+/* ---- What is said -------------------------------------------------------------------------------- */
+
+/* For people who look at the log: the library that sees it being loaded says what was not looked at. */
+static void log_line(const char *path, const char *how) {
+    char *log_path = NULL;
+    const char *folder = getenv("WEIR_RECORD");
+    FILE *log = folder && asprintf(&log_path, "%s/capture.log", folder) >= 0 ? fopen(log_path, "a") : NULL;
+    if (log) {
+        fprintf(log, "ptxas %s was assembled %s\n", path, how);
+        fclose(log);
+    }
+    free(log_path);
+}
+
+/* ---- The instrumented text ----------------------------------------------------------------------- */
+
+static int to_file(void *file, const char *data, size_t size) {
+    return fwrite(data, 1, size, file) == size ? 0 : -1;
+}
+
+typedef struct Text {
+    weir_context *context;
+    weir_file *file;
+    weir_module *module;
+    char path[PATH_MAX]; /* of the instrumented text */
+    const char *problem; /* NULL: none */
+} Text;
+
+static void open_text(Text *text, const char *path) {
+    *text = (Text){.context = weir_create()};
+    text->file = text->context ? weir_open(text->context, path) : NULL;
+    text->module = text->file ? weir_parse(text->file, 0, 0) : NULL;
+    if (!text->module || !weir_module_ok(text->module))
+        text->problem = "its PTX cannot be read";
+}
+
+static void close_text(Text *text) {
+    if (text->module)
+        weir_module_free(text->module);
+    if (text->file)
+        weir_close(text->file);
+    if (text->context)
+        weir_destroy(text->context);
+    if (*text->path)
+        unlink(text->path);
+}
+
+/* The text as it was, by its hash; a process that is at the same one at once writes the same. */
+static bool keep_text(const Text *text, const char *folder) {
+    char path[PATH_MAX], part[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, weir_ptx_hash(text->module));
+    snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(part, "wb");
+    bool good = file && weir_print(text->module, WEIR_AS_WRITTEN, to_file, file) == 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    return good && rename(part, path) == 0;
+}
+
+static bool write_instrumented(Text *text, const char *folder, bool free_registers) {
+    weir_instrument_options options = {.free_registers = free_registers};
+    const char *spaces = getenv("WEIR_RECORD_SPACES");
+    options.spaces = spaces ? (unsigned)strtoul(spaces, NULL, 10) : 0;
+    snprintf(text->path, sizeof text->path, "%s/%ld.ptx", folder, (long)getpid());
+    FILE *file = fopen(text->path, "wb");
+    bool good = file && weir_ptx_instrument(text->module, &options, to_file, file, &text->problem) == 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good && !text->problem)
+        text->problem = "its instrumented text could not be written";
+    return good;
+}
+
+/* ---- As ptxas ------------------------------------------------------------------------------------ */
+
+/* The argument that is the text; NULL: none, it was asked for something else. */
+static char **text_argument(int count, char **arguments) {
+    for (int i = 1; i < count; i++) {
+        size_t size = strlen(arguments[i]);
+        if (strcmp(arguments[i], "-o") == 0)
+            i++;
+        else if (*arguments[i] != '-' && size > 4 && strcmp(arguments[i] + size - 4, ".ptx") == 0)
+            return &arguments[i];
+    }
+    return NULL;
+}
+
+/* Triton takes the whole of it into the key of its cache: what was assembled in another run is not found. */
+static int tell_version(const char *real, char **arguments) {
+    int status = assemble(real, arguments, false);
+    printf("weir %s records in %s\n", weir_version(), getenv("WEIR_RECORD_PTX"));
+    return status;
+}
+
+static bool asks_version(int count, char **arguments) {
+    for (int i = 1; i < count; i++)
+        if (strcmp(arguments[i], "--version") == 0 || strcmp(arguments[i], "-V") == 0)
+            return true;
+    return false;
+}
+
+int run_ptxas(int count, char **arguments) {
+    const char *real = real_ptxas(base_name(arguments[0])), *folder = getenv("WEIR_RECORD_PTX");
+    char **argument = text_argument(count, arguments), *path = argument ? *argument : NULL;
+    if (asks_version(count, arguments))
+        return tell_version(real, arguments);
+    if (!argument)
+        return assemble(real, arguments, false);
+    Text text;
+    bool done = false;
+    open_text(&text, path);
+    if (!text.problem && !keep_text(&text, folder))
+        text.problem = "its text could not be kept";
+    for (int tries = 0; tries < 2 && !text.problem && !done; tries++)
+        if (write_instrumented(&text, folder, tries > 0)) {
+            *argument = text.path;
+            done = assemble(real, arguments, true) == 0;
+            if (done && tries > 0)
+                log_line(path, "without setmaxnreg, since it needs more registers with what records it");
+        }
+    if (!done)
+        log_line(path, "as it is, since ptxas does not take it with what records it");
+    *argument = path;
+    int status = done ? 0 : assemble(real, arguments, false);
+    close_text(&text);
+    return status;
+}

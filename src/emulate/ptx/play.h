@@ -1,0 +1,47 @@
+/* The machine without its control: what a recording says was run is done, instruction by instruction, and the families
+ * tell their events as ever.
+ *
+ * Who plays says which lanes run which instruction, and what the registers are that it goes by; everything else is not
+ * known. Registers are those of the instruction alone: frames are shared by all warps. Memory is not kept. Groups are
+ * there only while they wait (PtxGroup.status), and stand before the instruction for whoever asks why. */
+#ifndef EMULATE_PTX_PLAY_H
+#define EMULATE_PTX_PLAY_H
+
+#include "emulate/ptx/machine.h"
+
+/* Where the windows of generic addresses begin when it plays: no memory of a GPU is there. */
+#define PLAY_WINDOWS UINT64_C(0x4000000000000000)
+
+/* Before ptx_machine_start. All code of the program then moves data that is not known. */
+void play_prepare(PtxMachine *machine, PtxProgram *program);
+
+/* A group of those lanes before the instruction; it is one of the warp's until play_done. */
+PtxGroup *play_group(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t lanes);
+void play_done(PtxMachine *machine, PtxGroup *group);
+/* A register of the instruction in those lanes. `argument` is a row or a predicate. */
+void play_set(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, const Lanes *values, uint32_t lanes);
+/* Nobody knows it any more. */
+void play_forget(PtxGroup *group, const PtxArgument *argument);
+/* Runs it for the group's lanes, whatever its guard is. */
+PtxStep play_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
+/* Lanes of the warp end; its CTA does if it was the last. */
+void play_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
+/* CTAs of a cluster whose threads have ended are over. Whether all of the cluster's are. */
+bool play_end(PtxMachine *machine, uint32_t cluster);
+
+/* A load or store that is nothing else, by threads themselves: its event can be made without the machine. */
+typedef struct PlayAccess {
+    PtxAccess access;
+    PtxSpace space;          /* PTX_SPACE_UNKNOWN: generic addresses */
+    const PtxArgument *base; /* of the address; and what is added to it */
+    int64_t offset;
+    uint32_t align;
+} PlayAccess;
+/* Whether one block of global memory has all of it. */
+bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end);
+/* Where [a] of a lane is, of an mbarrier; false: nowhere. */
+bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
+               PtxSpot *spot);
+bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access);
+
+#endif

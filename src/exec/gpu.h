@@ -1,0 +1,227 @@
+/* Between the files that record what kernels do while they run (`weir exec` in mode record): modules are instrumented as
+ * they are loaded, a launch gets one more parameter and memory for its records, and a thread of our own takes these off
+ * the device when the launch is done, and writes recordings (record/file.h). One mutex, gpu_mutex, guards all of it.
+ *
+ * Nothing is dropped in silence: gpu_unseen has a sentence for each kernel that was launched and not recorded. */
+#ifndef EXEC_GPU_H
+#define EXEC_GPU_H
+
+#include "exec/capture.h"
+#include "exec/gpu_driver.h"
+#include "exec/gpu_hang.h"
+#include "instrument/instrument.h"
+#include "record/file.h"
+
+#include <pthread.h>
+
+extern pthread_mutex_t gpu_mutex;
+
+/* ---- What was asked for (gpu_options.c) ---------------------------------------------------------- */
+
+typedef struct GpuOptions {
+    const char *folder;           /* NULL: nothing is recorded */
+    const char *texts;            /* a folder with PTX that was instrumented by ptxas' wrapper, by its hash */
+    uint64_t launches;            /* that are recorded of those of a kernel that are equal in shape and numbers */
+    uint64_t sample;              /* about so many CTAs of a launch; 0: all */
+    uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has */
+    uint64_t hang_after;          /* nanoseconds; 0: never */
+    const char *only, *exclude;   /* names with commas between; NULL: all, none */
+    InstrumentOptions instrument; /* what is recorded */
+} GpuOptions;
+
+/* Read from the environment, once. */
+const GpuOptions *gpu_options(void);
+/* Whether anything is recorded in this process. */
+bool gpu_on(void);
+/* Whether the options want a kernel of that name to be looked at. */
+bool gpu_wants(const char *kernel);
+
+/* ---- Modules (gpu_images.c, gpu_kernels.c) ------------------------------------------------------- */
+
+typedef struct GpuKernel GpuKernel;
+typedef struct GpuModule GpuModule;
+
+struct GpuModule {
+    GpuModule *next;
+    uint64_t key;            /* of the image that was loaded */
+    char *ptx;               /* the text before it was instrumented; NULL: it is as the program has it */
+    size_t ptx_bytes;        /* */
+    uint32_t chunk, spaces, options;
+    const void *image;       /* what is loaded instead; NULL: it was instrumented already */
+    bool excluded;           /* the options want none of its kernels */
+    const char *why;         /* it was not instrumented: one sentence */
+    GpuKernel *kernels;
+    const RecordShape *shapes; /* of its sites, made when a launch is watched */
+    uint32_t site_count;
+};
+
+typedef struct GpuParameter {
+    size_t offset, bytes;
+} GpuParameter;
+
+typedef struct GpuSeen {
+    uint64_t key, times;
+} GpuSeen;
+
+struct GpuKernel {
+    GpuKernel *next;
+    GpuModule *module;
+    char *name;
+    bool wanted;
+    bool measured;            /* the parameters were asked for */
+    GpuParameter *parameters; /* without ours */
+    size_t parameter_count, parameter_bytes;
+    size_t ours;              /* offset of ours */
+    uint32_t cluster[3];      /* that it was compiled for; 0: the launch says it */
+    GpuSeen *seen;            /* launches by what tells them apart */
+    size_t seen_count;
+    uint64_t launches, recorded, repeated;
+    uint64_t further;         /* bytes of further chunks that it has used, at most; 0: not known yet */
+};
+
+/* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
+GpuModule *gpu_module(const void *image);
+/* The driver did not take the instrumented image: a module for the program's own; NULL: no memory. */
+GpuModule *gpu_refused(const GpuModule *module, Result result);
+/* What handles lead to: a library or a module to its GpuModule, a function or a kernel to its GpuKernel. */
+void gpu_loaded(Handle handle, GpuModule *module);
+void gpu_unloaded(Handle handle);
+/* `of` belongs to what `from` belongs to. */
+void gpu_same(Handle of, Handle from);
+GpuModule *gpu_module_of(Handle handle);
+/* The kernel behind a function or a kernel's handle. NULL: nobody knows where it comes from. */
+GpuKernel *gpu_kernel(Handle function);
+/* Asks the driver for the parameters, once; false if it does not say. */
+bool gpu_measure(GpuKernel *kernel, Handle function);
+/* Whether that parameter of a function is ours. */
+bool gpu_is_ours(Handle function, size_t index);
+void gpu_each_kernel(void (*work)(GpuKernel *kernel));
+
+/* ---- Not looked at (gpu_unseen.c) ---------------------------------------------------------------- */
+
+/* One launch of that kernel, and why: "it has no PTX, only machine code". */
+void gpu_unseen(const char *kernel, const char *why, ...) __attribute__((format(printf, 2, 3)));
+/* Writes a recording for each kernel of which there is something to be said. */
+void gpu_unseen_write(void);
+/* How many launches it was told of. */
+uint64_t gpu_unseen_count(void);
+
+/* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
+
+enum { GPU_FLIGHTS = 256 };     /* at once, in a context */
+enum { GPU_ALIGN = 1 << 16 }; /* of pieces; the largest that a chunk may be */
+
+/* What host and device both see of a launch; in pinned memory. */
+typedef struct GpuSlot {
+    RecordLaunch block; /* as it goes to the device */
+    RecordLaunch after; /* as it comes back */
+    RecordHost host;
+} GpuSlot;
+
+typedef struct GpuPiece GpuPiece;
+typedef struct GpuContext {
+    struct GpuContext *next;
+    Handle context;
+    int device_number;
+    bool primary;
+    Handle before, behind; /* streams: what a launch needs first, and what is done when it has ended */
+    DevicePointer arena;
+    uint64_t arena_bytes;
+    GpuPiece *pieces;       /* of the arena, in its order */
+    DevicePointer off;      /* a block with which nothing is recorded */
+    GpuSlot *slots;
+    bool taken[GPU_FLIGHTS];
+    Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
+    size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
+    unsigned tag;           /* of the last launch */
+    void *staging;          /* pinned: where records come to */
+    uint64_t staging_bytes;
+    char *device;           /* its name */
+    const char *why;        /* nothing can be recorded in it: one sentence that begins with "there" */
+} GpuContext;
+
+/* That of the calling thread, made when it is first asked for; NULL: there is none. The mutex is held. */
+GpuContext *gpu_context(void);
+/* A context is about to be destroyed: what it has of ours is written, and forgotten. */
+void gpu_context_ends(Handle context);
+/* Waits for all contexts, for so long; whether everything was written. */
+bool gpu_settle_all(uint64_t nanoseconds);
+/* The same for what runs on a device, before its primary context may end; and after that. */
+void gpu_device_settle(int device);
+void gpu_device_ended(int device, bool surely);
+/* A piece of the arena, all zero; 0: there is none so large now. `least` bytes, `most` if that is there. */
+DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint64_t *bytes);
+/* Gives it back; it is all zero. */
+void gpu_give(GpuContext *context, DevicePointer piece);
+/* The largest that could be had now. */
+uint64_t gpu_free(const GpuContext *context);
+/* A number of a slot, or -1. */
+int gpu_slot(GpuContext *context);
+
+/* ---- Launches (gpu_launch.c, gpu_flight.c) ------------------------------------------------------- */
+
+/* One that is recorded, from when it is made until its records are written. */
+typedef struct GpuFlight {
+    struct GpuFlight *next;
+    GpuContext *context;
+    GpuKernel *kernel;
+    int slot;
+    DevicePointer block, tickets, first, more; /* one behind the other; the block is where its piece begins */
+    uint64_t first_bytes, more_count;
+    RecordingLaunch launch;
+    uint8_t *parameters;
+    RecordingMemory *memory;
+    size_t memory_count;
+    HangLaunch watched; /* if there is a limit to its waits */
+    uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
+} GpuFlight;
+
+/* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
+Result gpu_launch(const SeenLaunch *launch);
+/* Launches so far, recorded or not. */
+uint64_t gpu_launches(void);
+
+/* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
+ * The mutex is held. */
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why);
+/* Before it is handed to the driver; false: the driver does not let it. And after. */
+bool flight_begins(GpuFlight *flight, Handle stream);
+bool flight_made(GpuFlight *flight, Handle stream);
+/* The event behind it, and how long the kernel took once that has come. */
+Handle flight_ended(const GpuFlight *flight);
+uint64_t flight_nanoseconds(const GpuFlight *flight);
+/* Its memory, which is all zero again, and its slot are free. The mutex is held. */
+void flight_land(GpuFlight *flight);
+void flight_free(GpuFlight *flight);
+
+/* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
+
+/* From here on it is looked at until it has ended. The mutex is held, here and below. */
+void drain_add(GpuFlight *flight);
+/* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
+bool drain_one(GpuContext *context);
+/* Waits until all flights of a context have ended and are written; or for so long, and whether they are. */
+void drain_all(GpuContext *context);
+bool drain_until(GpuContext *context, uint64_t nanoseconds);
+/* What is in the air is not waited for any more. */
+void drain_lost(void);
+
+/* A recording as a file of the folder. */
+void drain_write(const Recording *recording);
+
+/* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
+
+/* Right after it was made; `recording` is all that is known of it before it ends. */
+void gpu_watch(GpuFlight *flight, Recording recording);
+
+/* ---- Beginning and end (gpu_finish.c) ------------------------------------------------------------ */
+
+/* The program uses the device: from here on it has to be said how that ended. */
+void gpu_begin(void);
+/* At the end of the program: everything is drained and said. Called again it does nothing. */
+void gpu_finish(void);
+
+/* Nanoseconds of a clock that only goes on. */
+uint64_t gpu_now(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* The end of the program: what is still in the air is waited for, and what was seen is said. */
+#include "exec/gpu.h"
+#include "exec/hooks.h"
+
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* For launches that the program did not wait for itself. */
+static const uint64_t patience = UINT64_C(10) * 1000000000;
+
+static pid_t owner; /* a child that was forked has nothing to say */
+
+static struct {
+    uint64_t kernels, recorded, repeated, excluded;
+} seen;
+
+static void count(GpuKernel *kernel) {
+    seen.kernels++;
+    seen.recorded += kernel->recorded;
+    seen.repeated += kernel->repeated;
+    if (!kernel->wanted || kernel->module->excluded)
+        seen.excluded += kernel->launches;
+}
+
+void gpu_finish(void) {
+    if (owner != getpid())
+        return;
+    owner = 0;
+    pthread_mutex_lock(&gpu_mutex);
+    if (!gpu_settle_all(patience + 2 * gpu_options()->hang_after))
+        drain_lost();
+    gpu_each_kernel(count);
+    pthread_mutex_unlock(&gpu_mutex);
+    gpu_unseen_write();
+    folder_log("recorded %ld %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
+               (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
+               (unsigned long long)seen.excluded);
+}
+
+void gpu_begin(void) {
+    if (owner)
+        return;
+    owner = getpid();
+    folder_log("cuda %ld", (long)owner);
+    atexit(gpu_finish); /* after those of the driver and the runtime were made, so before them */
+}
+
+/* Some end without a word to anybody: children of Python do. */
+EXPORTED void _exit(int status) {
+    if (gpu_on())
+        gpu_finish();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}

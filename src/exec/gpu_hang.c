@@ -1,0 +1,262 @@
+/* The watching thread. */
+#include "exec/gpu_hang.h"
+
+#include "record/standing.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { STREAM_NON_BLOCKING = 1, MILLISECOND = 1000000 };
+/* How often RecordHost is looked at; for how long no further wait must have given up. */
+static const uint64_t tick = 5 * MILLISECOND, grace = 100 * MILLISECOND, longest_grace = 1000 * MILLISECOND;
+enum { LONGEST_PAUSE = 16 }; /* between two looks at a launch that goes on recording, in hang_after */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static HangLaunch *launches;
+static bool runs;
+static HangDriver cuda;
+
+static uint64_t clock_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void pause_for(uint64_t nanoseconds) {
+    struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
+    nanosleep(&time, NULL);
+}
+
+/* ---- Copying while it runs ------------------------------------------------------------------------ */
+
+/* The recording as it is now. */
+typedef struct Drained {
+    RecordLaunch block;
+    uint8_t *first, *more;
+    uint32_t more_count;
+    Recording recording;
+} Drained;
+
+static bool copy(void *to, DevicePointer from, size_t bytes, Handle stream) {
+    return !bytes || (cuda.copy(to, from, bytes, stream) == 0 && cuda.stream_wait(stream) == 0);
+}
+
+static bool copy_chunks(const HangLaunch *launch, Drained *drained, Handle stream) {
+    const RecordLaunch *given = &launch->given;
+    size_t chunk = launch->recording.launch.chunk;
+    uint32_t asked = drained->block.next;
+    drained->more_count = asked < given->more_count ? asked : given->more_count;
+    drained->first = malloc(launch->first_count * chunk + 1);
+    drained->more = malloc(drained->more_count * chunk + 1);
+    return drained->first && drained->more && copy(drained->first, given->first, launch->first_count * chunk, stream) &&
+           copy(drained->more, given->more, drained->more_count * chunk, stream);
+}
+
+static void drained_free(Drained *drained) {
+    free(drained->first);
+    free(drained->more);
+}
+
+/* The block alone, or with the chunks. A stream of its own, which waits for no other: the program's are busy. */
+static bool drain(const HangLaunch *launch, Drained *drained, bool chunks) {
+    Handle stream;
+    *drained = (Drained){.recording = launch->recording};
+    if (cuda.context_set(launch->context) != 0 || cuda.stream_create(&stream, STREAM_NON_BLOCKING) != 0)
+        return false;
+    bool done = copy(&drained->block, launch->block, sizeof drained->block, stream) &&
+                (!chunks || copy_chunks(launch, drained, stream));
+    cuda.stream_destroy(stream);
+    RecordingLaunch *about = &drained->recording.launch;
+    about->flags |= RECORDING_HUNG | RECORDING_CUT;
+    about->asked = drained->block.next;
+    about->dropped = drained->block.dropped;
+    about->shared_window = drained->block.shared_window;
+    about->local_window = drained->block.local_window;
+    drained->recording.first = drained->first;
+    drained->recording.first_count = launch->first_count;
+    drained->recording.more = drained->more;
+    drained->recording.more_count = drained->more_count;
+    return done;
+}
+
+/* ---- What was found ------------------------------------------------------------------------------- */
+
+static bool has_ended(const HangLaunch *launch) {
+    return launch->done && cuda.event_query(launch->done) == 0;
+}
+
+static void tell(HangLaunch *launch, const Drained *drained, HangEnd end) {
+    launch->end = end;
+    launch->found(launch, &drained->recording, end);
+    if (end != HANG_STAYS)
+        __atomic_store_n(&launch->host->drained, end == HANG_EXITS ? 1 : 2, __ATOMIC_SEQ_CST);
+}
+
+/* Others see that one gave up, and give up, too. */
+static void wait_for_others(const HangLaunch *launch) {
+    uint64_t begin = clock_now(), since = begin;
+    uint64_t still = grace + launch->given.hang_after / 8;
+    uint32_t gave_up = launch->host->gave_up;
+    while (clock_now() - since < still && clock_now() - begin < longest_grace + still) {
+        pause_for(tick);
+        if (launch->host->gave_up != gave_up) {
+            gave_up = launch->host->gave_up;
+            since = clock_now();
+        }
+    }
+}
+
+/* A wait gave up. If it cannot be read who stands where, a trap is what surely ends the launch. */
+static void look_at_told(HangLaunch *launch) {
+    RecordStanding standing;
+    Drained drained;
+    wait_for_others(launch);
+    bool tells = drain(launch, &drained, true) &&
+                 record_standing(&standing, &drained.recording, launch->shapes, launch->site_count);
+    if (!drained.first || !drained.more)
+        drained.recording.first_count = drained.recording.more_count = 0;
+    tell(launch, &drained, tells && !standing.held && !standing.elsewhere ? HANG_EXITS : HANG_TRAPS);
+    drained_free(&drained);
+}
+
+static uint64_t hash_of(uint64_t hash, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i + 8 <= count; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, 8);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Nothing was recorded for as long as a wait may take: who stands where? */
+static void look_at_still(HangLaunch *launch, const Drained *drained) {
+    RecordStanding standing;
+    if (record_standing(&standing, &drained->recording, launch->shapes, launch->site_count) &&
+        standing_still(&standing) && !has_ended(launch))
+        tell(launch, drained, standing.gave_up ? HANG_TRAPS : HANG_STAYS);
+}
+
+/* Nobody says anything, and it runs: what was recorded since the last look? Chunks are copied only when no further one
+ * was asked for since. */
+static void look_at_silent(HangLaunch *launch) {
+    uint64_t limit = launch->given.hang_after, now = clock_now();
+    Drained drained = {0};
+    launch->look = now + limit;
+    if (has_ended(launch) || !drain(launch, &drained, false) || !drained.block.shared_window) {
+        launch->since = now; /* it has ended, or not begun */
+        return;
+    }
+    if (drained.block.next != launch->asked) {
+        launch->asked = drained.block.next;
+        launch->since = now;
+        return;
+    }
+    if (drain(launch, &drained, true)) {
+        size_t chunk = launch->recording.launch.chunk;
+        uint64_t hash = hash_of(1, drained.first, launch->first_count * chunk);
+        hash = hash_of(hash, drained.more, drained.more_count * chunk) | 1;
+        if (hash == launch->hash) {
+            look_at_still(launch, &drained);
+        } else {
+            launch->hash = hash;
+            launch->since = now;
+        }
+    }
+    uint64_t still = now - launch->since; /* a look costs a copy: the longer it has been so, the fewer of them */
+    launch->look = now + (still < limit ? limit : still < LONGEST_PAUSE * limit ? still : LONGEST_PAUSE * limit);
+    drained_free(&drained);
+}
+
+/* ---- The thread ----------------------------------------------------------------------------------- */
+
+/* One that has something to be looked at now; the lock is held. */
+static HangLaunch *to_look_at(void) {
+    uint64_t now = clock_now();
+    for (HangLaunch *launch = launches; launch; launch = launch->next)
+        if (!launch->end && (launch->host->hang || now >= launch->look))
+            return launch;
+    return NULL;
+}
+
+static void *watch(void *unused) {
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        HangLaunch *launch = to_look_at();
+        if (!launch) {
+            if (!launches) {
+                pthread_cond_wait(&changed, &lock);
+                continue;
+            }
+            pthread_mutex_unlock(&lock);
+            pause_for(tick);
+            pthread_mutex_lock(&lock);
+            continue;
+        }
+        launch->looked_at = true;
+        pthread_mutex_unlock(&lock);
+        if (launch->host->hang)
+            look_at_told(launch);
+        else
+            look_at_silent(launch);
+        pthread_mutex_lock(&lock);
+        launch->looked_at = false;
+        pthread_cond_broadcast(&changed);
+    }
+    return unused;
+}
+
+void hang_watch(HangLaunch *launch, const HangDriver *driver) {
+    pthread_t thread;
+    if (!launch->given.hang_after)
+        return;
+    pthread_mutex_lock(&lock);
+    cuda = *driver;
+    launch->end = HANG_NOT;
+    launch->looked_at = false;
+    launch->asked = 0;
+    launch->hash = 0;
+    launch->since = clock_now();
+    launch->look = launch->since + launch->given.hang_after;
+    launch->next = launches;
+    launches = launch;
+    if (!runs && pthread_create(&thread, NULL, watch, NULL) == 0) {
+        runs = true;
+        pthread_detach(thread);
+    }
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+HangEnd hang_release(HangLaunch *launch) {
+    pthread_mutex_lock(&lock);
+    while (launch->looked_at)
+        pthread_cond_wait(&changed, &lock);
+    for (HangLaunch **at = &launches; *at; at = &(*at)->next)
+        if (*at == launch) {
+            *at = launch->next;
+            break;
+        }
+    HangEnd end = launch->end;
+    pthread_mutex_unlock(&lock);
+    return end;
+}
+
+const char *hang_means(HangEnd end) {
+    switch (end) {
+    case HANG_EXITS:
+        return "its waiting threads were made to exit; the program goes on, without what the kernel would have "
+               "computed";
+    case HANG_TRAPS:
+        return "it was stopped by a trap, because threads of it are held at barriers: CUDA reports a launch failure to "
+               "the program, and this process cannot use the device any more";
+    case HANG_STAYS:
+        return "all of its threads are held at barriers, and only the end of the process ends such a kernel: the "
+               "process was ended";
+    default:
+        return "";
+    }
+}

@@ -1,0 +1,317 @@
+/* An image that the program loads, to one that records: the PTX in it is instrumented and compiled by the driver. One
+ * that was instrumented before, by the wrapper of Triton's ptxas (cli/ptxas.c), says so by its mark, and its text lies
+ * in a folder. */
+#include "exec/gpu.h"
+#include "ptx/images.h"
+#include "ptx/reader.h"
+
+#include <elf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LOG_BYTES = 4096, INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+
+/* As INSTRUMENT_MARK has it. */
+typedef struct Mark {
+    uint32_t abi, chunk, spaces, options;
+    uint64_t hash;
+} Mark;
+
+static GpuModule *modules;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((format(printf, 2, 3))) static bool because(GpuModule *module, const char *format, ...) {
+    va_list arguments;
+    char *sentence = NULL;
+    va_start(arguments, format);
+    if (vasprintf(&sentence, format, arguments) < 0)
+        sentence = NULL;
+    va_end(arguments);
+    for (char *at = sentence; at && *at; at++)
+        if ((unsigned char)*at < ' ')
+            *at = ' ';
+    module->why = sentence ? sentence : "there was no memory to instrument it";
+    return false;
+}
+
+/* ---- The mark ------------------------------------------------------------------------------------ */
+
+/* A range of the file, or NULL. */
+static const char *part(const char *file, size_t bytes, uint64_t offset, uint64_t size) {
+    return offset <= bytes && size <= bytes - offset ? file + offset : NULL;
+}
+
+static bool mark_in(const char *file, size_t bytes, const Elf64_Shdr *sections, unsigned count, unsigned table,
+                    Mark *mark) {
+    const Elf64_Shdr *symbols = &sections[table], *strings = &sections[symbols->sh_link];
+    const char *names = part(file, bytes, strings->sh_offset, strings->sh_size);
+    const Elf64_Sym *first = (const Elf64_Sym *)part(file, bytes, symbols->sh_offset, symbols->sh_size);
+    for (size_t i = 0; names && first && i < symbols->sh_size / sizeof *first; i++) {
+        const Elf64_Sym *symbol = &first[i];
+        if (symbol->st_name >= strings->sh_size || symbol->st_shndx >= count ||
+            strncmp(names + symbol->st_name, INSTRUMENT_MARK, strings->sh_size - symbol->st_name) != 0)
+            continue;
+        const Elf64_Shdr *section = &sections[symbol->st_shndx];
+        const char *data = section->sh_type == SHT_NOBITS || symbol->st_value > section->sh_size
+                               ? NULL
+                               : part(file, bytes, section->sh_offset + symbol->st_value, sizeof *mark);
+        if (data)
+            memcpy(mark, data, sizeof *mark);
+        return data && mark->abi == 1 && mark->chunk && mark->chunk <= GPU_ALIGN;
+    }
+    return false;
+}
+
+static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+    const Elf64_Ehdr *header = (const void *)file;
+    if (bytes < sizeof *header || memcmp(file, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
+        return false;
+    const Elf64_Shdr *sections =
+        (const Elf64_Shdr *)part(file, bytes, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
+    for (unsigned i = 0; sections && i < header->e_shnum; i++)
+        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum &&
+            mark_in(file, bytes, sections, header->e_shnum, i, mark))
+            return true;
+    return false;
+}
+
+static void take_mark(GpuModule *module, const Mark *mark) {
+    module->chunk = mark->chunk;
+    module->spaces = mark->spaces;
+    module->options = mark->options;
+}
+
+/* Of an image that the wrapper made. */
+static bool take_marked(GpuModule *module, const Mark *mark) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)mark->hash);
+    char *text = module_read(path);
+    if (!text)
+        return because(module, "it was instrumented in another run, whose PTX is not there");
+    module->ptx = text;
+    module->ptx_bytes = strlen(text);
+    take_mark(module, mark);
+    return true;
+}
+
+/* ---- The text ------------------------------------------------------------------------------------ */
+
+static unsigned device_capability(void) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    int device = 0, major = 0, minor = 0;
+    driver->context_device(&device);
+    driver->device_attribute(&major, DEVICE_MAJOR, device);
+    driver->device_attribute(&minor, DEVICE_MINOR, device);
+    return (unsigned)(major * 10 + minor);
+}
+
+/* The PTX that the driver would compile: of the highest target that the device has; what ptxas has kept in a cubin comes
+ * last. NULL, with *several set, if a kernel's text is in parts. */
+static const Image *best_image(const Images *images, unsigned capability, bool *several) {
+    const Image *best = NULL;
+    for (uint32_t i = 0; i < images->count; i++) {
+        const Image *image = &images->items[i];
+        if (image->kind != IMAGE_PTX || image->problem || image->capability > capability)
+            continue;
+        if (!best || best->kept > image->kept || (best->kept == image->kept && best->capability < image->capability)) {
+            best = image;
+            *several = false;
+        } else if (best->kept == image->kept && best->capability == image->capability) {
+            *several = true;
+        }
+    }
+    return best;
+}
+
+static Source *text_of(GpuModule *module, const void *image, size_t bytes, const char *ending) {
+    if (strcmp(ending, ".ptx") == 0)
+        return source_copy("module.ptx", image, bytes);
+    Source *file = source_copy("module", image, bytes), *text = NULL;
+    Images images;
+    bool several = false;
+    const char *problem = NULL;
+    if (!file || !images_find(file, &images)) {
+        source_free(file);
+        because(module, "there was no memory to look for its PTX");
+        return NULL;
+    }
+    const Image *best = best_image(&images, device_capability(), &several);
+    if (several)
+        because(module, "it is linked from several texts of PTX");
+    else if (best && !(text = image_text(file, best, &problem)))
+        because(module, "its PTX cannot be unpacked: %s", problem ? problem : "unknown");
+    else if (!best)
+        because(module, "it has no PTX, only machine code");
+    images_free(&images);
+    source_free(file);
+    return text;
+}
+
+/* ---- The instrumented image ---------------------------------------------------------------------- */
+
+/* The driver's linker needs a context; a program that loads a library before it has one gets the device's own. */
+static Handle own_context(void) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    Handle current = NULL;
+    if (driver->context_current(&current) == 0 && current)
+        return NULL;
+    if (driver->primary_retain(&current, 0) != 0 || driver->context_push(current) != 0)
+        return NULL;
+    return current;
+}
+
+static bool link_text(GpuModule *module, const Text *text) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    char log[LOG_BYTES] = "";
+    int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log}, *cubin = NULL, *copy = NULL;
+    size_t bytes = 0;
+    Handle state = NULL;
+    Mark mark;
+    Result result = driver->link_create(2, options, values, &state);
+    if (!result)
+        result = driver->link_add(state, INPUT_PTX, text->data, text->size + 1, "weir", 0, NULL, NULL);
+    if (!result)
+        result = driver->link_complete(state, &cubin, &bytes);
+    if (!result && (copy = malloc(bytes)))
+        memcpy(copy, cubin, bytes);
+    if (state)
+        driver->link_destroy(state);
+    log[strcspn(log, "\n")] = 0;
+    if (result || !copy)
+        return because(module, "the driver did not compile it with what records it (error %d%s%s)", result,
+                       *log ? ": " : "", log);
+    if (!read_mark(copy, bytes, &mark)) {
+        free(copy);
+        return because(module, "what the driver compiled of it has no mark");
+    }
+    take_mark(module, &mark);
+    module->image = copy;
+    return true;
+}
+
+/* With its own limits on registers where it can be, else without. */
+static bool make_image(GpuModule *module, PtxModule *ptx) {
+    InstrumentOptions options = gpu_options()->instrument;
+    for (int keep = 1; keep >= 0 && !module->image; keep--) {
+        Text text = {0};
+        const char *problem = NULL;
+        options.keep_registers = keep;
+        if (instrument(ptx, &options, &text, &problem))
+            text_char(&text, 0);
+        else
+            because(module, "it could not be instrumented: %s", problem ? problem : "unknown");
+        if (!problem && !text.failed) {
+            text.size--;
+            link_text(module, &text);
+        }
+        text_free(&text);
+    }
+    return module->image != NULL;
+}
+
+static bool wants_any(const PtxModule *ptx) {
+    for (uint32_t i = 0; i < ptx->functions_count; i++) {
+        Str name = ptx_name(ptx, ptx->functions[i].name);
+        char *copy = ptx->functions[i].entry && ptx->functions[i].body ? strndup(name.data, name.size) : NULL;
+        bool wanted = copy && gpu_wants(copy);
+        free(copy);
+        if (wanted)
+            return true;
+    }
+    return false;
+}
+
+static void instrument_text(GpuModule *module, Source *text) {
+    PtxModule ptx;
+    Diagnostics diagnostics = {0};
+    bool good = ptx_read(&ptx, text, false, &diagnostics);
+    if (!good)
+        because(module, "its PTX cannot be read%s%s", diagnostics.count ? ": " : "",
+                diagnostics.count ? diagnostics.items[0].message : "");
+    else if (!wants_any(&ptx))
+        module->excluded = true;
+    else if (make_image(module, &ptx) && (module->ptx = malloc(text->size + 1))) {
+        memcpy(module->ptx, text->data, text->size);
+        module->ptx[text->size] = 0;
+        module->ptx_bytes = text->size;
+        module->why = NULL; /* of a first try */
+    }
+    ptx_free(&ptx);
+    diagnostics_free(&diagnostics);
+}
+
+static void make_module(GpuModule *module, const void *image, size_t bytes, const char *ending) {
+    Mark mark;
+    const char *missing;
+    if (!gpu_driver(&missing)) {
+        because(module, "this driver has no %s", missing);
+        return;
+    }
+    if (strcmp(ending, ".cubin") == 0 && read_mark(image, bytes, &mark)) {
+        take_marked(module, &mark);
+        return;
+    }
+    int mode = gpu_relax();
+    Handle context = own_context();
+    Source *text = text_of(module, image, bytes, ending);
+    if (text)
+        instrument_text(module, text);
+    source_free(text);
+    if (context)
+        gpu_driver(NULL)->context_pop(&context);
+    gpu_relaxed(mode);
+}
+
+/* ---- Known images -------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const char *bytes, size_t count) {
+    uint64_t key = 0xcbf29ce484222325u ^ count, word;
+    for (; count >= 8; bytes += 8, count -= 8) {
+        memcpy(&word, bytes, 8);
+        key = (key ^ word) * 0x9e3779b97f4a7c15u;
+        key ^= key >> 32;
+    }
+    for (size_t i = 0; i < count; i++)
+        key = (key ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    return key;
+}
+
+GpuModule *gpu_module(const void *image) {
+    size_t bytes;
+    const char *ending;
+    image = module_image(image, &bytes, &ending);
+    uint64_t key = key_of(image, bytes);
+    pthread_mutex_lock(&making);
+    GpuModule *module = modules;
+    while (module && module->key != key)
+        module = module->next;
+    if (!module && (module = calloc(1, sizeof *module))) {
+        module->key = key;
+        make_module(module, image, bytes, ending);
+        module->next = modules;
+        modules = module;
+    }
+    pthread_mutex_unlock(&making);
+    return module;
+}
+
+GpuModule *gpu_refused(const GpuModule *module, Result result) {
+    GpuModule *plain = calloc(1, sizeof *plain);
+    if (!plain)
+        return NULL;
+    because(plain, "the driver did not load it with what records it (error %d)", result);
+    pthread_mutex_lock(&making);
+    plain->key = module->key; /* the next one that loads it gets this */
+    plain->next = modules;
+    modules = plain;
+    pthread_mutex_unlock(&making);
+    return plain;
+}
+
+void gpu_each_kernel(void (*work)(GpuKernel *kernel)) {
+    for (GpuModule *module = modules; module; module = module->next)
+        for (GpuKernel *kernel = module->kernels; kernel; kernel = kernel->next)
+            work(kernel);
+}

@@ -1,0 +1,173 @@
+/* Which image a handle of the driver belongs to: modules and libraries, and the functions and kernels in them. */
+#include "exec/gpu.h"
+
+#include <stdlib.h>
+
+typedef struct Known {
+    Handle handle; /* NULL: free */
+    Handle owner;  /* what was loaded: they are unloaded together */
+    GpuModule *module;
+    GpuKernel *kernel; /* of a function that was launched */
+} Known;
+
+static Known *table;
+static size_t capacity, used; /* `used` counts those that were taken away, too */
+
+static char gone; /* stands where one was taken away */
+
+/* ---- The table ----------------------------------------------------------------------------------- */
+
+static size_t place_of(Handle handle) {
+    return (size_t)(((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 20) & (capacity - 1);
+}
+
+static Known *find(Handle handle) {
+    for (size_t i = capacity ? place_of(handle) : 0; capacity && table[i].handle; i = (i + 1) & (capacity - 1))
+        if (table[i].handle == handle)
+            return &table[i];
+    return NULL;
+}
+
+static void put(Known item) {
+    size_t i = place_of(item.handle);
+    while (table[i].handle)
+        i = (i + 1) & (capacity - 1);
+    table[i] = item;
+    used++;
+}
+
+static bool grow(void) {
+    Known *before = table;
+    size_t count = capacity;
+    Known *more = calloc(capacity ? capacity * 2 : 256, sizeof *more);
+    if (!more)
+        return false;
+    table = more;
+    capacity = capacity ? capacity * 2 : 256;
+    used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (before[i].handle && before[i].handle != (Handle)&gone)
+            put(before[i]);
+    free(before);
+    return true;
+}
+
+static Known *remember(Handle handle, Handle owner, GpuModule *module) {
+    Known *known = find(handle);
+    if (known) { /* an old one, whose end was not seen */
+        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL};
+        return known;
+    }
+    if (2 * (used + 1) > capacity && !grow())
+        return NULL;
+    put((Known){handle, owner, module, NULL});
+    return find(handle);
+}
+
+void gpu_loaded(Handle handle, GpuModule *module) {
+    pthread_mutex_lock(&gpu_mutex);
+    gpu_begin();
+    remember(handle, handle, module);
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+void gpu_unloaded(Handle handle) {
+    pthread_mutex_lock(&gpu_mutex);
+    for (size_t i = 0; i < capacity; i++)
+        if (table[i].handle && table[i].owner == handle)
+            table[i] = (Known){.handle = (Handle)&gone};
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+void gpu_same(Handle of, Handle from) {
+    pthread_mutex_lock(&gpu_mutex);
+    const Known *known = find(from);
+    if (known)
+        remember(of, known->owner, known->module);
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------- */
+
+/* What a function that was found in some other way is of. */
+static const Known *ask(Handle function) {
+    static const char *const questions[] = {"cuFuncGetModule", "cuKernelGetLibrary"};
+    for (size_t i = 0; i < 2; i++) {
+        void *symbol = driver_symbol(questions[i]);
+        Result (*owner)(Handle *, Handle) = *(Result(**)(Handle *, Handle)) & symbol;
+        Handle found = NULL;
+        const Known *known = owner && owner(&found, function) == 0 && found ? find(found) : NULL;
+        if (known)
+            return known;
+    }
+    return NULL;
+}
+
+static GpuKernel *kernel_named(GpuModule *module, const char *name) {
+    for (GpuKernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        if (strcmp(kernel->name, name) == 0)
+            return kernel;
+    GpuKernel *kernel = calloc(1, sizeof *kernel);
+    char *copy = kernel ? strdup(name) : NULL;
+    if (!copy) {
+        free(kernel);
+        return NULL;
+    }
+    *kernel = (GpuKernel){.next = module->kernels, .module = module, .name = copy, .wanted = gpu_wants(name)};
+    return module->kernels = kernel;
+}
+
+GpuKernel *gpu_kernel(Handle function) {
+    Known *known = find(function);
+    if (known && known->kernel)
+        return known->kernel;
+    const Known *from = known ? known : ask(function);
+    const char *name = from ? function_name(function) : NULL;
+    if (!name)
+        return NULL;
+    known = remember(function, from->owner, from->module);
+    return known ? known->kernel = kernel_named(known->module, name) : NULL;
+}
+
+/* The cluster that a kernel was compiled for; 0: none. A function and a kernel have each their own question. */
+static uint32_t cluster_of(Handle function, int axis) {
+    void *of_function = driver_symbol("cuFuncGetAttribute"), *of_kernel = driver_symbol("cuKernelGetAttribute");
+    Result (*ask_function)(int *, int, Handle) = *(Result(**)(int *, int, Handle)) & of_function;
+    Result (*ask_kernel)(int *, int, Handle, int) = *(Result(**)(int *, int, Handle, int)) & of_kernel;
+    int value = 0, device = 0;
+    if (ask_function && ask_function(&value, FUNCTION_CLUSTER + axis, function) == 0)
+        return (uint32_t)value;
+    if (ask_kernel && gpu_driver(NULL)->context_device(&device) == 0 &&
+        ask_kernel(&value, FUNCTION_CLUSTER + axis, function, device) == 0)
+        return (uint32_t)value;
+    return 0;
+}
+
+bool gpu_measure(GpuKernel *kernel, Handle function) {
+    size_t count = 0, offset, bytes;
+    if (kernel->measured)
+        return kernel->parameters != NULL;
+    kernel->measured = true;
+    while (function_parameter(function, count, &offset, &bytes))
+        count++;
+    GpuParameter *parameters = count ? calloc(count, sizeof *parameters) : NULL;
+    for (size_t i = 0; parameters && i < count; i++)
+        function_parameter(function, i, &parameters[i].offset, &parameters[i].bytes);
+    if (!parameters)
+        return false;
+    for (int axis = 0; axis < 3; axis++)
+        kernel->cluster[axis] = cluster_of(function, axis);
+    kernel->parameters = parameters;
+    kernel->parameter_count = count - 1;
+    kernel->ours = parameters[count - 1].offset;
+    kernel->parameter_bytes = count > 1 ? parameters[count - 2].offset + parameters[count - 2].bytes : 0;
+    return true;
+}
+
+bool gpu_is_ours(Handle function, size_t index) {
+    pthread_mutex_lock(&gpu_mutex);
+    GpuKernel *kernel = gpu_kernel(function);
+    bool ours = kernel && kernel->module->ptx && gpu_measure(kernel, function) && index == kernel->parameter_count;
+    pthread_mutex_unlock(&gpu_mutex);
+    return ours;
+}

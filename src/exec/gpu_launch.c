@@ -1,0 +1,210 @@
+/* Launches of instrumented kernels: whether one is recorded, and the parameter that it gets for it. */
+#include "exec/gpu.h"
+
+#include "exec/hooks.h"
+
+#include <stdlib.h>
+
+enum { PARAMETER_BYTES = 1 << 15, OUT_OF_MEMORY = 2, MOST_DIFFERENT = 100 };
+
+pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t launches;
+
+uint64_t gpu_launches(void) {
+    return launches;
+}
+
+/* ---- Parameters ---------------------------------------------------------------------------------- */
+
+/* Parameters as one block, and its size; NULL: they are given one by one. */
+static const char *packed(const SeenLaunch *launch, size_t *bytes) {
+    const char *block = NULL;
+    *bytes = 0;
+    for (void **extra = launch->parameters ? NULL : launch->extra; extra && *extra != (void *)(uintptr_t)EXTRA_END;
+         extra += 2) {
+        if (*extra == (void *)(uintptr_t)EXTRA_POINTER)
+            block = extra[1];
+        else if (*extra == (void *)(uintptr_t)EXTRA_SIZE)
+            *bytes = *(size_t *)extra[1];
+    }
+    return block;
+}
+
+/* The bytes of the parameters as the kernel sees them. */
+static bool take_values(const GpuKernel *kernel, const SeenLaunch *launch, uint8_t *values) {
+    size_t size;
+    const char *block = packed(launch, &size);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const GpuParameter *parameter = &kernel->parameters[i];
+        const char *from = block ? block + parameter->offset : launch->parameters ? launch->parameters[i] : NULL;
+        if (!from || parameter->offset + parameter->bytes > PARAMETER_BYTES ||
+            (block && parameter->offset + parameter->bytes > size))
+            return false;
+        memcpy(values + parameter->offset, from, parameter->bytes);
+    }
+    return true;
+}
+
+static Result go_packed(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours, const char *block,
+                        size_t bytes) {
+    char values[PARAMETER_BYTES + sizeof ours] = {0};
+    size_t size = kernel->ours + sizeof ours;
+    void *extra[] = {(void *)(uintptr_t)EXTRA_POINTER, values, (void *)(uintptr_t)EXTRA_SIZE, &size,
+                     (void *)(uintptr_t)EXTRA_END};
+    if (size > sizeof values)
+        return INVALID_VALUE;
+    memcpy(values, block, bytes < kernel->ours ? bytes : kernel->ours);
+    memcpy(values + kernel->ours, &ours, sizeof ours);
+    return launch->go(launch, NULL, extra);
+}
+
+/* As the program has it, with ours behind the last. */
+static Result go_with(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours) {
+    size_t bytes;
+    const char *block = packed(launch, &bytes);
+    if (block)
+        return go_packed(launch, kernel, ours, block, bytes);
+    if (!launch->parameters && kernel->parameter_count)
+        return launch->go(launch, NULL, launch->extra); /* the driver says what is wrong */
+    void *parameters[kernel->parameter_count + 1];
+    for (size_t i = 0; i < kernel->parameter_count; i++)
+        parameters[i] = launch->parameters[i];
+    parameters[kernel->parameter_count] = &ours;
+    return launch->go(launch, parameters, NULL);
+}
+
+/* ---- Which are recorded -------------------------------------------------------------------------- */
+
+static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        key = (key ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return key;
+}
+
+/* Of what tells launches apart: the shape and the numbers, not the addresses. */
+static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values) {
+    uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
+    key = add_key(key, launch->block, sizeof launch->block);
+    key = add_key(key, launch->cluster, sizeof launch->cluster);
+    key = add_key(key, &launch->shared, sizeof launch->shared);
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const GpuParameter *parameter = &kernel->parameters[i];
+        for (size_t at = 0; at < parameter->bytes; at += 8) {
+            size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
+            memcpy(&word, values + parameter->offset + at, rest);
+            if (rest < 8 || !memory_find(word))
+                key = add_key(key, values + parameter->offset + at, rest);
+        }
+    }
+    return key;
+}
+
+/* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. */
+static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
+    for (size_t i = 0; i < kernel->seen_count; i++)
+        if (kernel->seen[i].key == key)
+            return kernel->seen[i].times++ >= gpu_options()->launches;
+    *different = kernel->seen_count == MOST_DIFFERENT;
+    GpuSeen *more = *different ? NULL : realloc(kernel->seen, (kernel->seen_count + 1) * sizeof *more);
+    if (!more)
+        return *different;
+    kernel->seen = more;
+    kernel->seen[kernel->seen_count++] = (GpuSeen){key, 1};
+    return gpu_options()->launches == 0;
+}
+
+static bool is_capturing(const GpuDriver *driver, Handle stream) {
+    int status = 0;
+    return driver->stream_capturing(stream, &status) != 0 || status;
+}
+
+/* A flight, if it is to be recorded and can be; NULL: it is not, which is counted or said. */
+static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream) {
+    uint8_t values[PARAMETER_BYTES];
+    bool different = false;
+    const char *why = NULL;
+    if (!kernel->wanted)
+        return NULL;
+    if (launch->later || is_capturing(gpu_driver(NULL), stream)) {
+        gpu_unseen(kernel->name, "it is a node of a graph, which is not recorded");
+        return NULL;
+    }
+    if (!take_values(kernel, launch, values))
+        return NULL;
+    pthread_mutex_lock(&hook_mutex);
+    uint64_t key = launch_key(kernel, launch, values);
+    pthread_mutex_unlock(&hook_mutex);
+    if (is_repeated(kernel, key, &different)) {
+        if (different)
+            gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
+        else
+            kernel->repeated++;
+        return NULL;
+    }
+    GpuFlight *flight = flight_take(context, kernel, launch, &why);
+    if (flight && kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes)))
+        memcpy(flight->parameters, values, kernel->parameter_bytes);
+    if (!flight)
+        gpu_unseen(kernel->name, "%s", why);
+    return flight;
+}
+
+/* ---- Making one ---------------------------------------------------------------------------------- */
+
+/* The kernel, if it is one that was instrumented; NULL: it is launched as it is, which is said. */
+static GpuKernel *instrumented(const SeenLaunch *launch) {
+    GpuKernel *kernel = gpu_kernel(launch->function);
+    if (!kernel) {
+        const char *name = function_name(launch->function);
+        gpu_unseen(name ? name : "?", "nobody saw its module being loaded");
+        return NULL;
+    }
+    kernel->launches++;
+    if (kernel->module->ptx)
+        return kernel;
+    if (kernel->wanted && !kernel->module->excluded)
+        gpu_unseen(kernel->name, "%s", kernel->module->why ? kernel->module->why : "there was no memory for its text");
+    return NULL;
+}
+
+static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
+    Result result = OUT_OF_MEMORY;
+    bool begun = flight_begins(flight, stream);
+    if (begun)
+        result = go_with(launch, flight->kernel, flight->block);
+    bool made = begun && !result && flight_made(flight, stream);
+    pthread_mutex_lock(&gpu_mutex);
+    if (made) {
+        flight->kernel->recorded++;
+        drain_add(flight);
+    } else {
+        flight_land(flight); /* (nothing was written to its memory but the block, which the next one writes anew) */
+        flight_free(flight);
+    }
+    pthread_mutex_unlock(&gpu_mutex);
+    return result;
+}
+
+static Result make(const SeenLaunch *launch) {
+    Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    pthread_mutex_lock(&gpu_mutex);
+    launches++;
+    GpuKernel *kernel = instrumented(launch);
+    GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
+    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
+    DevicePointer off = context ? context->off : 0;
+    pthread_mutex_unlock(&gpu_mutex);
+    if (!kernel)
+        return launch->go(launch, launch->parameters, launch->extra);
+    if (!off)
+        return OUT_OF_MEMORY; /* it cannot run without a block */
+    return flight ? make_flight(launch, flight, stream) : go_with(launch, kernel, off);
+}
+
+Result gpu_launch(const SeenLaunch *launch) {
+    int mode = gpu_driver(NULL) ? gpu_relax() : 0;
+    Result result = make(launch);
+    if (gpu_driver(NULL))
+        gpu_relaxed(mode);
+    return result;
+}

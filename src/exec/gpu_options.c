@@ -1,0 +1,76 @@
+/* What `weir exec` wants recorded, as the environment says it. */
+#include "exec/gpu.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum { EQUAL_LAUNCHES = 3 };
+
+static GpuOptions options;
+
+static void read_options(void) {
+    const char *folder = getenv("WEIR_RECORD");
+    options.folder = folder && *folder ? strdup(folder) : NULL;
+    options.texts = getenv("WEIR_RECORD_PTX");
+    options.texts = options.texts ? options.texts : "";
+    options.launches = folder_number("WEIR_RECORD_LAUNCHES", EQUAL_LAUNCHES);
+    options.sample = folder_number("WEIR_RECORD_SAMPLE", 0);
+    options.memory = folder_number("WEIR_RECORD_MEMORY", 0);
+    options.hang_after = folder_number("WEIR_RECORD_HANG", 0);
+    options.only = getenv("WEIR_RECORD_ONLY");
+    options.exclude = getenv("WEIR_RECORD_EXCLUDE");
+    options.instrument = (InstrumentOptions){.mode = INSTRUMENT_RECORD,
+                                             .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES",
+                                                                               INSTRUMENT_EVERYWHERE),
+                                             .keep_registers = true};
+}
+
+const GpuOptions *gpu_options(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_options);
+    return &options;
+}
+
+bool gpu_on(void) {
+    return gpu_options()->folder != NULL;
+}
+
+/* ---- Names --------------------------------------------------------------------------------------- */
+
+/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
+static Str plain_name(const char *name) {
+    if (strncmp(name, "_Z", 2) != 0)
+        return str_of(name);
+    Str last = str_of(name);
+    const char *at = name + 2;
+    while (*at && isupper((unsigned char)*at)) /* N, and qualifiers; L of what is internal */
+        at++;
+    while (isdigit((unsigned char)*at)) {
+        char *end;
+        unsigned long size = strtoul(at, &end, 10);
+        if (size > strlen(end))
+            break;
+        last = (Str){end, size};
+        at = end + size;
+    }
+    return last;
+}
+
+static bool is_one_of(const char *kernel, const char *patterns) {
+    Str plain = plain_name(kernel);
+    bool found = false;
+    char *list = strdup(patterns), *copy = strndup(plain.data, plain.size), *rest = list;
+    for (char *word; list && copy && !found && (word = strsep(&rest, ","));)
+        found = *word && (fnmatch(word, kernel, 0) == 0 || fnmatch(word, copy, 0) == 0);
+    free(list);
+    free(copy);
+    return found;
+}
+
+bool gpu_wants(const char *kernel) {
+    const GpuOptions *wanted = gpu_options();
+    if (wanted->only && *wanted->only && !is_one_of(kernel, wanted->only))
+        return false;
+    return !wanted->exclude || !*wanted->exclude || !is_one_of(kernel, wanted->exclude);
+}

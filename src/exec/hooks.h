@@ -1,0 +1,89 @@
+/* Which entry points of the driver are stood in front of, and how their own are called. */
+#ifndef EXEC_HOOKS_H
+#define EXEC_HOOKS_H
+
+#include "exec/driver.h"
+
+#include <pthread.h>
+
+/* Name as cuGetProcAddress is asked for it, name as the linker has it, and which of the stream variants it is. */
+#define HOOKS(X)                                                             \
+    X(cuGetProcAddress, cuGetProcAddress_v2, ANY)                            \
+    X(cuModuleLoad, cuModuleLoad, ANY)                                       \
+    X(cuModuleLoadData, cuModuleLoadData, ANY)                               \
+    X(cuModuleLoadDataEx, cuModuleLoadDataEx, ANY)                           \
+    X(cuModuleLoadFatBinary, cuModuleLoadFatBinary, ANY)                     \
+    X(cuModuleUnload, cuModuleUnload, ANY)                                   \
+    X(cuModuleGetFunction, cuModuleGetFunction, ANY)                         \
+    X(cuLibraryLoadData, cuLibraryLoadData, ANY)                             \
+    X(cuLibraryLoadFromFile, cuLibraryLoadFromFile, ANY)                     \
+    X(cuLibraryUnload, cuLibraryUnload, ANY)                                 \
+    X(cuLibraryGetKernel, cuLibraryGetKernel, ANY)                           \
+    X(cuLibraryGetModule, cuLibraryGetModule, ANY)                           \
+    X(cuKernelGetFunction, cuKernelGetFunction, ANY)                         \
+    X(cuFuncGetParamInfo, cuFuncGetParamInfo, ANY)                           \
+    X(cuKernelGetParamInfo, cuKernelGetParamInfo, ANY)                       \
+    X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                    \
+    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)              \
+    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)          \
+    X(cuMemAlloc, cuMemAlloc_v2, ANY)                                        \
+    X(cuMemAllocPitch, cuMemAllocPitch_v2, ANY)                              \
+    X(cuMemAllocManaged, cuMemAllocManaged, ANY)                             \
+    X(cuMemAllocAsync, cuMemAllocAsync, LEGACY)                              \
+    X(cuMemAllocAsync, cuMemAllocAsync_ptsz, PER_THREAD)                     \
+    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, LEGACY)              \
+    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, PER_THREAD)     \
+    X(cuMemAllocHost, cuMemAllocHost_v2, ANY)                                \
+    X(cuMemHostAlloc, cuMemHostAlloc, ANY)                                   \
+    X(cuMemHostRegister, cuMemHostRegister_v2, ANY)                          \
+    X(cuMemHostUnregister, cuMemHostUnregister, ANY)                         \
+    X(cuMemFree, cuMemFree_v2, ANY)                                          \
+    X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                \
+    X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                       \
+    X(cuMemFreeHost, cuMemFreeHost, ANY)                                     \
+    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, ANY)                   \
+    X(cuLaunchKernel, cuLaunchKernel, LEGACY)                                \
+    X(cuLaunchKernel, cuLaunchKernel_ptsz, PER_THREAD)                       \
+    X(cuLaunchKernelEx, cuLaunchKernelEx, LEGACY)                            \
+    X(cuLaunchKernelEx, cuLaunchKernelEx_ptsz, PER_THREAD)                   \
+    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, LEGACY)          \
+    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz, PER_THREAD) \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode, ANY)                       \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, ANY)                    \
+    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams, ANY)           \
+    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, ANY)        \
+    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, ANY)   \
+    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, ANY) \
+    X(cuGraphAddNode, cuGraphAddNode, ANY)                                   \
+    X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                \
+    X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                       \
+    X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)
+
+enum {
+#define NUMBER(name, exported, streams) HOOK_##exported,
+    HOOKS(NUMBER)
+#undef NUMBER
+        HOOK_COUNT
+};
+
+typedef void Function(void);
+
+enum { NOT_FOUND = 500 }; /* CUDA_ERROR_NOT_FOUND: a driver without that entry point */
+#define EXPORTED __attribute__((visibility("default")))
+
+/* The driver's own; NULL: it has none. */
+Function *hook_next(unsigned number);
+
+/* Calls the driver's entry point of the same name. */
+#define NEXT(exported, types, ...) \
+    (hook_next(HOOK_##exported) ? ((Result(*) types)hook_next(HOOK_##exported))(__VA_ARGS__) : NOT_FOUND)
+
+extern pthread_mutex_t hook_mutex;
+#define GUARDED(statement)                 \
+    do {                                   \
+        pthread_mutex_lock(&hook_mutex);   \
+        statement;                         \
+        pthread_mutex_unlock(&hook_mutex); \
+    } while (0)
+
+#endif

@@ -1,0 +1,119 @@
+/* Entry points of the driver that allocate and free memory, and that encode tensor maps: what there is is remembered.
+ */
+#include "exec/capture.h"
+#include "exec/hooks.h"
+
+#include <string.h>
+
+EXPORTED Result cuMemAlloc_v2(DevicePointer *to, size_t bytes) {
+    Result result = NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes);
+    if (!result)
+        GUARDED(memory_add(*to, bytes, false));
+    return result;
+}
+
+EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t width, size_t height, unsigned element) {
+    Result result = NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
+                         height, element);
+    if (!result)
+        GUARDED(memory_add(*to, *pitch * height, false));
+    return result;
+}
+
+EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemAllocManaged, (DevicePointer *, size_t, unsigned), to, bytes, flags);
+    if (!result)
+        GUARDED(memory_add(*to, bytes, false));
+    return result;
+}
+
+#define ALLOCATE_ASYNC(name)                                                              \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {                \
+        Result result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
+        if (!result)                                                                      \
+            GUARDED(memory_add(*to, bytes, false));                                       \
+        return result;                                                                    \
+    }
+ALLOCATE_ASYNC(cuMemAllocAsync)
+ALLOCATE_ASYNC(cuMemAllocAsync_ptsz)
+
+#define ALLOCATE_FROM(name)                                                                             \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {                 \
+        Result result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
+        if (!result)                                                                                    \
+            GUARDED(memory_add(*to, bytes, false));                                                     \
+        return result;                                                                                  \
+    }
+ALLOCATE_FROM(cuMemAllocFromPoolAsync)
+ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz)
+
+EXPORTED Result cuMemAllocHost_v2(void **to, size_t bytes) {
+    Result result = NEXT(cuMemAllocHost_v2, (void **, size_t), to, bytes);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)*to, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemHostAlloc, (void **, size_t, unsigned), to, bytes, flags);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)*to, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+    Result result = NEXT(cuMemHostRegister_v2, (void *, size_t, unsigned), memory, bytes, flags);
+    if (!result)
+        GUARDED(memory_add((uintptr_t)memory, bytes, true));
+    return result;
+}
+
+EXPORTED Result cuMemHostUnregister(void *memory) {
+    GUARDED(memory_remove((uintptr_t)memory));
+    return NEXT(cuMemHostUnregister, (void *), memory);
+}
+
+EXPORTED Result cuMemFree_v2(DevicePointer memory) {
+    GUARDED(memory_remove(memory));
+    return NEXT(cuMemFree_v2, (DevicePointer), memory);
+}
+
+EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {
+    GUARDED(memory_remove(memory));
+    return NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
+}
+
+EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
+    GUARDED(memory_remove(memory));
+    return NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
+}
+
+EXPORTED Result cuMemFreeHost(void *memory) {
+    GUARDED(memory_remove((uintptr_t)memory));
+    return NEXT(cuMemFreeHost, (void *), memory);
+}
+
+EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                       const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                       int interleave, int swizzle, int promotion, int fill) {
+    Result result = NEXT(cuTensorMapEncodeTiled,
+                         (void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,
+                          const uint32_t *, int, int, int, int),
+                         to, type, rank, address, sizes, strides, box, steps, interleave, swizzle, promotion, fill);
+    if (result || !rank || rank > TENSOR_MAP_DIMS)
+        return result;
+    TensorMap map = {.type = type,
+                     .rank = rank,
+                     .address = (uintptr_t)address,
+                     .interleave = interleave,
+                     .swizzle = swizzle,
+                     .promotion = promotion,
+                     .fill = fill};
+    memcpy(map.bytes, to, TENSOR_MAP_BYTES);
+    memcpy(map.sizes, sizes, rank * sizeof *sizes);
+    memcpy(map.strides + 1, strides, (rank - 1) * sizeof *strides);
+    memcpy(map.box, box, rank * sizeof *box);
+    memcpy(map.steps, steps, rank * sizeof *steps);
+    GUARDED(map_add(&map));
+    return result;
+}

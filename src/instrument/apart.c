@@ -1,0 +1,84 @@
+/* Records of sites that a part of a warp's lanes may come to: the lowest of those that do writes them, to a chunk of
+ * its own. */
+#include "instrument/internal.h"
+
+/* The values of all lanes that are there, behind a head. */
+static void write_list(Code *code, const Step *step, const SitePart *part) {
+    unsigned bytes = part->bits / 8;
+    code_say(code, "brev.b32 ~t1, ~mask");
+    code_say(code, "clz.b32 ~t1, ~t1");
+    code_say(code, "mov.b64 {~t2, ~t3}, ~ptr");
+    code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, ~t1, 31, ~mask");
+    code_say(code, "shfl.sync.idx.b32 ~t3, ~t3, ~t1, 31, ~mask");
+    code_say(code, "mov.b64 ~d1, {~t2, ~t3}");
+    code_say(code, "mov.u32 ~t1, %%lanemask_lt");
+    code_say(code, "and.b32 ~t1, ~t1, ~mask");
+    code_say(code, "popc.b32 ~t1, ~t1");
+    code_say(code, "mad.wide.u32 ~d1, ~t1, %u, ~d1", bytes);
+    code_say(code, "st.global.b%u [~d1+%u], %s", part->bits, RECORD_UNIT, bytes == 8 ? "~value" : "~lo");
+    write_unit(code, "~first", 0, record_word(0, RECORD_LIST, step->site->number), "~mask", "~zero", "~zero");
+    code_say(code, "popc.b32 ~t1, ~mask");
+    code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, 2 * RECORD_UNIT - 1);
+    code_say(code, "and.b32 ~t1, ~t1, -%u", RECORD_UNIT);
+    code_say(code, "cvt.u64.u32 ~d1, ~t1");
+    code_say(code, "@~first add.s64 ~ptr, ~ptr, ~d1");
+}
+
+static void write_one(Code *code, uint32_t word, const char *lo, const char *hi) {
+    write_unit(code, "~first", 0, word, "~mask", lo, hi);
+    code_say(code, "@~first add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
+}
+
+static void write_part(Code *code, const Step *step, const SitePart *part) {
+    uint32_t list = new_label(code), done = new_label(code);
+    bool wide = part->bits == 64, uniform = part->shape == PART_UNIFORM;
+    bool proven = part->proven && part->shape != PART_TABLE;
+    write_value(code, part);
+    if (!uniform || !proven)
+        write_base(code, part);
+    if (!proven) {
+        code_say(code, "match.all.sync.b%u ~t1|~p1, %s, ~mask", part->bits, wide ? "~d0" : "~t0");
+        code_say(code, "@!~p1 bra ~L%u", list);
+    }
+    if (wide && (!uniform || !proven))
+        code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
+    write_one(code, part_word(step->site, part), wide || (uniform && proven) ? "~lo" : "~t0", "~hi");
+    if (proven)
+        return;
+    code_say(code, "bra ~L%u", done);
+    code_label(code, list);
+    write_list(code, step, part);
+    code_label(code, done);
+}
+
+void write_apart(Code *code, const Step *step) {
+    const Site *site = step->site;
+    const char *predicate = step_predicate(code, step);
+    uint32_t over = new_label(code);
+    if (*predicate)
+        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
+                 *predicate == '!' ? predicate + 1 : predicate, over);
+    code_say(code, "activemask.b32 ~mask");
+    code_say(code, "mov.u32 ~t0, %%lanemask_lt");
+    code_say(code, "and.b32 ~t0, ~t0, ~mask");
+    code_say(code, "setp.eq.u32 ~first, ~t0, 0");
+    write_count(code, "~mask");
+    code_say(code, "cvt.u32.u64 ~t0, ~ptr");
+    code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
+    code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~first",
+             code->chunk - RECORD_UNIT * (1 + step_most_units(step) + code->plan->most));
+    Cold cold = cold_begin(code, "~p2", false);
+    write_refill(code, 0);
+    cold_end(code, cold);
+    write_one(code, record_word(0, RECORD_STAMP, 0), "~count", "~zero");
+    code_say(code, "add.u32 ~count, ~count, 1");
+    if (site->map) {
+        write_map(code, step, "~first", "~mask", 0);
+        code_say(code, "@~first add.s64 ~ptr, ~ptr, %u", RECORD_UNIT + 128);
+    }
+    if (!site->part_count)
+        write_one(code, record_word(0, site->ends ? RECORD_EXIT : RECORD_PLAIN, site->number), "~zero", "~zero");
+    for (uint32_t i = 0; i < site->part_count; i++)
+        write_part(code, step, &site->parts[i]);
+    code_label(code, over);
+}

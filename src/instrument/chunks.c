@@ -1,0 +1,160 @@
+/* Where records go: the chunk that a warp starts with, and those that it gets when one is full. */
+#include "instrument/internal.h"
+
+#include <stddef.h>
+
+#define OF(field) (unsigned)offsetof(RecordLaunch, field)
+
+static uint32_t head_word(RecordKind kind, uint32_t site) {
+    return record_word(0, kind, site);
+}
+
+void write_warp(Code *code) {
+    const PtxBlockShape *shape = &code->look->values.shape;
+    code_say(code, "mov.u32 ~r0, %%ctaid.z");
+    code_say(code, "mov.u32 ~r1, %%nctaid.y");
+    code_say(code, "mov.u32 ~r2, %%ctaid.y");
+    code_say(code, "mad.lo.u32 ~r2, ~r0, ~r1, ~r2");
+    code_say(code, "mov.u32 ~r1, %%nctaid.x");
+    code_say(code, "mov.u32 ~r0, %%ctaid.x");
+    code_say(code, "mad.lo.u32 ~r2, ~r2, ~r1, ~r0");
+    if (code->look->shaped && shape->y * shape->z == 1) {
+        code_say(code, "mov.u32 ~r0, %%tid.x");
+        code_say(code, "shr.u32 ~r0, ~r0, 5");
+        code_say(code, "mad.lo.u32 ~r3, ~r2, %u, ~r0", (shape->x + RECORD_LANES - 1) / RECORD_LANES);
+        return;
+    }
+    code_say(code, "mov.u32 ~r0, %%ntid.y");
+    code_say(code, "mov.u32 ~r1, %%tid.z");
+    code_say(code, "mov.u32 ~r3, %%tid.y");
+    code_say(code, "mad.lo.u32 ~r3, ~r1, ~r0, ~r3");
+    code_say(code, "mov.u32 ~r1, %%ntid.x");
+    code_say(code, "mul.lo.u32 ~r0, ~r0, ~r1");
+    code_say(code, "mov.u32 ~r4, %%tid.x");
+    code_say(code, "mad.lo.u32 ~r3, ~r3, ~r1, ~r4");
+    code_say(code, "shr.u32 ~r3, ~r3, 5");
+    code_say(code, "mov.u32 ~r1, %%ntid.z");
+    code_say(code, "mad.lo.u32 ~r0, ~r0, ~r1, %u", RECORD_LANES - 1);
+    code_say(code, "shr.u32 ~r0, ~r0, 5");
+    code_say(code, "mad.lo.u32 ~r3, ~r2, ~r0, ~r3");
+}
+
+void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
+                const char *hi) {
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", word);
+    code_say(code, "@%s st.global.v4.b32 [~ptr+%u], {~word, %s, %s, %s}", leader, offset * RECORD_UNIT, mask, lo, hi);
+}
+
+/* ---- The start --------------------------------------------------------------------------------------------- */
+
+/* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid. */
+static void write_windows(Code *code) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
+    code_say(code, "setp.eq.and.u32 ~q1, ~r3, 0, ~lead");
+    code_say(code, "mov.b64 ~e1, 0");
+    code_say(code, "cvta.shared.u64 ~e2, ~e1");
+    code_say(code, "cvta.local.u64 ~e3, ~e1");
+    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
+    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    if (!code->plan->parameters || !function->parameter_count)
+        return;
+    Str name = ptx_name(code->look->module, code->look->module->variables[function->parameters].name);
+    code_say(code, "mov.b64 ~e1, %.*s", (int)name.size, name.data);
+    code_say(code, "cvta.param.u64 ~e1, ~e1");
+    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
+}
+
+/* CTAs that are not recorded write where nobody looks. */
+static void write_sample(Code *code) {
+    code_say(code, "ld.global.v2.b32 {~r1, ~r4}, [~e0+%u]", OF(sample_mask));
+    code_say(code, "and.b32 ~r1, ~r1, ~r2");
+    code_say(code, "setp.ne.u32 ~q0, ~r1, ~r4");
+    code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);
+    code_say(code, "selp.b64 ~ptr, ~e2, ~ptr, ~q0");
+    code_say(code, "mov.u32 ~lane, %%laneid");
+    if (!code->plan->together) {
+        /* Other lanes have no chunk yet: that is one that is full. */
+        code_say(code, "setp.ne.and.u32 ~q1, ~lane, 0, !~q0");
+        code_say(code, "selp.b64 ~ptr, %u, ~ptr, ~q1", code->chunk - RECORD_UNIT);
+        code_say(code, "mov.b32 ~count, 0");
+    }
+    code_say(code, "setp.eq.and.u32 ~lead, ~lane, 0, !~q0");
+}
+
+void write_prologue(Code *code) {
+    const PtxBlockShape *shape = &code->look->values.shape;
+    uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
+    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
+    write_warp(code);
+    code_say(code, "mad.wide.u32 ~ptr, ~r3, %u, ~ptr", code->chunk);
+    code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+    code_say(code, "ld.global.b32 ~tag, [~e0+%u]", OF(tag));
+    write_sample(code);
+    code_say(code, "mov.b32 ~zero, 0");
+    if (code->look->shaped && threads % RECORD_LANES == 0)
+        code_say(code, "mov.b32 ~full, -1");
+    else
+        code_say(code, "activemask.b32 ~full");
+    write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, 1), "~r3", "~zero", "~zero");
+    code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
+    write_windows(code);
+}
+
+/* ---- Further chunks ---------------------------------------------------------------------------------------- */
+
+/* The number of a further chunk in ~r1, and in ~q1 whether there is one. ~e0: the launch, ~e1: the chunks, ~r0: how
+ * many there are, ~q0: one is wanted. */
+static void write_request(Code *code) {
+    bool together = code->plan->together;
+    code_say(code, "mov.b32 ~r1, 0");
+    if (together)
+        code_say(code, "and.pred ~q1, ~q0, ~lead");
+    code_say(code, "@%s atom.global.add.u32 ~r1, [~e0+%u], 1", together ? "~q1" : "~q0", OF(next));
+    if (together)
+        code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
+    code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
+    code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
+    code_say(code, "mov.b32 ~r2, 1");
+    code_say(code, "@~q2 st.global.b32 [~e0+%u], ~r2", OF(dropped));
+}
+
+void write_refill(Code *code, uint32_t offset) {
+    bool together = code->plan->together;
+    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
+    code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+    code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);
+    code_say(code, "add.s64 ~e3, ~ptr, %u", offset * RECORD_UNIT);
+    code_say(code, "and.b64 ~e4, ~e3, -%u", code->chunk);
+    code_say(code, "setp.ne.s64 ~q0, ~e4, ~e2");
+    write_request(code);
+    code_say(code, "mad.wide.u32 ~e4, ~r1, %u, ~e1", code->chunk);
+    code_say(code, "selp.b64 ~e2, ~e4, ~e2, ~q1");
+    /* The old one says where it goes on, if there is an old one. */
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
+    code_say(code, "setp.ge.u64 ~q2, ~e3, %u", code->chunk);
+    code_say(code, "and.pred ~q1, ~q1, %s", together ? "~lead" : "~q2");
+    code_say(code, "@~q1 st.global.v4.b32 [~e3], {~word, ~zero, ~r1, ~zero}");
+    write_warp(code);
+    code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0), head_word(RECORD_CHUNK, 1));
+    code_say(code, "or.b32 ~word, ~tag, ~r0");
+    code_say(code, "mov.u32 ~r0, %%laneid");
+    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "",
+             together ? "~zero" : "~count");
+    code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
+}
+
+void write_room(Code *code, uint32_t units) {
+    bool together = code->plan->together;
+    code_say(code, "cvt.u32.u64 ~t0, ~ptr");
+    code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
+    uint32_t limit = code->chunk - RECORD_UNIT * (1 + units);
+    if (together)
+        code_say(code, "setp.gt.u32 ~p2, ~t0, %u", limit);
+    else
+        code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~lead", limit);
+    Cold cold = cold_begin(code, "~p2", together);
+    write_refill(code, 0);
+    cold_end(code, cold);
+}

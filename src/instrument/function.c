@@ -1,0 +1,129 @@
+/* All that is written into one function: the start, the records of each block, and what seldom happens at the end. */
+#include "instrument/internal.h"
+
+/* The first statement of a body that is not a declaration: the start goes before it, and nobody jumps there. */
+static uint32_t first_statement(const Look *look) {
+    const PtxFunction *function = &look->module->functions[look->function];
+    bool body = false;
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        uint8_t kind = look->module->statements[i].kind;
+        if (body && (kind == PTX_INSTRUCTION || kind == PTX_LABEL || kind == PTX_OPEN || kind == PTX_CLOSE))
+            return i;
+        body |= kind == PTX_OPEN;
+    }
+    return function->end - 1;
+}
+
+/* How many blocks are around each statement of the function, the body not counted. */
+static uint32_t *find_depths(const Look *look, Arena *arena) {
+    const PtxFunction *function = &look->module->functions[look->function];
+    uint32_t *depths = ARENA_ARRAY(arena, uint32_t, function->end - function->begin + 1), depth = 0;
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        uint8_t kind = look->module->statements[i].kind;
+        depth -= kind == PTX_CLOSE && depth;
+        depths[i - function->begin] = depth ? depth - 1 : 0;
+        depth += kind == PTX_OPEN;
+    }
+    return depths;
+}
+
+static void stand_at(Code *code, uint32_t statement) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
+    code->inner = code->depths[statement - function->begin] > 0;
+}
+
+/* Records at fixed places behind the pointer that stand one after the other. */
+typedef struct Stretch {
+    uint32_t units;
+    uint32_t at; /* statement of the last, and whether they stand behind it */
+    bool behind;
+} Stretch;
+
+/* The pointer goes on behind them; and there may have to be room for others. */
+static void end_stretch(Code *code, Stretch *stretch, uint32_t check) {
+    if (stretch->units)
+        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u",
+                 stretch->units * RECORD_UNIT);
+    stretch->units = 0;
+    if (check)
+        write_room(code, check);
+}
+
+/* Whether the run has to end with a step: the next one is elsewhere, or at no fixed place. */
+static bool stretch_ends(const Plan *plan, uint32_t index) {
+    const Step *step = &plan->steps[index], *next = step + 1;
+    return step->check || index + 1 == plan->count || next->block != step->block || next->how != STEP_STATIC;
+}
+
+static void write_step(Code *code, uint32_t index, Stretch *stretch) {
+    Step step = code->plan->steps[index];
+    stand_at(code, step.at);
+    if (step.how == STEP_STATIC) {
+        if (step.in_run)
+            write_run(code, &step, step.run ? stretch->units : 0);
+        else
+            write_static(code, &step, stretch->units);
+        stretch->units += step.units + (step.first && !code->plan->together);
+        if ((!step.in_run || step.last) && stretch_ends(code->plan, index))
+            end_stretch(code, stretch, step.check);
+        code_put(code, step.at, step.behind);
+        return;
+    }
+    if (step.how == STEP_APART) {
+        write_apart(code, &step);
+        if (step.check)
+            write_room(code, step.check);
+        code_put(code, step.at, step.behind);
+        return;
+    }
+    step.labels = *code->labels;
+    *code->labels += 3;
+    write_each_before(code, &step);
+    code_put(code, step.at, false);
+    write_each_behind(code, &step);
+    if (step.check)
+        write_room(code, step.check);
+    code_put(code, step.at, true);
+}
+
+static void write_blocks(Code *code) {
+    const Plan *plan = code->plan;
+    const PtxFlow *flow = &code->look->flow;
+    uint32_t index = 0;
+    Stretch stretch = {0};
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        if (plan->needs[b] && flow->blocks[b].end > flow->blocks[b].begin) {
+            uint32_t at = flow->instructions[flow->blocks[b].begin];
+            stand_at(code, at);
+            write_room(code, plan->needs[b]);
+            code_put(code, at, false);
+        }
+        for (; index < plan->count && plan->steps[index].block == b; index++)
+            write_step(code, index, &stretch);
+    }
+}
+
+/* What seldom happens stands before the last brace, where nobody falls into it. */
+static void write_end(Code *code) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
+    if (!code->cold.size)
+        return;
+    Text text = {0};
+    text_str(&text, STR("ret;\n\t"));
+    text_add(&text, code->cold.data, code->cold.size);
+    ptx_edit_before(code->edits, function->end - 1, (Str){text.data, text.size});
+    text_free(&text);
+}
+
+void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix) {
+    Code code = {.plan = plan, .look = plan->look, .edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix};
+    code.to = &code.text;
+    code.depths = find_depths(plan->look, &edits->arena);
+    ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
+    write_prologue(&code);
+    code_put(&code, first_statement(plan->look), false);
+    write_blocks(&code);
+    write_end(&code);
+    text_free(&code.text);
+    text_free(&code.cold);
+}

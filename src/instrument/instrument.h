@@ -1,0 +1,77 @@
+/* PTX with code in it that records what it does (record/record.h), or checks it (mode shadow).
+ *
+ * The sites of a module are found from its text and the options alone, in the order of the text: whoever has the PTX
+ * knows what site 17 of a recording is. The result is text that ptxas takes for the same target; what is not a site
+ * stays as it was, byte for byte. A kernel gets one more parameter, the last. */
+#ifndef INSTRUMENT_INSTRUMENT_H
+#define INSTRUMENT_INSTRUMENT_H
+
+#include "base/text.h"
+#include "ptx/ptx.h"
+#include "ptx/value/value.h"
+
+typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
+enum { INSTRUMENT_GLOBAL = 1, INSTRUMENT_SHARED = 2, INSTRUMENT_TENSOR = 4, INSTRUMENT_EVERYWHERE = 7 };
+
+typedef struct InstrumentOptions {
+    InstrumentMode mode;
+    uint32_t spaces;     /* INSTRUMENT_...: memory whose accesses are recorded; synchronization is always */
+    bool keep_registers; /* setmaxnreg stays; else it is taken out, for kernels in which the code does not fit */
+    bool seed_layout;    /* shadow: the cells of the seed, and not the compact ones */
+} InstrumentOptions;
+
+enum { SITE_PARTS = 16 };
+
+/* A value that is recorded: a register of the instruction. */
+typedef struct SitePart {
+    uint32_t operand; /* of the module: the register, where it stands in the statement */
+    uint8_t bits;     /* 32 or 64; narrower ones are extended by zeros */
+    bool generic;     /* an address that may be generic: it is mapped by the windows of the launch */
+    uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
+    bool proven;      /* it is always a RECORD_WARP or RECORD_UNIFORM: lanes cannot differ otherwise */
+    int64_t stride;   /* PART_STRIDE: bytes a lane */
+    /* PART_TABLE: for each thread of the CTA, so many of them; those of a warp are relative to each other */
+    const uint64_t *offsets;
+    uint32_t threads;
+} SitePart;
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE } SiteShape;
+
+typedef struct Site {
+    uint32_t number;    /* in the module */
+    uint32_t function;  /* of the module */
+    uint32_t statement; /* the instruction; of a function that ends without one, the brace */
+    bool ends;          /* a thread ends: its records are RECORD_EXIT */
+    bool each;          /* every lane writes a RECORD_LANE of its own */
+    bool ticketed;      /* ... with a ticket */
+    bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
+    bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
+    uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
+    bool masked;        /* in a run its lanes are told, being others than the head's */
+    uint8_t part_count;
+    SitePart parts[SITE_PARTS];
+} Site;
+
+typedef struct Sites {
+    Site *items;
+    uint32_t count;
+    uint32_t chunk; /* bytes of a chunk, a power of two: of all kernels of the module */
+    Arena arena;
+} Sites;
+
+/* False, with one sentence: there are too many, or a function cannot be analyzed in the memory that there is. */
+bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *options, const char **problem);
+void instrument_sites_free(Sites *sites);
+/* How much more than lane 0's value the value of a thread is, by its number in the CTA: of a RECORD_WARP. */
+uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
+
+/* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
+bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
+/* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
+ * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64 }. */
+#define INSTRUMENT_MARK "weir_instrumented"
+uint64_t instrument_hash(Str ptx);
+/* The options as a number, of RecordingLaunch.options; and back. */
+uint32_t instrument_options_number(const InstrumentOptions *options);
+InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);
+
+#endif

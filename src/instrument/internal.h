@@ -1,0 +1,223 @@
+/* Between the files of this room: a function with all that is known of it, and how its sites are recorded. */
+#ifndef INSTRUMENT_INTERNAL_H
+#define INSTRUMENT_INTERNAL_H
+
+#include "instrument/instrument.h"
+#include "ptx/edit.h"
+#include "ptx/effects.h"
+#include "record/record.h"
+
+/* One function, looked at. */
+typedef struct Look {
+    PtxModule *module;
+    uint32_t function;
+    bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
+    PtxFlow flow;
+    PtxValues values;
+} Look;
+bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem);
+void look_close(Look *look);
+static inline const PtxStatement *look_statement(const Look *look, uint32_t instruction) {
+    return &look->module->statements[look->flow.instructions[instruction]];
+}
+static inline const PtxForm *look_form(const Look *look, uint32_t instruction) {
+    return &look->module->forms[look_statement(look, instruction)->what];
+}
+
+/* ---- Sites ---- */
+
+/* Fills in `site` if an instruction is one; number, function and statement are filled in by the caller. */
+bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena);
+/* Its parts, for a record that is made in that block; false if there are too many. */
+bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
+                  Site *site, Arena *arena);
+/* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
+static inline bool look_together(const Look *look, uint32_t block) {
+    return look->shaped && look->module->functions[look->function].entry && !look->values.divergent[block];
+}
+/* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
+ * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
+uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind);
+
+/* ---- Steps: where and how a site is recorded ---- */
+
+typedef enum StepHow {
+    STEP_STATIC, /* lane 0 leads, and its place is so many units behind the pointer */
+    STEP_EACH,   /* lanes write their own */
+    STEP_APART,  /* whoever is there finds a leader */
+} StepHow;
+
+typedef struct Step {
+    Site *site;
+    uint32_t instruction, block; /* of the flow; block: that in which it is recorded */
+    uint32_t at;                 /* statement */
+    bool behind;                 /* recorded behind that statement */
+    bool settled;                /* a wait that is over for all who come there */
+    uint32_t given;              /* of another wait: the operand that says whether it is over; else PTX_NONE */
+    bool exits;                  /* an exit that is recorded where blocks lead to it */
+    bool branch;                 /* ... before the branch at `at`, for those who take it, or the other way */
+    bool other_way;
+    StepHow how;
+    bool first;   /* STEP_STATIC: in its block, or behind a step that is none */
+    uint32_t run; /* STEP_STATIC: steps of the run that begins here; 0: it is none, or it began before */
+    bool in_run;
+    bool last;       /* of its run */
+    uint32_t units;  /* STEP_STATIC: at least; of a run its first step has them all */
+    uint32_t check;  /* units that have to be there behind it; 0: no check */
+    uint32_t labels; /* STEP_EACH: the first of its three */
+} Step;
+
+typedef struct Plan {
+    const Look *look;
+    Arena *arena;
+    Step *steps;
+    uint32_t count, capacity;
+    bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
+    bool parameters; /* some address is one of a parameter */
+    bool dynamic;    /* some steps take room of their own */
+    bool loops;      /* some are in loops */
+    uint32_t most;   /* units that any check asks for */
+    uint32_t *needs; /* of each block: units that have to be there when it begins; 0: no check */
+    uint32_t chunk;  /* bytes that it would have */
+} Plan;
+/* The steps of a function whose sites are these. */
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+/* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
+void plan_runs(Plan *plan);
+/* Units that a step may take of its own, beside those of the plan. */
+uint32_t step_most_units(const Step *step);
+
+/* ---- Code ---- */
+
+/* The registers of ours in a function, with their types. */
+#define CODE_REGISTERS(REGISTER)                                                                       \
+    REGISTER(ptr, b64)   /* the next place; of lanes without a chunk one that is full, in no memory */ \
+    REGISTER(tag, b32)   /* of the launch */                                                           \
+    REGISTER(lead, pred) /* lane 0, in CTAs that are recorded */                                       \
+    REGISTER(full, b32)  /* the lanes of the warp */                                                   \
+    REGISTER(count, b32) /* where lanes lead apart: of what the lane came to */                        \
+    REGISTER(zero, b32)                                                                                \
+    REGISTER(half, b16)                                                                                \
+    REGISTER(word, b32)                                                                                \
+    REGISTER(mask, b32)                                                                                \
+    REGISTER(lo, b32) /* a value */                                                                    \
+    REGISTER(hi, b32)                                                                                  \
+    REGISTER(value, b64)                                                                               \
+    REGISTER(w0, b32) /* words of a run that are not written yet */                                    \
+    REGISTER(w1, b32)                                                                                  \
+    REGISTER(w2, b32)                                                                                  \
+    REGISTER(w3, b32)                                                                                  \
+    REGISTER(lane, b32)                                                                                \
+    REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
+    REGISTER(t0, b32)                                                                                  \
+    REGISTER(t1, b32)                                                                                  \
+    REGISTER(t2, b32)                                                                                  \
+    REGISTER(t3, b32)                                                                                  \
+    REGISTER(d0, b64)                                                                                  \
+    REGISTER(d1, b64)                                                                                  \
+    REGISTER(d2, b64)                                                                                  \
+    REGISTER(p0, pred)                                                                                 \
+    REGISTER(p1, pred)                                                                                 \
+    REGISTER(p2, pred)                                                                                 \
+    /* of write_refill and write_warp alone */                                                         \
+    REGISTER(r0, b32)                                                                                  \
+    REGISTER(r1, b32)                                                                                  \
+    REGISTER(r2, b32)                                                                                  \
+    REGISTER(r3, b32)                                                                                  \
+    REGISTER(r4, b32)                                                                                  \
+    REGISTER(e0, b64)                                                                                  \
+    REGISTER(e1, b64)                                                                                  \
+    REGISTER(e2, b64)                                                                                  \
+    REGISTER(e3, b64)                                                                                  \
+    REGISTER(e4, b64)                                                                                  \
+    REGISTER(q0, pred)                                                                                 \
+    REGISTER(q1, pred)                                                                                 \
+    REGISTER(q2, pred)                                                                                 \
+    /* of an access with a ticket, across it */                                                        \
+    REGISTER(entry, b64)                                                                               \
+    REGISTER(ticket, b32)                                                                              \
+    REGISTER(failed, pred)
+typedef enum CodeRegister {
+#define REGISTER(name, type) REG_##name,
+    CODE_REGISTERS(REGISTER)
+#undef REGISTER
+        CODE_REGISTER_COUNT
+} CodeRegister;
+
+/* What is written into one function. */
+typedef struct Code {
+    const Plan *plan;
+    const Look *look;
+    PtxEdits *edits;
+    Str names[CODE_REGISTER_COUNT]; /* of those that are used */
+    uint32_t chunk;
+    uint32_t *labels; /* made so far, in the module */
+    Str prefix;       /* of labels */
+    uint32_t *depths; /* of the function's statements: blocks around them, the body not counted */
+    Text text, cold;  /* of the next edit; of the end of the function */
+    Text *to;         /* one of them */
+    /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
+     */
+    uint32_t held, written, place, told;
+    /* The place is in a block of its own: the end of the function does not see its registers and labels. */
+    bool inner;
+} Code;
+
+/* Lines of PTX, the ';' left out. ~ptr is that register of ours, ~L%u a label. */
+void code_say(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint32_t new_label(Code *code);
+void code_label(Code *code, uint32_t label);
+/* What was said goes before or behind a statement. */
+void code_put(Code *code, uint32_t statement, bool behind);
+/* From here on for those of a predicate ("~p1") alone, who seldom are any; `uni`: all lanes of the warp agree. What it
+ * gives is for cold_end. */
+typedef struct Cold {
+    uint32_t label;
+    bool here; /* it stands where it is needed, and is jumped over */
+} Cold;
+Cold cold_begin(Code *code, const char *predicate, bool uni);
+void cold_end(Code *code, Cold cold);
+
+/* An operand as it is written. */
+const char *operand_text(Code *code, uint32_t operand);
+/* The predicate under which a step is recorded; "": none. It may be made of two, in ~p0. */
+const char *step_predicate(Code *code, const Step *step);
+
+/* The number of the warp in the grid in ~r3, and of the CTA in ~r2. */
+void write_warp(Code *code);
+/* The bits of the second word of a record of the step, in ~mask or ~full. */
+const char *write_mask(Code *code, const Step *step);
+void write_prologue(Code *code);
+/* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
+ * together, else for those that come. */
+void write_refill(Code *code, uint32_t offset);
+/* Looks whether there is room for so many units. */
+void write_room(Code *code, uint32_t units);
+/* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
+void write_value(Code *code, const SitePart *part);
+/* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */
+void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
+                const char *hi);
+
+/* The first word of a record in which lanes differ as it is thought. */
+uint32_t part_word(const Site *site, const SitePart *part);
+/* What is left of a value when what the lane adds is taken away: in ~d0, or, with 32 bits, in ~t0. */
+void write_base(Code *code, const SitePart *part);
+/* Where a lane starts to count: with the most that one of the mask has counted. */
+void write_count(Code *code, const char *mask);
+/* The bytes of a tensor map that is in memory: by the leader, and only where the copy is made. */
+void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
+
+/* A step by itself. */
+void write_static(Code *code, const Step *step, uint32_t offset);
+/* A step of a run. */
+void write_run(Code *code, const Step *step, uint32_t offset);
+void write_apart(Code *code, const Step *step);
+/* Around the instruction. */
+void write_each_before(Code *code, const Step *step);
+void write_each_behind(Code *code, const Step *step);
+
+/* All of a function; `chunk` is that of the module. */
+void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix);
+
+#endif

@@ -1,0 +1,21 @@
+/* One function of a module, with its flow and its values. */
+#include "instrument/internal.h"
+
+bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem) {
+    *look = (Look){.module = module, .function = function};
+    if (!ptx_flow(&look->flow, module, function, ptx_flow_budget(module), problem))
+        return false;
+    if (!ptx_values(&look->values, &look->flow, NULL, ptx_values_budget(module), problem)) {
+        ptx_flow_free(&look->flow);
+        return false;
+    }
+    const PtxBlockShape *shape = &look->values.shape;
+    uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
+    look->shaped = threads > 0 && threads <= FORM_MOST_THREADS;
+    return true;
+}
+
+void look_close(Look *look) {
+    ptx_values_free(&look->values);
+    ptx_flow_free(&look->flow);
+}

@@ -1,0 +1,134 @@
+/* The registers of an instruction that say what it does, and how their values differ between the lanes of a warp. */
+#include "instrument/internal.h"
+
+/* Whether what it takes from or gives to a register is data: what is moved, and not what decides where. */
+static bool is_data(const Look *look, const PtxStatement *statement, const PtxEffect *effects, unsigned count,
+                    const PtxOperand *operand) {
+    for (unsigned i = 0; i < count; i++) {
+        Str names[] = {effects[i].value, effects[i].compare, effects[i].gives};
+        for (unsigned k = 0; k < 3; k++)
+            if (names[k].size && ptx_effect_operand(look->module, statement, names[k]) == operand)
+                return true;
+    }
+    return ptx_effect_operand(look->module, statement, STR("policy")) == operand ||
+           ptx_effect_operand(look->module, statement, STR("timeout")) == operand;
+}
+
+/* Bytes of the access whose address that is; 0: it is none, or they are not known. */
+static int64_t bytes_at(const Look *look, const PtxStatement *statement, const PtxEffect *effects, unsigned count,
+                        const PtxOperand *address) {
+    for (unsigned i = 0; i < count; i++)
+        if (effect_is_access(&effects[i].effect) && effects[i].on.size &&
+            ptx_effect_operand(look->module, statement, effects[i].on) == address)
+            return effects[i].effect.count > 0 ? effects[i].effect.count : 0;
+    return 0;
+}
+
+typedef struct Gather {
+    const Look *look;
+    uint32_t instruction, block;
+    Site *site;
+    Arena *arena;
+    bool failed; /* there are too many */
+} Gather;
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------ */
+
+/* Whether lanes that come there together have what the form says. Where all of the warp do, that is what forms are
+ * about; else lanes may be in different turns of a loop, and only what is made outside of loops is sure. */
+static bool holds(const Look *look, uint32_t block, uint32_t operand, const Form *form) {
+    uint32_t value = flow_value(&look->flow, operand);
+    if (form->assumes || value == PTX_NONE)
+        return false;
+    if (!look_together(look, block) && look->flow.blocks[look->flow.values[value].block].loop != PTX_NONE)
+        return false;
+    return look->shaped || (form_is_uniform(look->values.tables, form) && form_span(form) <= SPAN_CTA);
+}
+
+static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
+    const Look *look = g->look;
+    Form form = ptx_operand_form(&look->values, part->operand);
+    uint64_t stride;
+    part->proven = holds(look, g->block, part->operand, &form);
+    if (form_is_uniform(look->values.tables, &form)) {
+        part->shape = PART_UNIFORM;
+        return;
+    }
+    part->shape = PART_STRIDE;
+    part->stride = guess;
+    part->proven &= form.kind == FORM_TABLE && form.width == part->bits; /* narrower ones wrap elsewhere */
+    if (form.width == part->bits && form_stride(&look->values, &form, &stride)) {
+        unsigned unused = 64 - part->bits;
+        part->stride = (int64_t)(stride << unused) >> unused;
+        return;
+    }
+    if (!part->proven)
+        return;
+    part->shape = PART_TABLE;
+    part->stride = 0;
+    part->threads = form_threads(look->values.tables);
+    const uint64_t *offsets = form_offsets(look->values.tables, form.table);
+    uint64_t *kept = ARENA_ARRAY(g->arena, uint64_t, part->threads);
+    memcpy(kept, offsets, part->threads * sizeof *offsets);
+    part->offsets = kept;
+}
+
+/* ---- Finding them ---------------------------------------------------------------------------------------- */
+
+static void add_part(Gather *g, const PtxOperand *operand, bool base, bool named, int64_t guess) {
+    const PtxModule *module = g->look->module;
+    if (operand->kind != PTX_REGISTER)
+        return;
+    uint32_t index = (uint32_t)(operand - module->operands);
+    unsigned width = ptx_operand_form(&g->look->values, index).width;
+    if (g->site->part_count == SITE_PARTS || width > 64) {
+        g->failed = true;
+        return;
+    }
+    SitePart *part = &g->site->parts[g->site->part_count++];
+    *part = (SitePart){.operand = index, .bits = width > 32 ? 64 : 32, .generic = base && width == 64 && !named};
+    shape_part(g, part, guess);
+}
+
+/* The register of [r + 4], and those of the coordinates in the brackets. */
+static void add_address(Gather *g, const PtxOperand *address, unsigned index, int64_t guess) {
+    Str form = look_form(g->look, g->instruction)->text;
+    bool named = ptx_space_of_form(form, index) != PTX_SPACE_UNKNOWN;
+    for (uint32_t i = 1; i <= address->a; i++)
+        add_part(g, &address[i], i == 1, named, i == 1 ? guess : 0);
+}
+
+bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
+                  Site *site, Arena *arena) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    const PtxForm *form = look_form(look, instruction);
+    Gather g = {look, instruction, block, site, arena, false};
+    uint32_t operand_count, place = 0, addresses = 0;
+    const PtxOperand *operands = ptx_operands(look->module, statement, &operand_count);
+    const PtxOperand *offsets = ptx_effect_operand(look->module, statement, STR("offsets"));
+    for (uint32_t i = 0; i < operand_count; i += ptx_extent(&operands[i]), place++) {
+        const PtxOperand *operand = &operands[i];
+        bool written = place < 32 && (form->writes >> place & 1);
+        if (operand->kind == PTX_ADDRESS)
+            add_address(&g, operand, addresses++, bytes_at(look, statement, effects, count, operand));
+        else if (operand == offsets && operand->kind == PTX_VECTOR)
+            for (uint32_t k = 1; k <= operand->a; k++)
+                add_part(&g, &operand[k], false, true, 0);
+        else if (operand->kind == PTX_REGISTER && !written && !is_data(look, statement, effects, count, operand)) {
+            bool predicate = ptx_operand_form(&look->values, (uint32_t)(operand - look->module->operands)).width == 1;
+            if (!predicate || !form->writes)
+                add_part(&g, operand, false, true, 0);
+        }
+    }
+    return !g.failed;
+}
+
+uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread) {
+    (void)sites;
+    uint64_t offset = 0;
+    if (part->shape == PART_STRIDE)
+        offset = (uint64_t)part->stride * (thread % RECORD_LANES);
+    else if (part->shape == PART_TABLE && thread < part->threads)
+        offset = part->offsets[thread] - part->offsets[thread - thread % RECORD_LANES];
+    return offset & form_mask(part->bits);
+}

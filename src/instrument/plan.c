@@ -1,0 +1,314 @@
+/* How the sites of a function are recorded: who leads, where the record is written, and where it is looked whether
+ * there is room.
+ *
+ * Lanes that all come to a site have one place for it: so many units behind the pointer. It is looked once whether
+ * there is room for all of them on any way from there: at the heads of loops, and where ways get too long. */
+#include "instrument/internal.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST_UNITS = 96,      /* of a check, in functions with loops or with records whose size depends on the run */
+    CHUNK_LARGE = 4096,   /* bytes of a chunk in such functions */
+    STRAIGHT_UNITS = 254, /* of a check elsewhere: a whole chunk */
+    UNITS_KEPT = 2,       /* for the chunk's head, and for what says where it goes on */
+};
+
+/* ---- Waits ------------------------------------------------------------------------------------------------- */
+
+/* Whether a block is a jump, alone, and to where. */
+static bool is_jump_to(const PtxFlow *flow, uint32_t block, uint32_t target) {
+    const FlowBlock *at = &flow->blocks[block];
+    return at->ends == FLOW_JUMP && at->end - at->begin == 1 && at->predecessor_count == 1 &&
+           flow->edges[at->successors] == target;
+}
+
+static uint32_t label_of(const Look *look, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    for (uint32_t i = 0; i < statement->count; i++)
+        if (look->module->operands[statement->first + i].kind == PTX_TARGET)
+            return look->module->operands[statement->first + i].a;
+    return PTX_NONE;
+}
+
+/* Whether the registers of an instruction, but for those that it writes, come from before a block. */
+static bool from_before(const Look *look, uint32_t instruction, uint32_t block) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    for (uint32_t i = statement->first; i < statement->first + statement->count; i++) {
+        uint32_t value = flow_value(&look->flow, i);
+        const FlowValue *of = value == PTX_NONE ? NULL : &look->flow.values[value];
+        if (of && of->block == block && of->operand != i)
+            return false;
+    }
+    return true;
+}
+
+uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind) {
+    const PtxFlow *flow = &look->flow;
+    uint32_t block = flow->block_of[instruction];
+    const FlowBlock *at = &flow->blocks[block];
+    const PtxStatement *wait = look_statement(look, instruction), *branch = look_statement(look, at->end - 1);
+    if (at->ends != FLOW_BRANCH || at->successor_count != 2 || wait->flags & PTX_GUARDED ||
+        !from_before(look, instruction, block))
+        return PTX_NONE;
+    /* The guard of the branch is what the wait gave. */
+    uint32_t given = flow_value(flow, branch->first);
+    if (given == PTX_NONE || flow->values[given].kind != VALUE_RESULT || flow->values[given].instruction != instruction)
+        return PTX_NONE;
+    uint32_t taken = flow->edges[at->successors], next = flow->edges[at->successors + 1];
+    bool again = branch->flags & PTX_NEGATED, simple = again ? taken == block : is_jump_to(flow, next, block);
+    uint32_t leaves = again ? next : taken;
+    if (!simple || leaves <= block || flow->blocks[leaves].predecessor_count != 1 || !look_together(look, leaves))
+        return PTX_NONE;
+    *behind = again ? flow->instructions[at->end - 1] : label_of(look, at->end - 1);
+    return leaves;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------- */
+
+static uint32_t static_units(const Site *site) {
+    return (site->part_count ? site->part_count : 1) + (site->map ? 1 + 128 / RECORD_UNIT : 0);
+}
+
+uint32_t step_most_units(const Step *step) {
+    const Site *site = step->site;
+    uint32_t list = 1 + RECORD_LANES * 8 / RECORD_UNIT, units = 0;
+    if (step->how == STEP_EACH)
+        return RECORD_LANES * (2 + (site->part_count + 1) / 2);
+    for (uint32_t i = 0; i < site->part_count; i++)
+        units += site->parts[i].proven ? 1 : list;
+    return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
+}
+
+/* The predicate that says whether a wait is over. */
+static uint32_t given_by(const Look *look, uint32_t instruction) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = look_statement(look, instruction);
+    unsigned count = ptx_effects_of(look->module, statement, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WAIT)
+            return (uint32_t)(ptx_effect_operand(look->module, statement, effects[i].gives) - look->module->operands);
+    return PTX_NONE;
+}
+
+static Step step_of(const Look *look, Site *site, uint32_t instruction) {
+    Step step = {
+        .site = site, .instruction = instruction, .block = look->flow.block_of[instruction], .at = site->statement};
+    uint32_t behind, leaves = site->waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
+    step.behind = site->waits;
+    if (leaves != PTX_NONE) {
+        step.block = leaves;
+        step.at = behind;
+        step.settled = true;
+    }
+    bool together = look_together(look, step.block);
+    step.how = site->each ? STEP_EACH : together ? STEP_STATIC : STEP_APART;
+    step.units = step.how == STEP_STATIC ? static_units(site) : 0;
+    step.given = site->waits ? given_by(look, instruction) : PTX_NONE;
+    return step;
+}
+
+/* ---- Exits ------------------------------------------------------------------------------------------------- */
+
+/* Whether a block does nothing but to end a thread, and lanes come to it by branches that others do not take: then it
+ * is recorded before the branches. Lanes that are over are over at once then, and not after some code for which others,
+ * who go on to a barrier, would be without them. */
+static bool ends_at_branches(const Look *look, uint32_t block) {
+    const PtxFlow *flow = &look->flow;
+    const FlowBlock *at = &flow->blocks[block];
+    bool any = false;
+    if (at->end - at->begin != 1 || look_statement(look, at->begin)->flags & PTX_GUARDED)
+        return false;
+    for (uint32_t i = 0; i < at->predecessor_count; i++) {
+        const FlowBlock *from = &flow->blocks[flow->edges[at->predecessors + i]];
+        if (from->ends > FLOW_BRANCH || from->begin == from->end || from->successor_count > 2)
+            return false;
+        any |= from->ends == FLOW_BRANCH && from->successor_count == 2;
+    }
+    return any;
+}
+
+/* The step of an exit at the end of a block that leads to it; by its n-th way out. */
+static Step exit_step(const Look *look, Site *site, uint32_t instruction, uint32_t from, uint32_t way) {
+    const FlowBlock *block = &look->flow.blocks[from];
+    Step step = {.site = site, .instruction = instruction, .block = from, .given = PTX_NONE, .exits = true};
+    step.at = look->flow.instructions[block->end - 1];
+    step.behind = block->ends == FLOW_NEXT;
+    step.branch = block->ends == FLOW_BRANCH;
+    step.other_way = way == 1;
+    step.how = look_together(look, from) ? STEP_STATIC : STEP_APART;
+    step.units = 1;
+    return step;
+}
+
+static void add_exits(Plan *plan, Site *site, uint32_t instruction) {
+    const PtxFlow *flow = &plan->look->flow;
+    uint32_t block = flow->block_of[instruction];
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (uint32_t k = 0; flow->blocks[b].reached && k < flow->blocks[b].successor_count; k++)
+            if (flow->edges[flow->blocks[b].successors + k] == block)
+                *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) =
+                    exit_step(plan->look, site, instruction, b, k);
+}
+
+/* ---- All ---------------------------------------------------------------------------------------------------- */
+
+/* In the order of the blocks, and in a block of the text. */
+static int in_order(const void *a, const void *b) {
+    const Step *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->behind != y->behind)
+        return x->behind ? 1 : -1;
+    return (x->other_way > y->other_way) - (x->other_way < y->other_way);
+}
+
+/* Whether it is the address of something in the parameters: a tensor map. */
+static bool in_parameters(const Look *look, uint32_t statement, const SitePart *part) {
+    PtxOrigin origin = {0};
+    uint32_t address = part->operand - 1;
+    if (address < look->module->statements[statement].first || look->module->operands[address].kind != PTX_ADDRESS)
+        return false;
+    ptx_address_form(&look->values, statement, address, &origin);
+    return origin.space == PTX_SPACE_PARAM;
+}
+
+static void make_steps(Plan *plan, Site *sites, uint32_t count) {
+    const Look *look = plan->look;
+    uint32_t instruction = 0;
+    plan->together = look->shaped && look->module->functions[look->function].entry;
+    for (uint32_t i = 0; i < count; i++) {
+        while (look->flow.instructions[instruction] != sites[i].statement)
+            instruction++;
+        if (sites[i].ends && ends_at_branches(look, look->flow.block_of[instruction]))
+            add_exits(plan, &sites[i], instruction);
+        else
+            *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
+        for (uint32_t k = 0; k < sites[i].part_count; k++) {
+            plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
+            plan->dynamic |= !sites[i].parts[k].proven;
+        }
+    }
+    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const Step *step = &plan->steps[i];
+        plan->together &= look_together(look, step->block);
+        plan->dynamic |= step->how != STEP_STATIC;
+        plan->loops |= look->flow.blocks[step->block].loop != PTX_NONE;
+    }
+}
+
+/* ---- Room -------------------------------------------------------------------------------------------------- */
+
+/* The loops in which something is recorded. */
+static bool *find_loops(const Plan *plan, Arena *arena) {
+    const PtxFlow *flow = &plan->look->flow;
+    bool *records = ARENA_ARRAY(arena, bool, flow->loop_count + 1);
+    for (uint32_t i = 0; i < plan->count; i++)
+        for (uint32_t loop = flow->blocks[plan->steps[i].block].loop; loop != PTX_NONE && !records[loop];
+             loop = flow->loops[loop].outer)
+            records[loop] = true;
+    return records;
+}
+
+/* Blocks that begin another turn of a loop in which something is recorded. */
+static bool *find_heads(Plan *plan, Arena *arena) {
+    const PtxFlow *flow = &plan->look->flow;
+    bool *heads = ARENA_ARRAY(arena, bool, flow->block_count + 1), *loops = find_loops(plan, arena);
+    uint32_t *places = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
+    for (uint32_t i = 0; i < flow->order_count; i++)
+        places[flow->order[i]] = i;
+    for (uint32_t i = 0; i < flow->loop_count; i++) {
+        const FlowLoop *loop = &flow->loops[i];
+        heads[loop->header] |= loops[i];
+        for (uint32_t b = 0; loops[i] && loop->irreducible && b < flow->block_count; b++) {
+            const FlowBlock *block = &flow->blocks[b];
+            for (uint32_t k = 0; block->reached && k < block->predecessor_count; k++)
+                heads[b] |= places[flow->edges[block->predecessors + k]] >= places[b];
+        }
+    }
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        plan->together &= !heads[b] || look_together(plan->look, b);
+    return heads;
+}
+
+/* Units that a step takes where it stands: lanes that count have one more for the first of several. */
+static uint32_t units_of(const Plan *plan, const Step *step) {
+    return step->how == STEP_STATIC ? step->units + (step->first && !plan->together) : 0;
+}
+
+/* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
+static uint32_t need_of(Plan *plan, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
+    uint32_t units = behind, last = end;
+    for (uint32_t i = end; i-- > first;) {
+        Step *step = &plan->steps[i];
+        if (!step->in_run || step->last)
+            last = i;
+        if (units + units_of(plan, step) > limit && units) {
+            plan->steps[last].check = units;
+            plan->most = units > plan->most ? units : plan->most;
+            units = 0;
+        }
+        units += units_of(plan, step);
+    }
+    return units;
+}
+
+static void mark_first(Plan *plan) {
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const Step *before = i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
+        plan->steps[i].first = !before || before->how != STEP_STATIC;
+    }
+}
+
+static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *arena) {
+    const PtxFlow *flow = &plan->look->flow;
+    uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
+    uint32_t *begins = ARENA_ARRAY(arena, uint32_t, flow->block_count + 2);
+    for (uint32_t i = 0; i < plan->count; i++)
+        begins[plan->steps[i].block + 1]++;
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        begins[b + 1] += begins[b];
+    for (uint32_t i = flow->order_count; i-- > 0;) {
+        uint32_t b = flow->order[i], behind = 0;
+        const FlowBlock *block = &flow->blocks[b];
+        for (uint32_t k = 0; k < block->successor_count; k++) {
+            uint32_t to = flow->edges[block->successors + k];
+            if (!heads[to] && needs[to] > behind)
+                behind = needs[to];
+        }
+        needs[b] = need_of(plan, begins[b], begins[b + 1], behind, limit);
+        plan->most = needs[b] > plan->most ? needs[b] : plan->most;
+        if (heads[b])
+            plan->needs[b] = needs[b];
+    }
+}
+
+/* The least power of two of bytes that has room for them. */
+static uint32_t chunk_for(uint32_t units) {
+    uint32_t bytes = 4 * RECORD_UNIT;
+    while (bytes / RECORD_UNIT < units + UNITS_KEPT)
+        bytes *= 2;
+    return bytes;
+}
+
+void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena) {
+    *plan = (Plan){.look = look, .arena = arena};
+    plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
+    make_steps(plan, sites, count);
+    bool *heads = find_heads(plan, arena);
+    mark_first(plan);
+    plan_runs(plan);
+    bool open = plan->loops || plan->dynamic;
+    find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        uint32_t units = step_most_units(&plan->steps[i]);
+        own = units > own ? units : own;
+    }
+    plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));
+    if (open && plan->chunk < CHUNK_LARGE)
+        plan->chunk = CHUNK_LARGE;
+}

@@ -1,0 +1,184 @@
+/* Which instructions of a module are sites: by the effects of their rows, and where their addresses come from. */
+#include "instrument/internal.h"
+
+#include <stdlib.h>
+
+/* The options by which accesses to a space are recorded; 0: nobody else sees it. */
+static uint32_t asked_bits(PtxSpace space) {
+    switch (space) {
+    case PTX_SPACE_GLOBAL:
+        return INSTRUMENT_GLOBAL;
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_CLUSTER:
+        return INSTRUMENT_SHARED;
+    case PTX_SPACE_TENSOR:
+        return INSTRUMENT_TENSOR;
+    case PTX_SPACE_UNKNOWN:
+        return INSTRUMENT_GLOBAL | INSTRUMENT_SHARED;
+    default:
+        return 0;
+    }
+}
+
+static PtxSpace space_of(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+    PtxOrigin origin = {0};
+    switch (effect->effect.space) {
+    case SPACE_GLOBAL:
+        return PTX_SPACE_GLOBAL;
+    case SPACE_SHARED:
+        return PTX_SPACE_SHARED;
+    case SPACE_TENSOR:
+        return PTX_SPACE_TENSOR;
+    case SPACE_NONE:
+        break;
+    }
+    const PtxOperand *on = ptx_effect_operand(look->module, look_statement(look, instruction), effect->on);
+    if (on && on->kind == PTX_ADDRESS)
+        ptx_address_form(&look->values, look->flow.instructions[instruction], (uint32_t)(on - look->module->operands),
+                         &origin);
+    return origin.space;
+}
+
+/* ---- One instruction --------------------------------------------------------------------------------------- */
+
+static bool is_strong(const PtxEffect *effect) {
+    const Effect *of = &effect->effect;
+    return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC && of->order != ORDER_WEAK;
+}
+
+/* Whether others may notice what it does, or it them, beside the memory that it touches. */
+static bool synchronizes(const PtxEffect *effect) {
+    switch (effect->effect.verb) {
+    case EFFECT_WARP_SYNC:
+        return !effect->effect.relaxed;
+    case EFFECT_ANYTHING:
+        return !effect->callee;
+    case EFFECT_READ:
+    case EFFECT_WRITE:
+    case EFFECT_UPDATE:
+    case EFFECT_VIEW:
+    case EFFECT_CONVERGED:
+    case EFFECT_FENCE_REGISTERS:
+    case EFFECT_REGISTERS:
+    case EFFECT_RELINQUISH:
+    case EFFECT_VERBS:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* The map that a copy goes through is somewhere in memory, where it may be changed. */
+static bool map_in_memory(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    const PtxOperand *on = ptx_effect_operand(look->module, statement, effect->on);
+    PtxOrigin origin = {0};
+    if (effect->effect.proxy != PROXY_TENSORMAP || effect->effect.verb != EFFECT_READ || !on || on->kind != PTX_ADDRESS)
+        return false;
+    ptx_address_form(&look->values, look->flow.instructions[instruction], (uint32_t)(on - look->module->operands),
+                     &origin);
+    return origin.space != PTX_SPACE_PARAM && on->a && on[1].kind == PTX_REGISTER;
+}
+
+static bool ends_thread(const Look *look, uint32_t instruction) {
+    PtxEvaluator evaluator = look_form(look, instruction)->evaluator;
+    return look->module->functions[look->function].entry
+               ? evaluator == PTX_EVALUATE_RETURN || evaluator == PTX_EVALUATE_EXIT
+               : evaluator == PTX_EVALUATE_EXIT;
+}
+
+static bool is_texture(const PtxEffect *effect) {
+    return effect->effect.proxy == PROXY_TEXTURE || effect->effect.proxy == PROXY_SURFACE;
+}
+
+bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
+    uint32_t block = look->flow.block_of[instruction], behind;
+    bool any = false, parts = true;
+    if (ends_thread(look, instruction)) {
+        site->ends = true;
+        return true;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const PtxEffect *effect = &effects[i];
+        any |= synchronizes(effect);
+        if (effect_is_access(&effect->effect)) {
+            uint32_t bits = asked_bits(space_of(look, instruction, effect));
+            site->ticketed |= bits && is_strong(effect);
+            any |= (bits & options->spaces) != 0 || site->ticketed;
+        }
+        site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
+        site->map |= map_in_memory(look, instruction, effect);
+        parts &= !is_texture(effect);
+    }
+    if (site->waits && wait_exit(look, instruction, &behind) != PTX_NONE)
+        block = wait_exit(look, instruction, &behind);
+    if (any && parts && !gather_parts(look, instruction, block, effects, count, site, arena))
+        site->part_count = 0;
+    site->ticketed &= site->part_count <= 1; /* the address is all that there is */
+    site->each = site->ticketed;
+    return any;
+}
+
+/* ---- The module -------------------------------------------------------------------------------------------- */
+
+typedef struct Finding {
+    Sites *sites;
+    uint32_t capacity;
+    const InstrumentOptions *options;
+} Finding;
+
+static bool find_in(Finding *finding, Look *look, const char **problem) {
+    Sites *sites = finding->sites;
+    for (uint32_t i = 0; i < look->flow.instruction_count; i++) {
+        Site site = {.number = sites->count, .function = look->function, .statement = look->flow.instructions[i]};
+        if (!look->flow.blocks[look->flow.block_of[i]].reached ||
+            !site_of(look, i, finding->options, &site, &sites->arena))
+            continue;
+        if (sites->count == RECORD_SITES) {
+            *problem = "there are more than a million instructions to record";
+            return false;
+        }
+        *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = site;
+    }
+    return true;
+}
+
+/* What one function adds: its sites, and the chunk that it needs. */
+static bool find_in_function(Finding *finding, PtxModule *module, uint32_t function, const char **problem) {
+    Look look;
+    Sites *sites = finding->sites;
+    uint32_t first = sites->count;
+    if (!look_open(&look, module, function, problem))
+        return false;
+    bool good = find_in(finding, &look, problem);
+    if (good && sites->count > first) {
+        Plan plan;
+        Arena scratch;
+        arena_init(&scratch, SIZE_MAX);
+        plan_function(&plan, &look, sites->items + first, sites->count - first, &scratch);
+        if (plan.chunk > sites->chunk)
+            sites->chunk = plan.chunk;
+        arena_free(&scratch);
+    }
+    look_close(&look);
+    return good;
+}
+
+bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *options, const char **problem) {
+    Finding finding = {.sites = sites, .options = options};
+    *sites = (Sites){.chunk = 4 * RECORD_UNIT};
+    arena_init(&sites->arena, SIZE_MAX);
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].body && !find_in_function(&finding, module, i, problem)) {
+            instrument_sites_free(sites);
+            return false;
+        }
+    return true;
+}
+
+void instrument_sites_free(Sites *sites) {
+    arena_free(&sites->arena);
+    *sites = (Sites){0};
+}

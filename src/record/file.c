@@ -1,0 +1,207 @@
+/* Recordings are read and written. */
+#include "record/file.h"
+
+#include <string.h>
+
+static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
+enum {
+    SECTIONS = RECORDING_UNSEEN + 1,
+    LARGEST_CHUNK = 1 << 24,
+    SMALLEST_CHUNK = 4 * RECORD_UNIT,
+    MOST_THREADS = 1024
+};
+
+typedef struct SectionHead {
+    uint32_t kind, zero;
+    uint64_t bytes;
+} SectionHead;
+
+typedef struct Section {
+    const uint8_t *at;
+    uint64_t bytes;
+    bool there;
+} Section;
+
+/* ---- Reading -------------------------------------------------------------------------------------- */
+
+bool recording_is(const void *bytes, size_t count) {
+    return count >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+static uint64_t padded(uint64_t bytes) {
+    return (bytes + 7) & ~(uint64_t)7;
+}
+
+/* NULL: all of them were found. */
+static const char *find_sections(Section sections[SECTIONS], const uint8_t *bytes, size_t count) {
+    for (size_t at = sizeof magic;;) {
+        SectionHead head;
+        if (count - at < sizeof head)
+            return "the recording is cut off";
+        memcpy(&head, bytes + at, sizeof head);
+        at += sizeof head;
+        if (head.kind == RECORDING_END)
+            return NULL;
+        if (head.kind >= SECTIONS)
+            return "the recording has a section that is not known: it is of a newer Weir";
+        if (head.bytes > count - at || padded(head.bytes) > count - at)
+            return "the recording is cut off";
+        if (sections[head.kind].there)
+            return "the recording has a section twice";
+        sections[head.kind] = (Section){bytes + at, head.bytes, true};
+        at += padded(head.bytes);
+    }
+}
+
+static bool is_shape(const uint32_t sizes[3], uint64_t most) {
+    uint64_t product = 1;
+    for (int i = 0; i < 3; i++) {
+        product *= sizes[i];
+        if (!sizes[i] || product > most)
+            return false;
+    }
+    return true;
+}
+
+static const char *launch_problem(const RecordingLaunch *launch) {
+    if (launch->abi != 1)
+        return "the recording is of another version of Weir";
+    if (!is_shape(launch->grid, UINT32_MAX / MOST_THREADS) || !is_shape(launch->block, MOST_THREADS))
+        return "the recording's grid or block has no size that a launch can have";
+    for (int i = 0; i < 3; i++)
+        if (!launch->cluster[i] || launch->grid[i] % launch->cluster[i])
+            return "the recording's grid is not a multiple of its cluster";
+    if (launch->chunk < SMALLEST_CHUNK || launch->chunk > LARGEST_CHUNK || launch->chunk & (launch->chunk - 1))
+        return "the recording's chunks have a size that they cannot have";
+    return launch->tag && launch->tag < 256 ? NULL : "the recording has no tag";
+}
+
+/* A name that ends with a zero; NULL: it does not end. */
+static const char *take_name(const uint8_t **at, const uint8_t *end) {
+    const char *name = (const char *)*at;
+    const uint8_t *zero = memchr(*at, 0, (size_t)(end - *at));
+    *at = zero ? zero + 1 : end;
+    return zero ? name : NULL;
+}
+
+static const char *read_launch(Recording *recording, const Section *section) {
+    if (section->bytes < sizeof recording->launch)
+        return "the recording has no launch";
+    memcpy(&recording->launch, section->at, sizeof recording->launch);
+    const uint8_t *at = section->at + sizeof recording->launch, *end = section->at + section->bytes;
+    recording->kernel = take_name(&at, end);
+    recording->device = take_name(&at, end);
+    return recording->kernel && recording->device ? NULL : "the recording does not name its kernel";
+}
+
+static const char *read_chunks(Recording *recording, const Section *first, const Section *more) {
+    const RecordingLaunch *launch = &recording->launch;
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t warps =
+        (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * ((threads + RECORD_LANES - 1) / RECORD_LANES);
+    if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps)
+        return "the recording does not have a chunk for each warp";
+    recording->first = first->at;
+    recording->first_count = (size_t)(first->bytes / launch->chunk);
+    recording->more = more->at;
+    recording->more_count = (size_t)(more->bytes / launch->chunk);
+    return recording->more_count < UINT32_MAX ? NULL : "the recording has more chunks than a launch can have";
+}
+
+/* Copied: in the file it need not be aligned. */
+static const char *read_memory(Recording *recording, const Section *section, Arena *arena) {
+    if (section->bytes % sizeof(RecordingMemory))
+        return "the recording's list of memory is cut off";
+    recording->memory_count = (size_t)(section->bytes / sizeof(RecordingMemory));
+    RecordingMemory *memory = ARENA_ARRAY(arena, RecordingMemory, recording->memory_count + 1);
+    if (section->bytes)
+        memcpy(memory, section->at, (size_t)section->bytes);
+    recording->memory = memory;
+    for (size_t i = 0; i < recording->memory_count; i++)
+        if (memory[i].bytes > UINT64_MAX - memory[i].base)
+            return "the recording's list of memory has memory that is past the end of it all";
+    return NULL;
+}
+
+static const char *read_unseen(Recording *recording, const Section *section) {
+    if (section->bytes && section->at[section->bytes - 1])
+        return "the recording's list of what was not looked at is cut off";
+    recording->unseen = (Str){(const char *)section->at, (size_t)section->bytes};
+    return NULL;
+}
+
+/* Of a kernel that was recorded. */
+static const char *read_recorded(Recording *recording, const Section *sections, Arena *arena) {
+    const char *problem = launch_problem(&recording->launch);
+    if (!problem && !sections[RECORDING_PTX].bytes)
+        problem = "the recording has no PTX";
+    if (!problem)
+        problem = read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
+    if (!problem)
+        problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
+    recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
+    recording->parameters = sections[RECORDING_PARAMETERS].at;
+    recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
+    return problem;
+}
+
+bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
+    Section sections[SECTIONS] = {0};
+    *recording = (Recording){0};
+    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording";
+    if (!*problem)
+        *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
+    if (!*problem)
+        *problem = read_unseen(recording, &sections[RECORDING_UNSEEN]);
+    bool alone = sections[RECORDING_UNSEEN].there && !sections[RECORDING_PTX].there;
+    if (!*problem && !alone)
+        *problem = read_recorded(recording, sections, arena);
+    return !*problem;
+}
+
+/* ---- Writing -------------------------------------------------------------------------------------- */
+
+static bool write_bytes(FILE *to, const void *bytes, size_t count) {
+    return !count || fwrite(bytes, 1, count, to) == count;
+}
+
+static bool begin_section(FILE *to, RecordingSection kind, uint64_t bytes) {
+    SectionHead head = {.kind = kind, .bytes = bytes};
+    return write_bytes(to, &head, sizeof head);
+}
+
+static bool end_section(FILE *to, uint64_t bytes) {
+    static const char zeros[8];
+    return write_bytes(to, zeros, (size_t)(padded(bytes) - bytes));
+}
+
+static bool write_section(FILE *to, RecordingSection kind, const void *data, size_t bytes) {
+    return begin_section(to, kind, bytes) && write_bytes(to, data, bytes) && end_section(to, bytes);
+}
+
+static bool write_launch(FILE *to, const Recording *recording) {
+    const char *kernel = recording->kernel ? recording->kernel : "",
+               *device = recording->device ? recording->device : "";
+    size_t first = strlen(kernel) + 1, second = strlen(device) + 1, bytes = sizeof recording->launch + first + second;
+    return begin_section(to, RECORDING_LAUNCH, bytes) &&
+           write_bytes(to, &recording->launch, sizeof recording->launch) && write_bytes(to, kernel, first) &&
+           write_bytes(to, device, second) && end_section(to, bytes);
+}
+
+static bool write_recorded(FILE *to, const Recording *recording) {
+    size_t chunk = recording->launch.chunk;
+    return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
+           write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
+           write_section(to, RECORDING_MEMORY, recording->memory,
+                         recording->memory_count * sizeof *recording->memory) &&
+           write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
+           write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+}
+
+bool recording_write(FILE *to, const Recording *recording) {
+    return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
+           (!recording->ptx.size || write_recorded(to, recording)) &&
+           (!recording->unseen.size ||
+            write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
+           begin_section(to, RECORDING_END, 0) && fflush(to) == 0;
+}

@@ -1,0 +1,115 @@
+/* What an instrumented kernel leaves behind: records in chunks, and the block that it is launched with. One header for
+ * those who write the code (instrument/), who launch it (exec/), and who read what came of it (analyze/recording/).
+ *
+ * A site is an instruction that others may notice, or that notices them (instrument/instrument.h). Where a warp comes
+ * to one, its leader, which is the lowest of the lanes that come to it together, writes a record: which site, which
+ * lanes, and the values of the registers that say what it does (a part each): addresses, counts, descriptors. Nothing
+ * else is needed: whoever has the PTX and these values can do what the instruction does to memory and to barriers. No
+ * value that is moved is kept.
+ *
+ * Every lane that leads has a chunk of its own, of which the next place is in its registers: no atomics for a record,
+ * one for a further chunk. A chunk begins with RECORD_CHUNK, and ends with RECORD_NEXT, which stands where the next
+ * record would, or at the first head whose tag is not that of the launch: nothing has to be cleared but when the tags
+ * have all been used. The first chunk of a warp (of its lane 0) is known by the warp's number. Units have 16 bytes and
+ * are aligned to them, numbers are little-endian.
+ *
+ * Order. The records of a lane's chunks are in its program order. A warp whose lanes may lead apart from each other
+ * counts what it comes to: the records of a site, those of all its parts and maps, have one number, which is the
+ * largest of those that its lanes took part in before, + 1. In a lane's chunks numbers go up by one, but where
+ * RECORD_STAMP says otherwise. Sorted by number (then by leader) the records of a warp are in an order in which each
+ * lane's own are in its program order. A warp of which only lane 0 has chunks need not be sorted. Where all lanes of a
+ * warp are known to come, lane 0 leads, also for lanes whose guard holds when its own does not; the mask may then be
+ * 0: the guard of no lane held. Between warps nothing but synchronization has an
+ * order: strong accesses and atomics take a ticket (RECORD_LANE with a last part), in one critical section with the
+ * access, from the entry of a table that their address is hashed to; those of an entry happened in the order of their
+ * tickets. Polls that read the same again may overwrite the record of the one before: tickets have gaps. Barriers need
+ * none: a wait that succeeded is recorded behind it, everything else before. */
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
+
+#include <stdint.h>
+
+enum { RECORD_UNIT = 16, RECORD_SITES = 1 << 20, RECORD_LANES = 32 };
+
+/* Bits 20 to 23 of the first word of a unit that is a head; 0 to 19 are the site, 24 to 31 the tag (never 0). The
+ * second word is the mask of lanes; the other two are the first value. */
+typedef enum RecordKind {
+    RECORD_CHUNK = 1, /* site bits: 1 if it is the lane's first; second word: warp; third: lane; fourth: its count */
+    RECORD_NEXT,      /* value: number of the chunk in which the lane goes on */
+    RECORD_STAMP,     /* value: the count is this before the record that follows */
+    RECORD_PLAIN,     /* the site has no parts: no value */
+    RECORD_WARP,      /* value: of lane 0, or what it would be there; that of others is site_offset more */
+    RECORD_UNIFORM,   /* value: of all lanes */
+    RECORD_LIST, /* the values of the lanes follow, the lowest first, 4 or 8 bytes as the part has, padded to units */
+    RECORD_LANE, /* one lane: value 0 here, further ones behind it, 8 bytes each, padded to units. Of several lanes, one
+                    directly after the other in the chunks of one: they come together */
+    RECORD_MAP,  /* value: address of a tensor map that the next record uses; its 128 bytes follow */
+    RECORD_EXIT, /* lanes end */
+    RECORD_GIVES_UP, /* a wait went on for too long: value as that of the wait's first part; the site is the wait's */
+    /* This site and those behind it, as many as are told of together (Site.run). Of each its lanes, if they are not
+     * those of the head (Site.masked), then its parts as of a RECORD_WARP, in words of 32 bits, low ones first: two of
+     * them are the value here, the others follow, padded to units. What may hold a thread is the last of a run. Each
+     * has a number of its own. */
+    RECORD_RUN,
+} RecordKind;
+
+/* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
+ * next chunk has the others), unless it is a RECORD_LANE, which has
+ * all of them: the parts in order, and of a ticketed one { ticket: 32 bits, the low 32 bits of what it read, or wrote
+ * }. */
+
+static inline uint32_t record_word(unsigned tag, RecordKind kind, uint32_t site) {
+    return (uint32_t)tag << 24 | (uint32_t)kind << 20 | site;
+}
+static inline RecordKind record_kind(uint32_t word) {
+    return (RecordKind)(word >> 20 & 15);
+}
+static inline uint32_t record_site(uint32_t word) {
+    return word & (RECORD_SITES - 1);
+}
+static inline unsigned record_tag(uint32_t word) {
+    return word >> 24;
+}
+
+/* The entry of the tickets that an access takes one from: by the 16 bytes that it begins in; of shared memory by its
+ * address in the CTA that has it (the low 24 bits), so that all CTAs have the same. Entries are { lock: 32 bits,
+ * tickets given so far: 32 bits }. */
+enum { RECORD_TICKETS_LOG2 = 16 };
+static inline uint32_t record_entry(uint64_t address) {
+    uint32_t granule = (uint32_t)(address >> 4);
+    return (granule ^ granule >> RECORD_TICKETS_LOG2) & ((1u << RECORD_TICKETS_LOG2) - 1);
+}
+
+/* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
+ * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
+ */
+typedef struct RecordLaunch {
+    uint64_t first; /*  0: first chunks, one for each warp of the grid: number = CTA * warps + warp, the CTA by
+                           %ctaid, x fastest */
+    uint64_t more;  /*  8: further chunks, aligned to their size as the first ones are, and one more behind them, for
+                           what found no place or is not to be recorded */
+    uint32_t more_count; /* 16: without that one */
+    uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
+    uint32_t dropped;    /* 24: by the kernel: not 0 if some record found no place */
+    uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
+    uint64_t tickets;    /* 32: the table, 1 << RECORD_TICKETS_LOG2 entries of 8 bytes, zero */
+    uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */
+    uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
+    uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
+    uint64_t local_window;  /* 64: by the kernel: of local memory's */
+    uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
+    uint32_t sample_value;  /* 76 */
+    uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
+    uint64_t reserved[5];   /* 88 */
+} RecordLaunch;
+_Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
+
+/* How a kernel that hangs and the host talk. */
+typedef struct RecordHost {
+    uint32_t hang;    /* by the kernel: not 0 once a wait gave up; all waits give up then */
+    uint32_t drained; /* by the host, when it has what it needs: 1: who gave up ends; 2: traps */
+    uint32_t gave_up; /* by the kernel: warps that gave up */
+    uint32_t reserved[13];
+} RecordHost;
+
+#endif

@@ -1,0 +1,396 @@
+/* Chunks are followed, and leaders merged. */
+#include "record/stream.h"
+
+#include <string.h>
+
+typedef struct Head {
+    uint32_t word, lanes;
+    uint64_t value;
+} Head;
+
+static Head head_at(const uint8_t *at) {
+    Head head;
+    memcpy(&head, at, sizeof head);
+    return head;
+}
+
+/* ---- Chunks --------------------------------------------------------------------------------------- */
+
+static const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {
+    return reader->recording->more + (size_t)number * reader->recording->launch.chunk;
+}
+
+/* Whether the chunk was written in this launch. */
+static bool is_written(const RecordReader *reader, Head head) {
+    return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
+static bool refuse(RecordReader *reader, const char *problem) {
+    if (!reader->problem)
+        reader->problem = problem;
+    reader->damaged++;
+    return false;
+}
+
+/* First chunks of other lanes than 0, by their warps. False: one is of no warp or lane. */
+static bool count_leaders(RecordReader *reader) {
+    const Recording *recording = reader->recording;
+    for (uint32_t i = 0; i < recording->more_count; i++) {
+        Head head = head_at(further_chunk(reader, i));
+        if (!is_written(reader, head))
+            continue;
+        if (head.lanes >= recording->first_count || (uint32_t)head.value >= RECORD_LANES)
+            return refuse(reader, "the recording is damaged: a chunk is of a thread that there is none of");
+        reader->leaders[head.lanes + 1] += record_site(head.word) & 1;
+    }
+    for (size_t i = 0; i < recording->first_count; i++)
+        reader->leaders[i + 1] += reader->leaders[i];
+    return true;
+}
+
+static bool list_leaders(RecordReader *reader, Arena *arena) {
+    const Recording *recording = reader->recording;
+    uint32_t all = reader->leaders[recording->first_count];
+    reader->chunks = ARENA_ARRAY(arena, uint32_t, all + 1);
+    for (uint32_t i = 0; i < recording->more_count; i++) {
+        Head head = head_at(further_chunk(reader, i));
+        if (is_written(reader, head) && record_site(head.word) & 1)
+            reader->chunks[reader->leaders[head.lanes]++] = i;
+    }
+    for (size_t i = recording->first_count; i > 0; i--) /* each is where the next begins now */
+        reader->leaders[i] = reader->leaders[i - 1];
+    reader->leaders[0] = 0;
+    for (size_t i = 0; i < recording->first_count; i++)
+        if (reader->leaders[i + 1] - reader->leaders[i] > RECORD_LANES)
+            return refuse(reader, "the recording is damaged: a warp has more chunks than lanes");
+    return true;
+}
+
+bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
+                   Arena *arena) {
+    const RecordingLaunch *launch = &recording->launch;
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    *reader = (RecordReader){.recording = recording, .shapes = shapes, .site_count = site_count};
+    reader->warps = (threads + RECORD_LANES - 1) / RECORD_LANES;
+    reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
+    reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
+    return count_leaders(reader) && list_leaders(reader, arena);
+}
+
+void record_reader_restart(RecordReader *reader) {
+    memset(reader->seen, 0, reader->recording->more_count);
+    reader->damaged = reader->missing = 0;
+}
+
+uint64_t record_reader_unseen(const RecordReader *reader) {
+    uint64_t unseen = 0;
+    for (uint32_t i = 0; i < reader->recording->more_count; i++)
+        unseen += !reader->seen[i] && is_written(reader, head_at(further_chunk(reader, i)));
+    return unseen;
+}
+
+uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp) {
+    return reader->leaders[warp + 1] - reader->leaders[warp] + 1;
+}
+
+/* ---- A leader ------------------------------------------------------------------------------------- */
+
+static void enter(const RecordReader *reader, RecordCursor *cursor, const uint8_t *chunk, uint32_t count) {
+    cursor->at = chunk + RECORD_UNIT;
+    cursor->last = chunk + reader->recording->launch.chunk - RECORD_UNIT;
+    if (count > cursor->number)
+        cursor->number = count;
+}
+
+static bool follow(RecordReader *reader, RecordCursor *cursor, uint64_t next) {
+    if (next >= reader->recording->more_count) {
+        reader->missing++;
+        return false;
+    }
+    const uint8_t *chunk = further_chunk(reader, (uint32_t)next);
+    Head head = head_at(chunk);
+    if (!is_written(reader, head)) { /* asked for, and the kernel was stopped before it was begun */
+        reader->missing++;
+        return false;
+    }
+    if (reader->seen[next] || record_site(head.word) & 1 || head.lanes != cursor->warp ||
+        (uint32_t)head.value != cursor->lane)
+        return refuse(reader, "the recording is damaged: a chunk goes on in one that is another thread's");
+    reader->seen[next] = 1;
+    enter(reader, cursor, chunk, (uint32_t)(head.value >> 32));
+    return true;
+}
+
+static size_t list_bytes(uint32_t lanes, bool wide) {
+    size_t bytes = (size_t)__builtin_popcount(lanes) * (wide ? 8 : 4);
+    return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
+}
+
+/* Its number is the next one, but of lanes that came together, and have a record each. */
+static void advance_number(RecordCursor *cursor, Head head) {
+    bool lane = record_kind(head.word) == RECORD_LANE;
+    if (!lane || cursor->site != record_site(head.word) || !cursor->together || head.lanes & cursor->together) {
+        cursor->number++;
+        cursor->together = 0;
+    }
+    cursor->together |= lane ? head.lanes : 0;
+    cursor->site = record_site(head.word);
+}
+
+/* ---- Runs ----------------------------------------------------------------------------------------- */
+
+/* Words of 32 bits that a site has in a run. */
+static size_t run_words(const RecordShape *shape) {
+    return (size_t)shape->masked + shape->parts + (size_t)__builtin_popcount(shape->wide);
+}
+
+/* Goes into a run, whose words are all there. */
+static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
+    Head head = head_at(cursor->at);
+    uint32_t first = record_site(head.word), count = first < reader->site_count ? reader->shapes[first].run : 0;
+    if (!count || count > reader->site_count - first)
+        return refuse(reader, "the recording is damaged: a run is of a site that begins none");
+    size_t words = 0;
+    for (uint32_t i = 0; i < count; i++)
+        words += run_words(&reader->shapes[first + i]);
+    size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
+    if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
+        return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
+    cursor->words = cursor->at + RECORD_UNIT - 8;
+    cursor->at += RECORD_UNIT + bytes;
+    cursor->run = count;
+    cursor->run_lanes = head.lanes;
+    cursor->site = first - 1;
+    return true;
+}
+
+static uint32_t run_word(RecordCursor *cursor) {
+    uint32_t word;
+    memcpy(&word, cursor->words, sizeof word);
+    cursor->words += sizeof word;
+    return word;
+}
+
+/* The next site of the run that the cursor is in. */
+static void read_run(const RecordReader *reader, RecordCursor *cursor, Record *record) {
+    const RecordShape *shape = &reader->shapes[++cursor->site];
+    cursor->run--;
+    record->site = cursor->site;
+    record->number = cursor->number;
+    record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
+    record->lanes = shape->masked ? run_word(cursor) : cursor->run_lanes;
+    record->ticket = record->value = 0;
+    record->map = NULL;
+    record->part_count = shape->parts;
+    for (unsigned i = 0; i < shape->parts; i++) {
+        uint64_t value = run_word(cursor);
+        if (shape->wide >> i & 1)
+            value |= (uint64_t)run_word(cursor) << 32;
+        record->parts[i] = (RecordPart){.kind = RECORD_WARP, .value = value};
+    }
+}
+
+/* ---- Records -------------------------------------------------------------------------------------- */
+
+/* Goes to the next head that is a record's; false: there is none. cursor->number is its number then. */
+static bool settle(RecordReader *reader, RecordCursor *cursor) {
+    unsigned tag = reader->recording->launch.tag;
+    cursor->map = NULL;
+    if (cursor->run) {
+        cursor->number++;
+        return true;
+    }
+    for (;;) {
+        Head head = head_at(cursor->at);
+        if (record_tag(head.word) != tag)
+            return false;
+        RecordKind kind = record_kind(head.word);
+        if (kind == RECORD_NEXT) {
+            if (!follow(reader, cursor, head.value))
+                return false;
+        } else if (cursor->at == cursor->last) {
+            return refuse(reader, "the recording is damaged: a record is at the end of a chunk");
+        } else if (kind == RECORD_STAMP) {
+            cursor->number = (uint32_t)head.value;
+            cursor->together = 0;
+            cursor->at += RECORD_UNIT;
+        } else if (kind == RECORD_MAP) {
+            if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + RECORD_MAP_BYTES)
+                return refuse(reader, "the recording is damaged: a tensor map is past the end of its chunk");
+            cursor->map = cursor->at + RECORD_UNIT;
+            cursor->map_address = head.value;
+            cursor->at += RECORD_UNIT + RECORD_MAP_BYTES;
+        } else if (kind == RECORD_RUN) {
+            cursor->number++;
+            cursor->together = 0;
+            return begin_run(reader, cursor);
+        } else {
+            advance_number(cursor, head);
+            return true;
+        }
+    }
+}
+
+static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record,
+                      unsigned index) {
+    RecordKind kind = record_kind(head.word);
+    RecordPart *part = &record->parts[index];
+    size_t bytes = kind == RECORD_LIST ? list_bytes(head.lanes, shape->wide >> index & 1) : 0;
+    if (kind != RECORD_WARP && kind != RECORD_UNIFORM && kind != RECORD_LIST)
+        return refuse(reader, "the recording is damaged: a site's values are of no kind");
+    if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
+        return refuse(reader, "the recording is damaged: a record is past the end of its chunk");
+    part->kind = kind;
+    part->value = head.value;
+    part->list = cursor->at + RECORD_UNIT;
+    cursor->at += RECORD_UNIT + bytes;
+    return true;
+}
+
+/* The next head of the same record, for its next part. */
+static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, const Record *record) {
+    unsigned tag = reader->recording->launch.tag;
+    *head = head_at(cursor->at);
+    if (record_tag(head->word) == tag && record_kind(head->word) == RECORD_NEXT) {
+        if (!follow(reader, cursor, head->value))
+            return false;
+        *head = head_at(cursor->at);
+    }
+    if (record_tag(head->word) != tag) /* the kernel was stopped in the middle of it */
+        return false;
+    if (record_site(head->word) != record->site || head->lanes != record->lanes)
+        return refuse(reader, "the recording is damaged: a site lacks some of its values");
+    return true;
+}
+
+static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
+    unsigned words = shape->parts + (unsigned)shape->ticketed;
+    size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
+    bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
+    if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
+        return refuse(reader, "the recording is damaged: a record is past the end of its chunk");
+    if (!head.lanes || head.lanes & (head.lanes - 1))
+        return refuse(reader, "the recording is damaged: a record of one lane has several");
+    for (unsigned i = 0; i < words; i++) {
+        uint64_t value = head.value;
+        if (i)
+            memcpy(&value, cursor->at + RECORD_UNIT + (size_t)(i - 1) * 8, sizeof value);
+        if (i < shape->parts) {
+            record->parts[i] = (RecordPart){.kind = RECORD_LANE, .value = value};
+        } else {
+            record->ticket = (uint32_t)value;
+            record->value = (uint32_t)(value >> 32);
+        }
+    }
+    record->part_count = shape->parts;
+    cursor->at += RECORD_UNIT + bytes;
+    return true;
+}
+
+/* The record that the cursor stands at. */
+static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *record) {
+    if (cursor->run) {
+        read_run(reader, cursor, record);
+        return true;
+    }
+    Head head = head_at(cursor->at);
+    RecordKind kind = record_kind(head.word);
+    record->kind = kind;
+    record->site = record_site(head.word);
+    record->lanes = head.lanes;
+    record->number = cursor->number;
+    record->ticket = record->value = 0;
+    record->map = cursor->map;
+    record->map_address = cursor->map_address;
+    record->part_count = 0;
+    if (kind == RECORD_EXIT || kind == RECORD_PLAIN || kind == RECORD_GIVES_UP) {
+        record->parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = head.value};
+        cursor->at += RECORD_UNIT;
+        if (kind != RECORD_EXIT && record->site >= reader->site_count)
+            return refuse(reader, "the recording is damaged: it has a site that the PTX does not have");
+        return kind != RECORD_PLAIN || !reader->shapes[record->site].parts ||
+               refuse(reader, "the recording is damaged: a site lacks its values");
+    }
+    if (record->site >= reader->site_count)
+        return refuse(reader, "the recording is damaged: it has a site that the PTX does not have");
+    const RecordShape *shape = &reader->shapes[record->site];
+    if (kind == RECORD_LANE)
+        return read_lane(reader, cursor, head, shape, record);
+    if (shape->ticketed || !shape->parts)
+        return refuse(reader, "the recording is damaged: a site has values that it cannot have");
+    for (unsigned i = 0; i < shape->parts; i++)
+        if ((i && !next_part(reader, cursor, &head, record)) || !read_part(reader, cursor, head, shape, record, i))
+            return false;
+    record->part_count = shape->parts;
+    return true;
+}
+
+/* ---- A warp: its leaders, the one with the lowest number first ------------------------------------ */
+
+static uint64_t key_of(const RecordCursor *cursor) {
+    return (uint64_t)cursor->number << 8 | cursor->lane;
+}
+
+static void sink(RecordStream *stream, uint32_t at) {
+    RecordCursor *cursors = stream->cursors;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < stream->count && key_of(&cursors[child + 1]) < key_of(&cursors[child]))
+            child++;
+        if (child >= stream->count || key_of(&cursors[at]) <= key_of(&cursors[child]))
+            return;
+        RecordCursor moved = cursors[at];
+        cursors[at] = cursors[child];
+        cursors[child] = moved;
+        at = child;
+    }
+}
+
+static void open_leader(RecordStream *stream, const uint8_t *chunk, uint32_t lane) {
+    RecordReader *reader = stream->reader;
+    RecordCursor *cursor = &stream->cursors[stream->count];
+    Head head = head_at(chunk);
+    if (!is_written(reader, head))
+        return;
+    if (head.lanes != stream->warp || (uint32_t)head.value != lane) {
+        refuse(reader, "the recording is damaged: a warp's chunk is another's");
+        return;
+    }
+    *cursor = (RecordCursor){.warp = stream->warp, .lane = (uint8_t)lane};
+    enter(reader, cursor, chunk, (uint32_t)(head.value >> 32));
+    stream->count += settle(reader, cursor);
+}
+
+void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, RecordCursor *room) {
+    const Recording *recording = reader->recording;
+    uint32_t begin = reader->leaders[warp], end = reader->leaders[warp + 1];
+    stream->reader = reader;
+    stream->warp = warp;
+    stream->count = 0;
+    stream->cursors = end > begin ? room : &stream->one;
+    open_leader(stream, recording->first + (size_t)warp * recording->launch.chunk, 0);
+    for (uint32_t i = begin; i < end; i++) {
+        const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);
+        uint32_t lane = (uint32_t)head_at(chunk).value;
+        if (reader->seen[reader->chunks[i]])
+            continue;
+        reader->seen[reader->chunks[i]] = 1;
+        open_leader(stream, chunk, lane);
+    }
+    for (uint32_t i = stream->count / 2; i-- > 0;)
+        sink(stream, i);
+}
+
+bool record_next(RecordStream *stream, Record *record) {
+    while (stream->count) {
+        RecordCursor *first = &stream->cursors[0];
+        bool read = read_record(stream->reader, first, record);
+        if (!read || !settle(stream->reader, first))
+            *first = stream->cursors[--stream->count];
+        if (stream->count > 1)
+            sink(stream, 0);
+        if (read && record->lanes) /* of none, its guard did not hold */
+            return true;
+    }
+    return false;
+}

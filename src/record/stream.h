@@ -1,0 +1,97 @@
+/* The records of a recording, warp by warp, in an order in which each lane's own are in its program order: chunks one
+ * after the other, the leaders of a warp merged by the numbers of their records (record.h).
+ *
+ * A site's parts are one record here, and have one number; so have an exit and a wait that gave up. What stands there
+ * may be anything: a stream ends at what cannot be, and the reader keeps a sentence of the first such place. */
+#ifndef RECORD_STREAM_H
+#define RECORD_STREAM_H
+
+#include "record/file.h"
+
+enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128 };
+
+/* What has to be known of a site to read its records. */
+typedef struct RecordShape {
+    uint8_t parts;
+    bool ticketed;
+    bool holds;    /* a barrier of threads: who comes to it stands there until the others come */
+    uint16_t wide; /* parts of 64 bits: a mask */
+    bool ends;     /* a thread ends there */
+    bool masked;   /* RECORD_RUN: its lanes are told */
+    uint32_t run;  /* sites of a RECORD_RUN of it */
+} RecordShape;
+
+typedef struct RecordReader {
+    const Recording *recording;
+    const RecordShape *shapes;
+    uint32_t site_count;
+    uint32_t warps;    /* of a CTA */
+    uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
+    uint32_t *chunks;  /* these: numbers of further chunks */
+    uint8_t *seen;     /* of each further chunk: it was read in this pass */
+    const char *problem; /* a sentence; NULL */
+    uint64_t damaged;    /* streams that ended at what cannot be */
+    uint64_t missing;    /* chunks that a stream should go on in, and that there were none for */
+} RecordReader;
+
+typedef struct RecordPart {
+    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE */
+    uint64_t value;
+    const uint8_t *list; /* RECORD_LIST: a value for each of the lanes, 4 or 8 bytes, not aligned */
+} RecordPart;
+
+typedef struct Record {
+    RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
+    uint32_t site, lanes;
+    uint32_t number;
+    uint32_t ticket, value; /* of a ticketed site */
+    uint8_t part_count;
+    RecordPart parts[RECORD_PARTS];
+    const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
+    uint64_t map_address;
+} Record;
+
+/* One leader. */
+typedef struct RecordCursor {
+    const uint8_t *at, *last; /* last: the unit of the chunk that is kept for RECORD_NEXT */
+    const uint8_t *map;       /* before the next record */
+    uint64_t map_address;
+    uint32_t number;         /* of the next record, if it goes on */
+    uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
+    uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
+    const uint8_t *words;    /* of the next of them */
+    uint32_t warp;
+    uint8_t lane;
+} RecordCursor;
+
+typedef struct RecordStream {
+    RecordReader *reader;
+    uint32_t warp;
+    uint32_t count;        /* cursors that go on: a heap by number and lane */
+    RecordCursor one;      /* if there is one alone */
+    RecordCursor *cursors; /* &one, or the room */
+} RecordStream;
+
+/* False, with a sentence in reader->problem: chunks say of themselves what cannot be. Memory is the arena's. */
+bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
+                   Arena *arena);
+/* All streams can be opened once in a pass. */
+void record_reader_restart(RecordReader *reader);
+/* Further chunks of the recording that no stream of this pass came to. */
+uint64_t record_reader_unseen(const RecordReader *reader);
+
+/* The most leaders that the warp can have; its number in the grid is by %ctaid. */
+uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp);
+/* `room`: for as many cursors; NULL if that is one. The stream must not be moved. */
+void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, RecordCursor *room);
+/* False: there is none any more. What it points to is the recording's. */
+bool record_next(RecordStream *stream, Record *record);
+
+/* The value of the i-th lane of a mask in a list. */
+static inline uint64_t record_listed(const RecordPart *part, bool wide, unsigned index) {
+    uint64_t value = 0;
+    memcpy(&value, part->list + (size_t)index * (wide ? 8 : 4), wide ? 8 : 4);
+    return value;
+}
+
+#endif

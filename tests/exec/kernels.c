@@ -1,0 +1,130 @@
+/* A CUDA program without CUDA, for mode record: kernels that are right, and some that are not, launched in the ways there
+ * are; on the stand-in that runs them (gpu.c). Its one argument says which. Ends with 0 if the results are right. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Result;
+typedef void *Handle;
+Result cuInit(unsigned);
+Result cuMemAlloc_v2(uint64_t *, size_t);
+Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
+Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuModuleLoadData(Handle *, const void *);
+Result cuModuleUnload(Handle);
+Result cuModuleGetFunction(Handle *, Handle, const char *);
+Result cuFuncGetParamInfo(Handle, size_t, size_t *, size_t *);
+Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
+                      void **);
+int standin_launches(void);
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+/* to[i] = a[i] + b[i]; then each block turns around its part of it in shared memory. */
+static const char right[] = HEAD
+    ".visible .entry turned(.param .u64 to, .param .u64 a, .param .u32 by) {\n"
+    "  .shared .align 4 .b8 tile[512];\n"
+    "  .reg .b64 %rd<8>; .reg .b32 %r<16>;\n"
+    "  ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [a]; ld.param.u32 %r9, [by];\n"
+    "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+    "  mad.lo.s32 %r4, %r2, %r3, %r1;\n"
+    "  mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3;\n"
+    "  ld.global.u32 %r5, [%rd4]; add.s32 %r5, %r5, %r9;\n"
+    "  shl.b32 %r6, %r1, 2; mov.u32 %r7, tile; add.s32 %r8, %r7, %r6;\n"
+    "  st.shared.u32 [%r8], %r5;\n"
+    "  bar.sync 0;\n"
+    "  sub.s32 %r10, %r3, %r1; add.s32 %r10, %r10, -1; shl.b32 %r10, %r10, 2; add.s32 %r11, %r7, %r10;\n"
+    "  ld.shared.u32 %r12, [%r11];\n"
+    "  add.s64 %rd5, %rd1, %rd3; st.global.u32 [%rd5], %r12;\n"
+    "  ret;\n"
+    "}\n"
+    ".visible .entry nothing() { ret; }\n";
+
+/* What the driver of this machine does not take when something is put into it. */
+static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
+
+static int values[256], results[256];
+static uint64_t from, to;
+
+static Handle function_of(const char *text, const char *name) {
+    Handle module, function;
+    if (cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, name))
+        exit(2);
+    return function;
+}
+
+/* The text with a line taken out. */
+static char *without(const char *text, const char *line) {
+    char *copy = strdup(text), *at = strstr(copy, line);
+    memmove(at, at + strlen(line), strlen(at + strlen(line)) + 1);
+    return copy;
+}
+
+static int is_turned(int by) {
+    cuMemcpyDtoH_v2(results, to, sizeof results);
+    for (int i = 0; i < 256; i++)
+        if (results[i] != values[i / 64 * 64 + 63 - i % 64] + by)
+            return 0;
+    return 1;
+}
+
+static void launch(Handle function, int by, Handle stream) {
+    void *parameters[] = {&to, &from, &by};
+    cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, stream, parameters, NULL);
+}
+
+static int run(const char *what) {
+    Handle function = function_of(right, "turned");
+    size_t offset, bytes;
+    if (strcmp(what, "right") == 0) {
+        struct {
+            uint64_t to, from;
+            int by;
+        } block = {to, from, 7};
+        size_t size = 20;
+        void *extra[] = {(void *)1, &block, (void *)2, &size, (void *)0};
+        cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, NULL, extra);
+        int good = is_turned(7);
+        for (int i = 0; i < 5; i++)
+            launch(function, 3, NULL);
+        cuLaunchKernel(function_of(right, "nothing"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+        return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 &&
+               standin_launches() == 7;
+    }
+    if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
+        launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "graph") == 0) {
+        launch(function, 1, (Handle)99);
+        launch(function, 1, NULL);
+        return is_turned(1);
+    }
+    if (strcmp(what, "large") == 0) {
+        int by = 3;
+        void *parameters[] = {&to, &from, &by};
+        cuLaunchKernel(function_of(right, "nothing"), 32768, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+        cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+        return is_turned(3);
+    }
+    if (strcmp(what, "killed") == 0) {
+        launch(function, 3, NULL);
+        return raise(SIGKILL);
+    }
+    Handle alone = function_of(refused, "alone"); /* it has to run, looked at or not */
+    void *parameters[] = {&to};
+    cuLaunchKernel(alone, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    launch(function, 3, NULL);
+    return is_turned(3);
+}
+
+int main(int count, char **words) {
+    for (int i = 0; i < 256; i++)
+        values[i] = i * i;
+    if (cuInit(0) || cuMemAlloc_v2(&from, sizeof values) || cuMemAlloc_v2(&to, sizeof results) ||
+        cuMemcpyHtoD_v2(from, values, sizeof values))
+        return 2;
+    return run(count > 1 ? words[1] : "right") ? 0 : 1;
+}

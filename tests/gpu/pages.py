@@ -1,0 +1,23 @@
+"""Sections of docs/gpu.md that scripts write."""
+import pathlib
+import re
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/gpu.md"
+
+
+def table(head, rows):
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def put(title, text):
+    """Writes the section `## TITLE` anew, up to the next one; at the end of the page if there is none."""
+    page = PAGE.read_text() if PAGE.exists() else "# On a GPU\n"
+    section = f"## {title}\n\n{text.strip()}\n"
+    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", page, re.M | re.S)
+    if found:
+        page = page[:found.start()] + section + ("\n" if found.end() < len(page) else "") + page[found.end():]
+    else:
+        page = page.rstrip("\n") + "\n\n" + section
+    PAGE.write_text(page)

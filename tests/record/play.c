@@ -1,0 +1,467 @@
+/* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
+ * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
+ *
+ *     play [--verbose] FILE.ptx | FILE.launch.json | FILE.json ...
+ *
+ * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
+ * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
+ * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
+ * order. What a recording cannot say is left out: which values are written, so that a race of equal values is one of
+ * different ones. The last line is `N passed, N failed`. */
+#include "analyze/recording/internal.h"
+#include "emulate/ptx/schedule.h"
+#include "machine/expand.h"
+#include "ptx/reader.h"
+
+#include <stdio.h>
+
+enum { BUDGET = 100000000, MORE_CHUNKS = 4096, TAG = 7 };
+#define LAUNCH_AT  UINT64_C(0x600000000000)
+#define TICKETS_AT UINT64_C(0x600100000000)
+#define FIRST_AT   UINT64_C(0x600200000000)
+#define MORE_AT    UINT64_C(0x601200000000)
+
+static unsigned passed, failed;
+static bool verbose;
+
+static void judge(const char *name, const char *problem) {
+    if (problem)
+        printf("failed: %s: %s\n", name, problem);
+    *(problem ? &failed : &passed) += 1;
+}
+
+/* ---- What threads do ---- */
+
+/* Of each thread of the grid: how much it did, and what, as a number. */
+typedef struct Deeds {
+    uint64_t *counts, *hashes;
+    uint32_t warps, all; /* of a CTA; of the grid */
+    const PtxMachine *machine;
+    const PtxCode *first; /* of the program */
+    bool polls;           /* strong reads: how often depends on the order */
+} Deeds;
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t place_of(const PtxSpot *spot) {
+    const PtxBlock *block = spot->block;
+    return block->space == PTX_SPACE_GLOBAL ? block->base + spot->offset
+                                            : (uint64_t)block->space << 60 ^ (uint64_t)block->cta << 32 ^ spot->offset;
+}
+
+static bool is_told(const PtxEvent *event) {
+    switch (event->kind) {
+    case PTX_EVENT_ACCESS:
+        return !event->flight;
+    case PTX_EVENT_FENCE:
+    case PTX_EVENT_WARP_SYNC:
+    case PTX_EVENT_NAMED_ARRIVE:
+    case PTX_EVENT_NAMED_SYNC:
+    case PTX_EVENT_CLUSTER_ARRIVE:
+    case PTX_EVENT_CLUSTER_WAIT:
+    case PTX_EVENT_INIT:
+    case PTX_EVENT_INVALIDATE:
+    case PTX_EVENT_WAIT:
+    case PTX_EVENT_COMMIT:
+    case PTX_EVENT_AWAIT:
+        return true;
+    case PTX_EVENT_EXPECT:
+    case PTX_EVENT_ARRIVE:
+    case PTX_EVENT_COMPLETE:
+        return !event->flight;
+    default:
+        return false;
+    }
+}
+
+static void see(void *observer, const PtxEvent *event) {
+    Deeds *deeds = observer;
+    if (!is_told(event))
+        return;
+    bool access = event->kind == PTX_EVENT_ACCESS;
+    if (access && event->access.strong && event->access.kind != EFFECT_WRITE) {
+        deeds->polls = true;
+        return;
+    }
+    for (uint32_t rest = event->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint32_t thread = (event->warp->cta->number * deeds->warps + event->warp->index) * PTX_LANES + lane;
+        uint64_t hash = mix(deeds->hashes[thread], (uint64_t)event->kind);
+        if (event->code) {
+            hash = mix(hash, event->code->statement);
+            if (getenv("PLAY_TRACE") && (uint32_t)atoi(getenv("PLAY_TRACE")) == thread)
+                fprintf(stderr, "%p %u line %u kind %d\n", observer, thread,
+                        code_line(deeds->machine->program, event->code), (int)event->kind);
+        }
+        if (access)
+            hash = mix(mix(hash, place_of(&event->spots[lane])), event->access.kind);
+        else
+            hash = mix(hash, event->place ^ event->barrier ^ (uint64_t)event->count << 40);
+        deeds->hashes[thread] = hash;
+        deeds->counts[thread]++;
+    }
+}
+
+static Deeds deeds_of(Arena *arena, const PtxMachine *machine) {
+    uint32_t warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
+    uint32_t all = machine->cta_count * warps * PTX_LANES;
+    return (Deeds){.counts = ARENA_ARRAY(arena, uint64_t, all),
+                   .hashes = ARENA_ARRAY(arena, uint64_t, all),
+                   .warps = warps,
+                   .all = all,
+                   .machine = machine};
+}
+
+static const char *deeds_differ(Arena *arena, const Deeds *ours, const Deeds *theirs) {
+    for (uint32_t i = 0; i < ours->all; i++) {
+        if (ours->counts[i] == theirs->counts[i] && ours->hashes[i] == theirs->hashes[i])
+            continue;
+        Text text = {0};
+        text_addf(&text, "thread %u did %llu things, and the records have %llu%s", i,
+                  (unsigned long long)ours->counts[i], (unsigned long long)theirs->counts[i],
+                  ours->counts[i] == theirs->counts[i] ? ", but not the same" : "");
+        return text_keep(&text, arena);
+    }
+    return NULL;
+}
+
+/* ---- A run that is recorded ---- */
+
+typedef struct Case {
+    Arena arena;
+    const char *name;
+    PtxModule *module, instrumented;
+    Source *text; /* of the instrumented one */
+    uint32_t entry, instrumented_entry;
+    Launch given;
+    PtxLaunch launch;    /* of the kernel as it was */
+    PtxProgram *program; /* ... */
+    PtxMachine *machine; /* of the instrumented one */
+    PtxLaunch with;
+    InstrumentOptions options;
+    Sites sites;
+    Recording recording;
+    RecordLaunch block;
+} Case;
+
+static uint32_t find_kernel(const PtxModule *module, Str name) {
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].entry && module->functions[i].body &&
+            (!name.size || str_equal(ptx_name(module, module->functions[i].name), name)))
+            return i;
+    return PTX_NONE;
+}
+
+static uint32_t warps_of(const PtxLaunch *launch) {
+    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    return launch->grid[0] * launch->grid[1] * launch->grid[2] * ((threads + PTX_LANES - 1) / PTX_LANES);
+}
+
+/* The launch of the kernel as it was, and one parameter more: the block, chunks and tickets in memory of their own. */
+static void add_block(Case *of, const PtxProgram *program) {
+    size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
+    uint64_t address = LAUNCH_AT;
+    of->with = of->launch;
+    of->with.parameters = ARENA_ARRAY(&of->arena, uint8_t, bytes);
+    of->with.known = ARENA_ARRAY(&of->arena, uint8_t, bytes);
+    memset(of->with.known, BYTE_KNOWN, bytes);
+    memcpy(of->with.parameters, of->launch.parameters, of->program->parameter_bytes);
+    if (of->launch.known)
+        memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
+    memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
+    of->block = (RecordLaunch){
+        .first = FIRST_AT, .more = MORE_AT, .more_count = MORE_CHUNKS, .tag = TAG << 24, .tickets = TICKETS_AT};
+    PtxBuffer more[] = {
+        {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
+        {.name = "tickets", .address = TICKETS_AT, .bytes = UINT64_C(8) << RECORD_TICKETS_LOG2, .zero = true},
+        {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
+        {.name = "more", .address = MORE_AT, .bytes = (MORE_CHUNKS + 1) * chunk, .zero = true}};
+    more[0].data_bytes = sizeof of->block;
+    of->with.buffers = ARENA_ARRAY(&of->arena, PtxBuffer, of->launch.buffer_count + 4);
+    if (of->launch.buffer_count)
+        memcpy(of->with.buffers, of->launch.buffers, of->launch.buffer_count * sizeof *more);
+    memcpy(of->with.buffers + of->launch.buffer_count, more, sizeof more);
+    of->with.buffer_count += 4;
+}
+
+static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
+    for (uint32_t i = 0; i < of->machine->block_count; i++)
+        if (of->machine->blocks[i].base == address) {
+            uint8_t *bytes = arena_zalloc((Arena *)&of->arena, count + 16);
+            if (of->machine->blocks[i].bytes)
+                memcpy(bytes, of->machine->blocks[i].bytes, count);
+            return bytes;
+        }
+    return NULL;
+}
+
+static void take_recording(Case *of, bool complete) {
+    size_t chunk = of->sites.chunk, count = warps_of(&of->launch);
+    memcpy(&of->block, bytes_at(of, LAUNCH_AT, sizeof of->block), sizeof of->block);
+    uint32_t asked = of->block.next < MORE_CHUNKS ? of->block.next : MORE_CHUNKS;
+    Str name = ptx_name(of->module, of->module->functions[of->entry].name);
+    Recording *to = &of->recording;
+    *to = (Recording){.kernel = arena_copy(&of->arena, name.data, name.size), .device = "the machine of PTX"};
+    RecordingLaunch *launch = &to->launch;
+    *launch = (RecordingLaunch){.abi = 1,
+                                .flags = complete ? 0 : RECORDING_CUT,
+                                .shared = (uint32_t)of->launch.dynamic_bytes,
+                                .spaces = of->options.spaces,
+                                .options = instrument_options_number(&of->options),
+                                .chunk = (uint32_t)chunk,
+                                .tag = TAG,
+                                .asked = of->block.next,
+                                .dropped = of->block.dropped,
+                                .shared_window = of->block.shared_window,
+                                .local_window = of->block.local_window,
+                                .param_window = of->block.param_window};
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = of->launch.grid[i];
+        launch->block[i] = of->launch.block[i] ? of->launch.block[i] : 1;
+        launch->cluster[i] = of->launch.cluster[i] ? of->launch.cluster[i] : 1;
+    }
+    to->ptx = (Str){of->module->source->data, of->module->source->size};
+    to->parameters = of->launch.parameters;
+    to->parameter_bytes = of->program->parameter_bytes;
+    to->first = bytes_at(of, FIRST_AT, count * chunk);
+    to->first_count = count;
+    to->more = bytes_at(of, MORE_AT, asked * chunk);
+    to->more_count = asked;
+}
+
+/* Through a file, and back. */
+static const char *pass_file(Case *of) {
+    char *bytes = NULL;
+    size_t count = 0;
+    const char *problem = NULL;
+    FILE *file = open_memstream(&bytes, &count);
+    bool written = file && recording_write(file, &of->recording);
+    if (file)
+        fclose(file);
+    uint8_t *kept = memcpy(arena_alloc(&of->arena, count + 8), bytes, count);
+    free(bytes);
+    if (!written)
+        return "the recording cannot be written";
+    return recording_read(&of->recording, kept, count, &of->arena, &problem) ? NULL : problem;
+}
+
+static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
+    const char *problem = NULL;
+    Diagnostics diagnostics = {0};
+    Text text = {0};
+    Str name = ptx_name(of->module, of->module->functions[of->entry].name);
+    if (!instrument_sites(&of->sites, of->module, &of->options, &problem) ||
+        !instrument(of->module, &of->options, &text, &problem))
+        return problem;
+    of->text = source_copy("instrumented.ptx", text.data, text.size);
+    text_free(&text);
+    if (!ptx_read(&of->instrumented, of->text, false, &diagnostics))
+        return diagnostics.items[0].message;
+    of->instrumented_entry = find_kernel(&of->instrumented, name);
+    PtxProgram *program = ptx_program(&of->arena, &of->instrumented, of->instrumented_entry, SIZE_MAX, &problem);
+    if (!program)
+        return problem;
+    add_block(of, program);
+    of->machine = ptx_machine(program, &of->with, GEAR_DATA, &problem);
+    if (!of->machine)
+        return problem;
+    of->machine->budget = budget;
+    *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_EAGER});
+    if (*end == PTX_END_UNKNOWN)
+        return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";
+    take_recording(of, *end == PTX_END_COMPLETE);
+    return pass_file(of);
+}
+
+/* ---- Verdicts ---- */
+
+static bool is_race(const Finding *finding) {
+    return strncmp(rule_of(finding->rule)->id, "race.", 5) == 0 || finding->rule == RULE_ACCESS_READ_ONLY;
+}
+
+static uint32_t second_line(const Finding *finding) {
+    for (size_t i = finding->place_count; i-- > 1;)
+        if (finding->places[i].ir_line)
+            return finding->places[i].ir_line;
+    return finding->places[0].ir_line;
+}
+
+static bool same_finding(const Finding *a, const Finding *b) {
+    uint32_t a0 = a->places[0].ir_line, a1 = second_line(a), b0 = b->places[0].ir_line, b1 = second_line(b);
+    bool values = a->rule == RULE_RACE_SAME_VALUE || b->rule == RULE_RACE_SAME_VALUE;
+    return (a->rule == b->rule || (values && is_race(a) && is_race(b))) &&
+           ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
+}
+
+static const char *missing(Arena *arena, const Verdict *in, const Verdict *from, const char *who) {
+    for (size_t i = 0; i < from->finding_count; i++) {
+        const Finding *finding = &from->findings[i];
+        bool found = !is_race(finding);
+        for (size_t k = 0; k < in->finding_count && !found; k++)
+            found = same_finding(finding, &in->findings[k]);
+        if (found)
+            continue;
+        Text text = {0};
+        text_addf(&text, "%s does not have %s at lines %u and %u", who, rule_of(finding->rule)->id,
+                  finding->places[0].ir_line, second_line(finding));
+        return text_keep(&text, arena);
+    }
+    return NULL;
+}
+
+static bool has_incomplete(const Verdict *verdict) {
+    return verdict->incomplete_count > 0;
+}
+
+static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete) {
+    const char *problem = missing(arena, machine, played, "the machine");
+    if (!problem && complete)
+        problem = missing(arena, played, machine, "the recording");
+    if (!problem && complete && has_incomplete(played)) {
+        Text text = {0};
+        text_addf(&text, "incomplete: line %u: %s", played->incomplete[0].ir_line, played->incomplete[0].reason);
+        problem = text_keep(&text, arena);
+    }
+    if (!problem && !complete && !has_incomplete(played))
+        problem = "it was cut off, and nothing says so";
+    return problem;
+}
+
+static void print_verdict(const char *who, const Verdict *verdict) {
+    printf("  %s:\n", who);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        printf("    %s lines %u and %u: %s\n", rule_of(verdict->findings[i].rule)->id,
+               verdict->findings[i].places[0].ir_line, second_line(&verdict->findings[i]),
+               verdict->findings[i].message);
+    for (size_t i = 0; i < verdict->incomplete_count; i++)
+        printf("    incomplete: line %u: %s\n", verdict->incomplete[i].ir_line, verdict->incomplete[i].reason);
+}
+
+/* ---- One launch ---- */
+
+/* A wait that goes on forever takes tickets forever when it is recorded. */
+static bool ends_alike(PtxEnd plain, PtxEnd recorded) {
+    return plain == recorded || (plain == PTX_END_STUCK && recorded == PTX_END_BUDGET);
+}
+
+static const char *compare(Case *of, PtxMachine *plain) {
+    const char *problem = NULL;
+    ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
+    Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
+    Deeds ours = deeds_of(&of->arena, plain), theirs = deeds_of(&of->arena, plain);
+    plain->budget = BUDGET;
+    plain->observe = see;
+    plain->observer = &ours;
+    PtxEnd recorded = PTX_END_UNKNOWN, end = ptx_schedule_run(plain, &(PtxSchedule){.kind = SCHEDULE_EAGER});
+    problem = record(of, 64 * plain->used + 1000000, &recorded);
+    if (problem)
+        return problem;
+    threads_check(of->module, of->entry, &options, &machine);
+    recording_check(of->module, of->entry, &of->recording, &options, &played);
+    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, see, &theirs);
+    if (verbose) {
+        print_verdict("check", &machine);
+        print_verdict("recording", &played);
+    }
+    bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE;
+    if (!ends_alike(end, recorded))
+        problem = "the instrumented kernel ends in another way";
+    if (!problem && complete && !plain->guess_count)
+        problem = deeds_differ(&of->arena, &ours, &theirs);
+    if (!problem)
+        problem = verdicts_differ(&of->arena, &machine, &played, complete);
+    if (!problem)
+        problem = verdicts_differ(&of->arena, &played, &seen, complete);
+    return problem;
+}
+
+static const char *run_case(Case *of, const char *json) {
+    const char *problem = NULL;
+    Diagnostics diagnostics = {0};
+    Source *source = source_copy(of->name, json, strlen(json));
+    if (!launch_read(&of->arena, source, &of->given, &diagnostics))
+        return "its launch cannot be read";
+    of->entry = find_kernel(of->module, of->given.kernel);
+    of->options = (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = INSTRUMENT_EVERYWHERE};
+    of->program = of->entry == PTX_NONE ? NULL : ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
+    if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
+        return problem ? problem : "there is no such kernel";
+    PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
+    problem = plain ? compare(of, plain) : problem;
+    ptx_machine_free(plain);
+    source_free(source);
+    return problem;
+}
+
+static void run_launch(PtxModule *module, const char *name, const char *json) {
+    Case of = {.name = name, .module = module};
+    arena_init(&of.arena, SIZE_MAX);
+    if (verbose)
+        printf("%s\n", name);
+    judge(name, run_case(&of, json));
+    fflush(stdout);
+    if (of.machine)
+        ptx_machine_free(of.machine);
+    if (of.text)
+        ptx_free(&of.instrumented);
+    source_free(of.text);
+    instrument_sites_free(&of.sites);
+    arena_free(&of.arena);
+}
+
+/* ---- Files ---- */
+
+static void run_list(PtxModule *module, const char *path, json_t *cases) {
+    size_t index;
+    json_t *each;
+    json_array_foreach(cases, index, each) {
+        char name[600];
+        json_t *copy = json_deep_copy(each);
+        snprintf(name, sizeof name, "%s, %s", path, json_string_value(json_object_get(each, "name")));
+        json_object_del(copy, "name");
+        json_object_del(copy, "tolerance");
+        expand(copy);
+        char *text = json_dumps(copy, JSON_COMPACT);
+        run_launch(module, name, text);
+        free(text);
+        json_decref(copy);
+    }
+}
+
+static void run_file(const char *path) {
+    char ptx_path[512];
+    const char *problem = NULL;
+    json_error_t error;
+    const char *end = strstr(path, ".launch.json");
+    size_t size = end ? (size_t)(end - path) : strlen(path) - strlen(".json");
+    snprintf(ptx_path, sizeof ptx_path, "%.*s.ptx", (int)size, path);
+    Source *ptx = source_read(ptx_path, &problem);
+    json_t *json = json_load_file(path, 0, &error);
+    PtxModule module = {0};
+    Diagnostics diagnostics = {0};
+    if (!ptx || !json || !ptx_read(&module, ptx, false, &diagnostics)) {
+        judge(path, problem ? problem : json ? "the PTX cannot be read" : error.text);
+    } else if (json_is_array(json)) {
+        run_list(&module, path, json);
+    } else {
+        char *text = json_dumps(json, JSON_COMPACT);
+        run_launch(&module, path, text);
+        free(text);
+    }
+    ptx_free(&module);
+    source_free(ptx);
+    json_decref(json);
+}
+
+int main(int count, char **arguments) {
+    for (int i = 1; i < count; i++)
+        if (!strcmp(arguments[i], "--verbose"))
+            verbose = true;
+        else
+            run_file(arguments[i]);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
