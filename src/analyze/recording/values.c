@@ -45,12 +45,15 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
         spread(player, part, from->value, warp_in_cta * PTX_LANES, values);
     else if (from->kind == RECORD_LIST)
         list(from, part->bits == 64, record->lanes, values);
+    else if (from->kind == RECORD_CORNERS)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = record_cornered(from, i);
     else
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = from->value;
     for (unsigned i = 0; part->bits == 32 && i < PTX_LANES; i++)
         values->at[i] = (uint32_t)values->at[i];
-    for (uint32_t rest = part->generic ? record->lanes : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = site->generic >> index & 1 ? record->lanes : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         values->at[lane] = play_generic(player, values->at[lane]);
     }
