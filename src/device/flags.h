@@ -129,8 +129,9 @@ static inline void read_flag(const View *view, const Turn *turn, const Strong *s
         return;
     uint32_t which = acquires ? VECTOR_KNOWS : VECTOR_OBSERVED, has = acquires ? ACTOR_KNOWS : ACTOR_OBSERVED;
     lock_actor(turn, view->actor);
-    if (released.row)
-        join(view, turn, which, has, released.row);
+    uint64_t row = from_lane64(turn->lanes, released.row, turn->leader);
+    if (row)
+        join(view, turn, which, has, row);
     else
         join_lost(view, turn, flag->stamp, strong->site, which, has);
     if (is_leader(turn))
