@@ -175,8 +175,7 @@ static uint32_t how_of(const ShadowSite *site) {
 static void open_block(Writer *writer) {
     writer->text.size = 0;
     say(writer, "{");
-    say(writer,
-        ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
+    say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
 }
 
 static void close_block(Writer *writer) {
@@ -623,6 +622,18 @@ static void add_top(Writer *writer) {
               sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
     runtime_print(&writer->used, seed, &writer->text);
     ptx_edit_top(writer->edits, (Str){writer->text.data, writer->text.size});
+}
+
+bool shadow_may_run(PtxModule *module, const char **problem) {
+    ShadowSites sites;
+    if (!shadow_sites(&sites, module, problem))
+        return false;
+    bool locks = sites.locks;
+    shadow_sites_free(&sites);
+    if (locks)
+        *problem = "mode shadow does not take kernels with locks (compare-and-swap, and accesses that acquire or "
+                   "release); mode record does";
+    return !locks;
 }
 
 bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {

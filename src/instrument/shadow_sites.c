@@ -213,6 +213,8 @@ bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem) {
     for (walk.function = 0; walk.function < module->functions_count; walk.function++)
         if (module->functions[walk.function].entry && module->functions[walk.function].body)
             walk_function(&walk);
+    for (uint32_t i = 0; i < sites->count; i++)
+        sites->locks |= sites->clocked && sites->items[i].kind == SHADOW_SITE_STRONG && sites->items[i].compares;
     if (sites->count < MOST_SITES)
         return true;
     *problem = "there are too many accesses to tell them apart";

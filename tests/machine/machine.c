@@ -3,13 +3,15 @@
  *
  *     machine [--gear slice] [--time] [--record | --shadow | --shadow-seed] FILE.json...
  *
- * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the thread-instructions
- * and seconds of each. With --record the kernels are instrumented before they are run; and the chunks that they leave have to
- * be well-formed (tests/record/walk.h); with --shadow they check themselves, in cells of either layout. The last line is `N passed, N failed`. */
+ * In gear slice nothing is compared: the launches have to end as well; nor with --time, which tells the
+ * thread-instructions and seconds of each. With --record the kernels are instrumented before they are run; and the
+ * chunks that they leave have to be well-formed (tests/record/walk.h); with --shadow they check themselves, in cells of
+ * either layout. The last line is `N passed, N failed`. */
 #include "emulate/ptx/schedule.h"
-#include "emulate/ptx/tensormap.h"
 #include "emulate/ptx/slice.h"
+#include "emulate/ptx/tensormap.h"
 #include "instrument/instrument.h"
+#include "instrument/shadow.h"
 #include "machine/expand.h"
 #include "ptx/reader.h"
 #include "record/cells.h"
@@ -262,7 +264,7 @@ static bool instrument_file(Recorded *file, Source **ptx, const char **problem) 
     Diagnostics diagnostics = {0};
     Text text = {0};
     if ((recording && !instrument_sites(&file->sites, &file->module, &options, problem)) ||
-        !instrument(&file->module, &options, &text, problem))
+        !(shadow ? instrument_shadow : instrument)(&file->module, &options, &text, problem))
         return false;
     Source *instrumented = source_copy((*ptx)->name, text.data, text.size);
     text_free(&text);
@@ -285,7 +287,8 @@ static void run_file(const char *path) {
     Source *out = source_read(buffer, &problem);
     snprintf(buffer, sizeof buffer, "%s.ptx", name);
     Source *ptx = source_read(buffer, &problem);
-    if (!file.cases || !ptx || (!timed && (!out || !read_lines(&file, out))) || !ptx_read(&file.module, ptx, false, &diagnostics)) {
+    if (!file.cases || !ptx || (!timed && (!out || !read_lines(&file, out))) ||
+        !ptx_read(&file.module, ptx, false, &diagnostics)) {
         verdict(&file, "", file.cases ? problem ? problem : "the PTX cannot be read" : error.text);
         return;
     }
@@ -301,7 +304,8 @@ static void run_file(const char *path) {
     json_t *each;
     json_array_foreach(file.cases, index, each) {
         const char *title = json_string_value(json_object_get(each, "name"));
-        /* Threads that end before a barrier stay for a moment to give back their slot; here others come to it meanwhile. */
+        /* Threads that end before a barrier stay for a moment to give back their slot; here others come to it
+         * meanwhile. */
         if (shadow && !strncmp(title, "early_exit", strlen("early_exit")))
             continue;
         verdict(&file, title, run_case(&file, each, title));

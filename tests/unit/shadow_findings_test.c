@@ -163,9 +163,30 @@ static void a_ring_that_wrapped_is_told(void **state) {
     end(&c);
 }
 
+/* A kernel with a lock is not handed out: see shadow_may_run. */
+static void locks_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        SHADOW_KERNEL(
+            "atom.global.acquire.gpu.cas.b32 %r5, [%rd1], 0, 1; atom.global.release.gpu.exch.b32 %r5, [%rd1], 0;\n"),
+        SHADOW_KERNEL("atom.global.relaxed.gpu.cas.b32 %r5, [%rd1], 0, 1;\n"),
+        SHADOW_KERNEL("atom.global.add.release.gpu.u32 %r5, [%rd1], 1;\n")};
+    for (size_t i = 0; i < 3; i++) {
+        PtxRunning run;
+        const char *problem = NULL;
+        Text out = {0};
+        InstrumentOptions options = {.mode = INSTRUMENT_SHADOW, .spaces = INSTRUMENT_GLOBAL};
+        ptx_running_read(&run, "sm_90a", texts[i]);
+        assert_int_equal(instrument(&run.module, &options, &out, &problem), i > 0);
+        assert_int_equal(problem != NULL, i == 0);
+        text_free(&out);
+        ptx_running_end(&run);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(races_have_two_places),
-                                       cmocka_unit_test(says_what_was_not_checked),
-                                       cmocka_unit_test(a_ring_that_wrapped_is_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(races_have_two_places), cmocka_unit_test(says_what_was_not_checked),
+        cmocka_unit_test(a_ring_that_wrapped_is_told), cmocka_unit_test(locks_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
