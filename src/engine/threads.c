@@ -28,7 +28,7 @@ uint32_t threads_store_take(Threads *threads, Store *store) {
     }
     if (store->next == store->chunk_count << CHUNK_SHIFT) {
         char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-        *chunk = gsan_pool_take(&threads->pool, store->size << CHUNK_SHIFT);
+        *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
         if (store->next == 0)
             store->next = 1; /* 0 stands for none */
     }

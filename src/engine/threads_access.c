@@ -314,7 +314,7 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot) {
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
     if (!made && by_slot)
-        return attempt->node << 5 | lowest(by);
+        return attempt_node(attempt) << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
     return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
 }
@@ -326,7 +326,7 @@ static void read_cell(Attempt *attempt, Cell *cell) {
         look(attempt, cell->writes, false);
     bool single = !(attempt->by & (attempt->by - 1));
     if (single && (!cell->reads || (attempt->record->order == THREADS_WEAK && attempt_is_clear(attempt, cell->reads)))) {
-        cell->reads = attempt->node << 5 | lowest(attempt->by);
+        cell->reads = attempt_node(attempt) << 5 | lowest(attempt->by);
         return;
     }
     if (attempt->record->order != THREADS_WEAK)
@@ -348,7 +348,7 @@ static void write_cell(Attempt *attempt, Cell *cell) {
     }
     uint32_t lane = lowest(attempt->by);
     cell->writes =
-        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt_node(attempt)) << 5 | lane;
     cell->reads = reads;
 }
 
@@ -548,7 +548,6 @@ Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *
     Attempt attempt = {.threads = threads, .knower = *knower};
     attempt.index = new_record(threads, knower, access, epoch);
     attempt.record = record_at(threads, attempt.index);
-    attempt.node = threads_node_alone(threads, attempt.index);
     Elements elements = elements_of(access);
     attempt.whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
     return attempt;

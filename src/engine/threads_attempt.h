@@ -12,7 +12,7 @@ typedef struct Attempt {
     Knower knower;
     uint32_t index; /* of the record */
     const Record *record;
-    uint32_t node;    /* the list that has it alone */
+    uint32_t node;    /* the list that has it alone; 0: nobody has asked for it */
     uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
     uint64_t address; /* of the cell */
     uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
@@ -22,6 +22,11 @@ typedef struct Attempt {
     bool whole;                              /* all elements are touched */
 } Attempt;
 
+static inline uint32_t attempt_node(Attempt *attempt) {
+    if (!attempt->node)
+        attempt->node = threads_node_alone(attempt->threads, attempt->index);
+    return attempt->node;
+}
 Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);
