@@ -266,8 +266,9 @@ void threads_begin(Threads *threads, uint32_t cta) {
 static void ended(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     Cta *cta = context;
     uint32_t final = view->touched ? view->now : view->now - 1;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        cta->finals[number % threads->cta_warps * 32 + lowest(rest)] = final;
+    uint32_t *finals = &cta->finals[number % threads->cta_warps * 32];
+    for (uint32_t lane = 0; lane < THREADS_LANES; lane++)
+        finals[lane] = lanes >> lane & 1 ? final : finals[lane];
 }
 
 static void lanes_end(Threads *threads, uint32_t number, uint32_t lanes) {

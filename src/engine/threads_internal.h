@@ -229,7 +229,7 @@ typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
     uint8_t shift; /* a cell is 1 << shift bytes */
-    Cell *cells;          /* NULL: there are lines alone */
+    Cell *cells;   /* NULL: there are lines alone */
     Line lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
     uint32_t *line_nc;    /* the same by line */

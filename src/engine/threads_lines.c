@@ -1,4 +1,5 @@
-/* Accesses of whole lines of memory, by lanes one beside the other: each line is looked at once, and not cell by cell. */
+/* Accesses of whole lines of memory, by lanes one beside the other: each line is looked at once, and not cell by cell.
+ */
 #include "engine/threads_attempt.h"
 
 enum { SMALLEST_LANE = 4 };
@@ -9,11 +10,11 @@ static uint8_t shift_of(uint32_t bytes) {
 
 /* Whether it can be of whole lines at all. */
 static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
-    uint32_t bytes = access->bytes, count = bytes / (access->element ? access->element : bytes ? bytes : 1);
-    uint32_t all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
-    return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object && !access->inits && bytes >= SMALLEST_LANE &&
-           bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) && !threads->shape.history &&
-           access->proxy == THREADS_GENERIC;
+    uint32_t bytes = access->bytes, element = access->element ? access->element : bytes;
+    uint32_t count = element == bytes ? 1 : bytes / element, all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
+    return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object &&
+           !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
+           !threads->shape.history && access->proxy == THREADS_GENERIC;
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
@@ -118,10 +119,11 @@ static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32
 }
 
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
-    uint32_t bytes = access->bytes, per = SHADOW_LINE / (bytes ? bytes : 1);
+    uint32_t bytes = access->bytes, per;
     uint64_t differs = 0;
-    if (!has_lines(attempt->threads, access) || per > THREADS_LANES)
+    if (!has_lines(attempt->threads, access))
         return false;
+    per = SHADOW_LINE >> shift_of(bytes);
     uint32_t group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
     for (uint32_t first = 0; first < THREADS_LANES; first += per) {
         uint32_t there = lanes >> first & group;
@@ -142,17 +144,18 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
 bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAccess *access, uint64_t first) {
     ENTER(threads, true);
     Warp *warp = threads_warp(threads, number);
-    uint32_t bytes = access->bytes, per = SHADOW_LINE / (bytes ? bytes : 1);
-    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access) ||
-        per > THREADS_LANES)
+    uint32_t bytes = access->bytes;
+    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access))
         return false;
+    uint32_t per = SHADOW_LINE >> shift_of(bytes);
     View *view = warp->views;
     Knower knower = {view->clock, number / threads->cta_warps, number % threads->cta_warps, UINT32_MAX, warp, 0};
     threads->instructions++;
     threads->several = true;
     threads->accesses += THREADS_LANES;
     view->touched = true;
-    Attempt attempt = attempt_of(threads, &knower, access, view->now);
+    Attempt attempt;
+    attempt_begin(&attempt, threads, &knower, access, view->now);
     for (uint32_t lane = 0; lane < THREADS_LANES; lane += per)
         touch_line(&attempt, first + (uint64_t)lane * bytes, lane, bytes);
     return true;

@@ -46,11 +46,11 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
 }
 
 static ShadowPage *page_find(Threads *threads, uint64_t address) {
-    uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **latest = &threads->latest[number % LATEST_PAGES];
+    uint64_t number = address / SHADOW_PAGE, hash = hashed(number);
+    ShadowPage **latest = &threads->latest[hash % LATEST_PAGES];
     if (*latest && (*latest)->number == number)
         return *latest;
-    ShadowPage *page = threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    ShadowPage *page = threads->pages[hash & (threads->page_capacity - 1)];
     while (page && page->number != number)
         page = page->next;
     if (page)
@@ -83,8 +83,8 @@ static void make_cells(Threads *threads, ShadowPage *page) {
     if (page->line_nc)
         page->nc = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof *page->nc);
     for (uint32_t i = 0; page->nc && i < PAGE_CELLS; i++)
-        page->nc[i] = slot_at(page->line_nc[i * 4 / SHADOW_LINE], page->lines[i * 4 / SHADOW_LINE].nc_shift,
-                              i * 4 % SHADOW_LINE);
+        page->nc[i] =
+            slot_at(page->line_nc[i * 4 / SHADOW_LINE], page->lines[i * 4 / SHADOW_LINE].nc_shift, i * 4 % SHADOW_LINE);
     page->cells = cells;
 }
 
@@ -136,8 +136,8 @@ static void page_free(Threads *threads, ShadowPage *page) {
         at = &(*at)->next;
     *at = page->next;
     threads->page_count--;
-    if (threads->latest[page->number % LATEST_PAGES] == page)
-        threads->latest[page->number % LATEST_PAGES] = NULL;
+    if (threads->latest[hashed(page->number) % LATEST_PAGES] == page)
+        threads->latest[hashed(page->number) % LATEST_PAGES] = NULL;
     locations_drop(threads, page);
     gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
     gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
