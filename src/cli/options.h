@@ -60,6 +60,7 @@ typedef enum CommandId {
     COMMAND_MERGE,
     COMMAND_PARSE,
     COMMAND_LAUNCH,
+    COMMAND_INSTRUMENT,
     COMMAND_RULES,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -78,6 +79,7 @@ enum {
     MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
     LAUNCH = 1u << COMMAND_LAUNCH,
+    INSTRUMENT = 1u << COMMAND_INSTRUMENT,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
     ALL = (1u << COMMAND_COUNT) - 1
@@ -105,7 +107,7 @@ typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
 /* How exec looks at kernels. */
-typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_CAPTURE } ExecMode;
+typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_SHADOW, EXEC_CAPTURE } ExecMode;
 
 /* What a command line says, of every command: fields that a command does not take stay 0. */
 typedef struct Options {
@@ -131,7 +133,7 @@ typedef struct Options {
     ExecMode mode;
     const char *only, *exclude, *record_memory, *hang_after;
     uint64_t record_launches, sample;
-    bool launches_given;
+    bool launches_given, record_host;
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 
@@ -158,6 +160,9 @@ typedef struct Options {
     TableForm dump_ops;
 
     bool launch_template; /* launch */
+
+    weir_instrument_options instrument;
+    const char *spaces; /* of it */
 
     bool markdown; /* rules */
 

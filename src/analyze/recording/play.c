@@ -52,7 +52,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     uint32_t number = id * player->reader.warps + warp->index;
     RecordCursor *room = to->room;
     if (!room && record_reader_leaders(&player->reader, number) > 1)
-        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LANES + 1);
+        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     *to = (PlayWarp){.warp = warp, .room = room};
     record_stream(&to->stream, &player->reader, number, room);
 }
@@ -403,6 +403,21 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+/* Lanes that gave up at an mbarrier wait for it still. */
+static void stand_at_mbarrier(Player *player, const PlaySite *site, const Record *record, PtxGroup *group) {
+    PtxSpot spot;
+    Lanes values;
+    if (site->site->part_count) {
+        play_values(player, site, record, 0, group->warp->index, &values);
+        play_set(player->machine, group, site->arguments[0], &values, record->lanes);
+    }
+    if (play_spot(player->machine, group, site->code, site->object, (uint32_t)__builtin_ctz(record->lanes), &spot)) {
+        group->status = PTX_IS_MBARRIER;
+        group->place = ptx_place(spot);
+    }
+    forget_registers(group, site);
+}
+
 /* Where lanes stand that have no group: for whoever asks why they wait. */
 static void stand(Player *player, PlayWarp *warp) {
     for (Pending *pending = warp->pending; pending; pending = pending->next) {
@@ -415,6 +430,8 @@ static void stand(Player *player, PlayWarp *warp) {
         bool meets = site->gathers || site->mask;
         pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
         pending->group->waits_for = meets ? wanted_lanes(player, warp, site, &pending->record) : 0;
+        if (pending->record.kind == RECORD_GIVES_UP && site->site->waits && site->object)
+            stand_at_mbarrier(player, site, &pending->record, pending->group);
     }
 }
 
@@ -423,6 +440,33 @@ static void stand_all(Player *player) {
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
             stand(player, &player->clusters[i]->warps[k]);
+}
+
+static bool has_begun(const Player *player, const PtxWarp *warp) {
+    uint32_t id = play_cta_id(player, warp->cta->number);
+    return record_begun(player->recording, id * player->reader.warps + warp->index);
+}
+
+const PtxWarp *play_running(const Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
+            const PlayWarp *warp = &player->clusters[i]->warps[k];
+            if (live_lanes(warp->warp) && !warp->pending && has_begun(player, warp->warp))
+                return warp->warp;
+        }
+    return NULL;
+}
+
+uint32_t play_not_begun(const Player *player) {
+    uint32_t count = 0, warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; i < player->cluster_count; i++) {
+        bool begun = !player->clusters[i];
+        for (uint32_t k = 0; !begun && k < warps; k++)
+            begun = has_begun(player, player->clusters[i]->warps[k].warp);
+        count += !begun;
+    }
+    return count;
 }
 
 PtxEnd play(Player *player) {

@@ -75,8 +75,8 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     site->gathers = site->code->together;
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);
-    if (code_effect(check, site->code, EFFECT_WAIT, &effect) && effect.by_state) {
-        site->state = code_named(program, site->code, effect.phase);
+    if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
+        site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
     if (site->site->ticketed)
