@@ -15,12 +15,23 @@ static bool holds(const PtxModule *module, const PtxStatement *statement) {
     return false;
 }
 
+/* Whether it writes nothing. */
+static bool reads_alone(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE || effects[i].effect.verb == EFFECT_UPDATE)
+            return false;
+    return count > 0;
+}
+
 RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *arena) {
     RecordShape *shapes = ARENA_ARRAY(arena, RecordShape, sites->count + 1);
     for (uint32_t i = 0; i < sites->count; i++) {
         const Site *site = &sites->items[i];
         shapes[i].parts = site->part_count;
         shapes[i].ticketed = site->ticketed;
+        shapes[i].polls = site->ticketed && reads_alone(module, &module->statements[site->statement]);
         shapes[i].ends = site->ends;
         shapes[i].masked = site->masked;
         shapes[i].run = site->run;
