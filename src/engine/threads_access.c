@@ -192,8 +192,7 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || attempt_needs_fence(attempt, record) ||
-            attempt_known_lanes(attempt, number, record) != UINT32_MAX)
+        if (attempt_needs_fence(attempt, record) || attempt_over_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->memos.clear[first % MEMO] = first;
@@ -255,8 +254,10 @@ bool attempt_any_lane(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation ||
-            (attempt_same_warp(attempt, record) && attempt_known_lanes(attempt, number, record) != UINT32_MAX))
+        uint32_t over = attempt_over_lanes(attempt, number, record);
+        uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
+        bool fenced = record->operation && attempt_needs_fence(attempt, record);
+        if (over != UINT32_MAX && (attempt_same_warp(attempt, record) || fenced || over & lanes))
             return false;
     }
     return true;
@@ -696,5 +697,5 @@ void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access
     threads->accesses++;
     if (threads->shape.history && access->kind != THREADS_READ)
         threads_history_other(threads, address, bytes);
-    attempt_touch(&attempt, address, address + bytes);
+    attempt_piece(&attempt, &whole, address, address + bytes);
 }

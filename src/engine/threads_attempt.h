@@ -44,12 +44,15 @@ bool attempt_any_lane(Attempt *attempt, uint32_t slot);
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
+/* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
+void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */
 bool attempt_needs_fence(const Attempt *attempt, const Record *earlier);
 /* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
 uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
+uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
 bool attempt_same_warp(const Attempt *attempt, const Record *earlier);
 /* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
 bool attempt_lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by);

@@ -56,6 +56,20 @@ uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *ear
     return lanes;
 }
 
+/* The same of any earlier access: of an operation those lanes, too, that it does not have. Without a fence alone. */
+uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
+    if (!earlier->operation)
+        return attempt_known_lanes(attempt, index, earlier);
+    uint32_t memo = index % MEMO;
+    if (attempt->memos.known[memo] == index)
+        return attempt->known_lanes[memo];
+    const Threads *threads = attempt->threads;
+    attempt->memos.known[memo] = index;
+    return attempt->known_lanes[memo] =
+               threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ) |
+               ~operation_at(threads, earlier->operation)->lanes;
+}
+
 /* Up to which epoch a lane's own accesses are before this one. */
 static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_t lane) {
     if (!attempt_needs_fence(attempt, earlier))

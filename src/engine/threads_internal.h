@@ -436,6 +436,8 @@ void threads_pages_free(Threads *threads, ShadowPage *pages);
 /* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t operation, uint32_t lane,
                              bool writes, uint32_t by);
+/* Lanes of an operation whose part is known to be over to whichever lane of the knower. */
+uint32_t threads_operation_known(const Threads *threads, const Knower *knower, uint32_t operation, bool writes);
 /* What is known to the lanes of an operation when it begins: the part of `lane`. */
 const Part *threads_operation_part(const Operation *operation, uint32_t lane);
 /* Frees those that nobody refers to. */

@@ -21,9 +21,10 @@ static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
     const Record *record = record_at(attempt->threads, index);
-    if (record->operation || attempt_needs_fence(attempt, record))
-        return false;
-    return (same && attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch) ||
+    if (record->operation)
+        return !attempt_needs_fence(attempt, record) && attempt_over_lanes(attempt, index, record) == UINT32_MAX;
+    return (same && !attempt_needs_fence(attempt, record) &&
+            attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch) ||
            attempt_known_lanes(attempt, index, record) == UINT32_MAX;
 }
 
@@ -139,6 +140,25 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
         if (lanes >> first & 1)
             touch_line(attempt, addresses[first], first, bytes);
     return true;
+}
+
+/* A lane that has all of the line is in its first place. */
+void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end) {
+    const Threads *threads = attempt->threads;
+    uint32_t by = attempt->by;
+    uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history;
+    if (!lines) {
+        attempt_touch(attempt, begin, end);
+        return;
+    }
+    attempt_touch(attempt, begin, first);
+    for (uint64_t at = first; at < last; at += SHADOW_LINE) {
+        attempt->by = by;
+        touch_line(attempt, at, lowest(by), SHADOW_LINE);
+    }
+    attempt->by = by;
+    attempt_touch(attempt, last, end);
 }
 
 bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAccess *access, uint64_t first) {

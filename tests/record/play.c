@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-enum { BUDGET = 100000000, MORE_CHUNKS = 4096, TAG = 7 };
+enum { BUDGET = 100000000, TAG = 7 };
 #define LAUNCH_AT  UINT64_C(0x600000000000)
 #define TICKETS_AT UINT64_C(0x600100000000)
 #define FIRST_AT   UINT64_C(0x600200000000)
@@ -166,6 +166,10 @@ static uint32_t warps_of(const PtxLaunch *launch) {
     return launch->grid[0] * launch->grid[1] * launch->grid[2] * ((threads + PTX_LANES - 1) / PTX_LANES);
 }
 
+static uint32_t more_chunks(const Case *of) {
+    return 4096 + 16 * warps_of(&of->launch);
+}
+
 /* The launch of the kernel as it was, and one parameter more: the block, chunks and tickets in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
     size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
@@ -179,7 +183,7 @@ static void add_block(Case *of, const PtxProgram *program) {
         memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){
-        .first = FIRST_AT, .more = MORE_AT, .more_count = MORE_CHUNKS, .tag = TAG << 24, .tickets = TICKETS_AT};
+        .first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24, .tickets = TICKETS_AT};
     if (hangs) {
         of->block.hang_after = HANG_AFTER;
         of->block.host = HOST_AT;
@@ -188,7 +192,7 @@ static void add_block(Case *of, const PtxProgram *program) {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
         {.name = "tickets", .address = TICKETS_AT, .bytes = UINT64_C(8) << RECORD_TICKETS_LOG2, .zero = true},
         {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
-        {.name = "more", .address = MORE_AT, .bytes = (MORE_CHUNKS + 1) * chunk, .zero = true},
+        {.name = "more", .address = MORE_AT, .bytes = (more_chunks(of) + 1) * chunk, .zero = true},
         {.name = "host", .address = HOST_AT, .bytes = sizeof(RecordHost), .zero = true}};
     more[0].data_bytes = sizeof of->block;
     of->with.buffers = ARENA_ARRAY(&of->arena, PtxBuffer, of->launch.buffer_count + 5);
@@ -212,7 +216,7 @@ static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
 static void take_recording(Case *of, bool complete) {
     size_t chunk = of->sites.chunk, count = warps_of(&of->launch);
     memcpy(&of->block, bytes_at(of, LAUNCH_AT, sizeof of->block), sizeof of->block);
-    uint32_t asked = of->block.next < MORE_CHUNKS ? of->block.next : MORE_CHUNKS;
+    uint32_t asked = of->block.next < more_chunks(of) ? of->block.next : more_chunks(of);
     Str name = ptx_name(of->module, of->module->functions[of->entry].name);
     Recording *to = &of->recording;
     *to = (Recording){.kernel = arena_copy(&of->arena, name.data, name.size), .device = "the machine of PTX"};
