@@ -23,8 +23,8 @@ static bool record_before(Attempt *attempt, uint32_t index, bool same) {
     const Record *record = record_at(attempt->threads, index);
     if (record->operation)
         return !attempt_needs_fence(attempt, record) && attempt_over_lanes(attempt, index, record) == UINT32_MAX;
-    return (same && !attempt_needs_fence(attempt, record) &&
-            attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch) ||
+    return (same && !attempt_needs_fence(attempt, record) && attempt_same_warp(attempt, record) &&
+            record->epoch <= attempt->knower.own_epoch) ||
            attempt_known_lanes(attempt, index, record) == UINT32_MAX;
 }
 

@@ -278,8 +278,8 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
     return true;
 }
 
-/* Whether the lane does the same again, and nothing in between, in whoever's chunks: a poll that reads what the one before
- * has read. */
+/* Whether the lane does the same again, and nothing in between, in whoever's chunks: a poll that reads what the one
+ * before has read. */
 static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
     const uint8_t *at = cursor->at + bytes;
     Head head = head_at(cursor->at);

@@ -86,7 +86,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     if (space == PTX_SPACE_SHARED) {
         Reach reach = {.least = first, .most = first + all - bytes};
         if (!is_own_shared(player->machine, warp->cta, bytes, &reach) ||
-            (access->access.kind != EFFECT_READ && history_near(player->check->history, reach.least, reach.most + bytes)))
+            (access->access.kind != EFFECT_READ &&
+             history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
         first = threads_shared(warp->cta->number, reach.least);
     } else if (space != PTX_SPACE_GLOBAL ||
