@@ -276,6 +276,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     machine->unlisted = !playing->recording->memory_count || has_globals(check);
     play_prepare(machine, check->program);
     prepare_told(player);
+    ptx_watch_values(watch, play_stored(check));
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);

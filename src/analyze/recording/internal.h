@@ -47,6 +47,8 @@ typedef struct PlaySites {
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
+/* Of each code: STORES_... of watch.h. */
+const uint8_t *play_stored(ThreadsCheck *check);
 
 /* ---- tickets.c: in which order strong accesses were done ---- */
 
