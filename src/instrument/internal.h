@@ -98,7 +98,7 @@ typedef struct Step {
     uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t corners; /* the first of a run: its units before those of corners */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
-    uint32_t labels;  /* STEP_EACH: the first of its three */
+    uint32_t label;   /* STEP_EACH: behind it */
 } Step;
 
 typedef struct Plan {
@@ -177,15 +177,14 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q0, pred)                                                                                 \
     REGISTER(q1, pred)                                                                                 \
     REGISTER(q2, pred)                                                                                 \
-    /* of an access with a ticket, across it */                                                        \
-    REGISTER(entry, b64)                                                                               \
-    REGISTER(launch, b64) /* of functions that are called: what weir_launch is in kernels */           \
-    REGISTER(state, b64)  /* where it is kept what calls hand on */                                    \
-    REGISTER(ticket, b32)                                                                              \
-    REGISTER(failed, pred)                                                                                \
-    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */        \
-    REGISTER(since, b32)                                                                                  \
-    REGISTER(polled, b32)                                                                                 \
+    /* of a strong access, across it */                                                                \
+    REGISTER(written, b64) /* what it writes and compares with */                                      \
+    REGISTER(launch, b64)  /* of functions that are called: what weir_launch is in kernels */          \
+    REGISTER(state, b64)   /* where it is kept what calls hand on */                                   \
+    REGISTER(time, b32)                                                                                \
+    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */     \
+    REGISTER(since, b32)                                                                               \
+    REGISTER(polled, b32)                                                                              \
     REGISTER(gives, b32)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,

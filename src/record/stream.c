@@ -189,7 +189,7 @@ static void read_run(const RecordReader *reader, RecordCursor *cursor, Record *r
     record->number = cursor->number;
     record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
     record->lanes = shape->masked ? run_word(cursor) : cursor->run_lanes;
-    record->ticket = record->value = 0;
+    record->time = record->found = record->written = record->compared = record->ticket = 0;
     record->map = NULL;
     record->part_count = shape->parts;
     for (unsigned i = 0; i < shape->parts; i++) {
@@ -279,7 +279,7 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
 }
 
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
-    unsigned words = shape->parts + (unsigned)shape->ticketed;
+    unsigned words = shape->ticketed ? 3 : shape->parts; /* 1, or none, and the two of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
@@ -290,12 +290,14 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
         uint64_t value = head.value;
         if (i)
             memcpy(&value, cursor->at + RECORD_UNIT + (size_t)(i - 1) * 8, sizeof value);
-        if (i < shape->parts) {
+        if (i < shape->parts)
             record->parts[i] = (RecordPart){.kind = RECORD_LANE, .value = value};
-        } else {
-            record->ticket = (uint32_t)value;
-            record->value = (uint32_t)(value >> 32);
-        }
+    }
+    if (shape->ticketed) {
+        memcpy(&record->time, cursor->at + RECORD_UNIT, 4);
+        memcpy(&record->found, cursor->at + RECORD_UNIT + 4, 4);
+        memcpy(&record->written, cursor->at + RECORD_UNIT + 8, 4);
+        memcpy(&record->compared, cursor->at + RECORD_UNIT + 12, 4);
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
@@ -314,7 +316,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->ticket = record->value = 0;
+    record->time = record->found = record->written = record->compared = record->ticket = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;

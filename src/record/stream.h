@@ -47,7 +47,9 @@ typedef struct Record {
     RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
     uint32_t site, lanes;
     uint32_t number;
-    uint32_t ticket, value; /* of a ticketed site */
+    /* of a ticketed site: when, and the low 32 bits of what was there, is written, and compared with */
+    uint32_t time, found, written, compared;
+    uint32_t ticket; /* the caller's */
     uint8_t part_count;
     RecordPart parts[RECORD_PARTS];
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
