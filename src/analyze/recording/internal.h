@@ -7,6 +7,7 @@
 #include "emulate/ptx/play.h"
 #include "engine/threads.h"
 #include "instrument/instrument.h"
+#include "instrument/shapes.h"
 #include "record/stream.h"
 
 /* ---- sites.c ---- */
