@@ -38,7 +38,8 @@ typedef struct SitePart {
     uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
     bool told;    /* it is told here; else it comes from what was told before */
     uint16_t
-        place; /* of FROM_WORDS: which word of the run; FROM_CORNERS: which of its corners; FROM_SLOT: which slot */
+        place;     /* of FROM_WORDS: which word of the run; FROM_CORNERS: which of its corners; FROM_SLOT: which slot */
+    uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
 typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH } SiteFrom;

@@ -44,7 +44,8 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->corners |= (uint16_t)((part->shape == PART_CORNERS) << k);
         shape->wide |= (uint16_t)((part->bits == 64) << k);
         shape->told |= (uint16_t)(part->told << k);
-        shape->from[k] = (RecordFrom){(RecordSource)part->from, part->place, part->apart ? part->apart->constant : 0};
+        shape->from[k] =
+            (RecordFrom){(RecordSource)part->from, part->place, part->also, part->apart ? part->apart->constant : 0};
     }
     shape_slots(site, shape, arena);
 }

@@ -85,9 +85,8 @@ static bool read_in(const Look *look, uint32_t loop, uint32_t value) {
 /* ---- Slots ------------------------------------------------------------------------------------------------- */
 
 /* The slot of a value that is told before a loop; PTX_NONE: there are too many. */
-static uint32_t slot_of(Telling *telling, uint32_t loop, uint32_t value, const SitePart *part) {
-    uint8_t bits = part ? part->bits : (uint8_t)telling->look->values.forms[value].width;
-    bool corners = part && part->shape == PART_CORNERS;
+static uint32_t slot_of(Telling *telling, uint32_t loop, uint32_t value, bool corners) {
+    uint8_t bits = telling->look->values.forms[value].width;
     for (uint32_t i = 0; i < telling->count; i++)
         if (telling->slots[i].loop == loop && telling->slots[i].value == value) {
             telling->slots[i].corners |= corners;
@@ -150,7 +149,7 @@ static bool goes_already(const Telling *telling, uint32_t slot) {
 }
 
 /* The slot of a phi that goes on by as much in each turn of its loop. */
-static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32_t block, const SitePart *part) {
+static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32_t block, bool corners) {
     const PtxFlow *flow = &telling->look->flow;
     const FlowBlock *header = &flow->blocks[flow->loops[loop].header];
     uint32_t turn = turn_of(telling, loop, block), also = PTX_NONE;
@@ -165,10 +164,10 @@ static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32
             return PTX_NONE; /* two ways back may add different things */
         any = true;
     }
-    uint32_t step = any && also != PTX_NONE ? slot_of(telling, loop, also, NULL) : PTX_NONE;
+    uint32_t step = any && also != PTX_NONE ? slot_of(telling, loop, also, false) : PTX_NONE;
     if (!any || (also != PTX_NONE && step == PTX_NONE))
         return PTX_NONE;
-    uint32_t slot = slot_of(telling, loop, phi, part);
+    uint32_t slot = slot_of(telling, loop, phi, corners);
     if (slot != PTX_NONE && !goes_already(telling, slot))
         *ARENA_PUSH(telling->plan->arena, telling->goes, telling->goes_count, telling->goes_capacity) =
             (Goes){turn, {slot, step, kept(telling, &by)}};
@@ -177,9 +176,51 @@ static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32
 
 /* ---- Parts ------------------------------------------------------------------------------------------------- */
 
+/* The slot of a root: what the loop does not change, or what goes on in it. */
+static uint32_t root_slot(Telling *telling, uint32_t loop, uint32_t root, uint32_t block, bool corners) {
+    const FlowValue *value = &telling->look->flow.values[root];
+    if (!in_loop(&telling->look->flow, loop, value->block))
+        return block_before(telling->look, loop) != PTX_NONE && read_in(telling->look, loop, root)
+                   ? slot_of(telling, loop, root, corners)
+                   : PTX_NONE;
+    bool phi = value->kind == VALUE_PHI && value->block == telling->look->flow.loops[loop].header;
+    return phi ? going_slot(telling, loop, root, block, corners) : PTX_NONE;
+}
+
+/* Whether the lanes of a root differ, which its corners then have to say. False: they cannot. */
+static bool has_corners(const Look *look, uint32_t root, bool *differs) {
+    const Form *form = &look->values.forms[root];
+    *differs = !form_is_uniform(look->values.tables, form);
+    return look_granted(look, form) && form_shape(look->values.tables, form) <= SHAPE_BITS;
+}
+
+/* A part that is the sum of one or two such. How its lanes differ is known, or else by how theirs do. */
+static uint32_t sum_slots(Telling *telling, uint32_t loop, const PtxSum *sum, uint32_t block, SitePart *part) {
+    uint32_t slots[2] = {PTX_NONE, PTX_NONE};
+    if (sum->root_count > 2)
+        return PTX_NONE;
+    for (unsigned i = 0; i < sum->root_count; i++) {
+        bool differs = false;
+        if (part->shape == PART_CORNERS && !has_corners(telling->look, sum->roots[i], &differs))
+            return PTX_NONE;
+        slots[i] = root_slot(telling, loop, sum->roots[i], block, differs);
+        if (slots[i] == PTX_NONE)
+            return PTX_NONE;
+    }
+    part->also = (uint16_t)(slots[1] == PTX_NONE ? 0 : slots[1] + 1);
+    return slots[0];
+}
+
+/* The outermost loop around a block that does not have the value's own. */
+static uint32_t loop_without(const PtxFlow *flow, uint32_t loop, uint32_t block) {
+    while (flow->loops[loop].outer != PTX_NONE && !in_loop(flow, flow->loops[loop].outer, block))
+        loop = flow->loops[loop].outer;
+    return loop;
+}
+
 static void find_source(Telling *telling, const Step *step, SitePart *part) {
     const PtxFlow *flow = &telling->look->flow;
-    uint32_t value = flow_value(flow, part->operand), loop = flow->blocks[step->block].loop;
+    uint32_t value = flow_value(flow, part->operand), loop = flow->blocks[step->block].loop, slot = PTX_NONE;
     if (value == PTX_NONE || telling->look->values.forms[value].width != part->bits)
         return;
     PtxSum sum = ptx_sum_of(&telling->look->values, value);
@@ -189,20 +230,18 @@ static void find_source(Telling *telling, const Step *step, SitePart *part) {
         part->apart = kept(telling, &sum);
         return;
     }
-    uint32_t slot = PTX_NONE;
     if (loop != PTX_NONE && !in_loop(flow, loop, flow->values[value].block)) {
-        uint32_t outer = flow->loops[loop].outer;
-        for (; outer != PTX_NONE && !in_loop(flow, outer, flow->values[value].block); outer = flow->loops[loop].outer)
-            loop = outer;
+        loop = loop_without(flow, loop, flow->values[value].block);
         if (block_before(telling->look, loop) != PTX_NONE)
-            slot = slot_of(telling, loop, value, part);
+            slot = slot_of(telling, loop, value, part->shape == PART_CORNERS);
         sum = (PtxSum){0};
-    } else if (loop != PTX_NONE && sum.root_count == 1 && flow->values[sum.roots[0]].kind == VALUE_PHI &&
-               flow->values[sum.roots[0]].block == flow->loops[loop].header) {
-        slot = going_slot(telling, loop, sum.roots[0], step->block, part);
+    } else if (loop != PTX_NONE) {
+        slot = sum_slots(telling, loop, &sum, step->block, part);
     }
-    if (slot == PTX_NONE)
+    if (slot == PTX_NONE) {
+        part->also = 0;
         return;
+    }
     part->from = FROM_SLOT;
     part->told = false;
     part->place = (uint16_t)slot;
@@ -280,6 +319,7 @@ void plan_told(Plan *plan) {
             part->told = true;
             part->from = part->shape == PART_CORNERS ? FROM_CORNERS : FROM_WORDS;
             part->apart = NULL;
+            part->also = 0;
             if (step_may_run(step))
                 find_source(&telling, step, part);
         }

@@ -225,6 +225,11 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
         slot = &slots_of(reader, cursor)[from->place];
         part.value += slot->value;
         part.list = corners ? slot->corners : NULL;
+        if (!from->also)
+            break;
+        slot = &slots_of(reader, cursor)[from->also - 1];
+        part.value += slot->value;
+        *(part.list ? &part.also : &part.list) = corners ? slot->corners : NULL;
         break;
     case RECORD_FROM_LAUNCH:
         break;

@@ -34,6 +34,7 @@ typedef enum RecordSource { RECORD_FROM_WORDS, RECORD_FROM_CORNERS, RECORD_FROM_
 typedef struct RecordFrom {
     RecordSource source;
     uint32_t place; /* word of the run, corners of it, or slot */
+    uint32_t also;  /* of a slot, another one, + 1; 0: none */
     uint64_t plus;  /* what is added to it; it depends on the launch */
 } RecordFrom;
 /* A slot of a warp that is told. */
@@ -71,9 +72,10 @@ typedef struct RecordReader {
 typedef struct RecordPart {
     RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS */
     uint64_t value;
-    /* RECORD_CORNERS: 8 bytes each, which say how the others differ from lane 0. RECORD_LIST: a value for each of the
+    /* RECORD_CORNERS: 8 bytes each, which say how the others differ from lane 0, some of them in
+     * the second list. RECORD_LIST: a value for each of the
      * lanes, 4 or 8 bytes, not aligned */
-    const uint8_t *list;
+    const uint8_t *list, *also; /* also: RECORD_CORNERS, NULL: no more */
 } RecordPart;
 
 typedef struct Record {
@@ -127,10 +129,13 @@ bool record_next(RecordStream *stream, Record *record);
 
 /* The value of a lane by its corners. */
 static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+    const uint8_t *lists[2] = {part->list, part->also};
     uint64_t values[RECORD_CORNER_LANES], sum = part->value;
-    memcpy(values, part->list, sizeof values);
-    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
-        sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+    for (unsigned k = 0; k < 2 && lists[k]; k++) {
+        memcpy(values, lists[k], sizeof values);
+        for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+            sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+    }
     return sum;
 }
 /* The value of the i-th lane of a mask in a list. */
