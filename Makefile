@@ -40,7 +40,7 @@ zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
 libraries = -ljansson $(if $(zstd),-lzstd) -lm
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
-sources := $(wildcard src/*/*.c src/*/*/*.c)
+sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c))
 # What goes into other people's programs is a library of its own.
 exec_sources := $(filter src/exec/%,$(sources))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
@@ -124,6 +124,18 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 
 # The assembler puts these into the object.
 $(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js src/render/find.js
+
+# What runs inside of kernels, compiled for them where there is a compiler that can (clang with its target nvptx64); else
+# it is empty, and `weir instrument --mode shadow` says so.
+DEVICE_CC ?= clang
+device_flags = --target=nvptx64-nvidia-cuda -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
+	-mllvm -inline-threshold=100000 -ffreestanding -nostdlib -Wall -Wextra -Isrc
+$(BUILD)/device/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h src/engine/gsan_cell.h
+	@mkdir -p $(@D)
+	@if $(DEVICE_CC) --print-targets 2>/dev/null | grep -q nvptx64; then \
+		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@ $<; else : > $@; fi
+$(BUILD)/obj/instrument/shadow_runtime.o: $(BUILD)/device/compact.ptx $(BUILD)/device/seed.ptx
+$(BUILD)/obj/instrument/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(BUILD)/device"'
 
 # What can be built for another C library without its jansson; all but the programs.
 objects: $(cli_objects) $(library_objects)

@@ -15,7 +15,7 @@ _weir() {
     local commands="check exec run report membar lint merge parse launch rules help"
     local -A options=(
         [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --ignore --keep --kernel --no-config --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-launches --record-memory --resident --sample --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
@@ -65,9 +65,11 @@ _weir() {
     "exec --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "exec --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "exec --devices") return ;;
+    "exec --exclude") return ;;
     "exec --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "exec --keep") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "exec --kernel") return ;;
+    "exec --only") return ;;
     "exec --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "exec --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "exec --severity") return ;;
@@ -76,9 +78,14 @@ _weir() {
     "exec --budget") return ;;
     "exec --gear") _weir_words "data slice" && return ;;
     "exec --gsan") _weir_words "exact sampled off" && return ;;
+    "exec --hang-after") return ;;
     "exec --jobs" | "exec -j") return ;;
     "exec --mma-order") _weir_words "issue waits" && return ;;
+    "exec --mode") _weir_words "record capture" && return ;;
+    "exec --record-launches") return ;;
+    "exec --record-memory") return ;;
     "exec --resident") return ;;
+    "exec --sample") return ;;
     "exec --timeout") return ;;
     "exec --color") _weir_words "auto always never" && return ;;
     "exec --format") _weir_words "text json sarif github gitlab junit" && return ;;

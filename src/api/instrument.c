@@ -1,6 +1,6 @@
 /* PTX that is instrumented: options as the public header has them. */
-#include "api/internal.h"
 #include "instrument/instrument.h"
+#include "api/internal.h"
 
 int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write, void *to,
                         const char **problem) {

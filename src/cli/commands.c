@@ -49,26 +49,36 @@ const Command commands[COMMAND_COUNT] = {
          .what = "run a program, and check the Triton and CUDA kernels that it launches",
          .operands = "[--] PROGRAM [ARGUMENT...]",
          .takes = OPERANDS_PROGRAM,
-         .does = "Runs a program, and checks every Triton and Gluon kernel that it compiles or launches, with its "
-                 "launch: grid, shapes, strides, scalars, and small integer tensors; and, on a machine with a GPU, the "
-                 "kernels that a CUDA program launches and has PTX of.",
+         .does = "Runs a program, and checks the kernels that it launches: on a machine with a GPU while they run, "
+                 "those of "
+                 "Triton and Gluon and those that a CUDA program has PTX of; without one every Triton and Gluon kernel "
+                 "that "
+                 "it compiles or launches, with its launch: grid, shapes, strides, scalars, and small integer tensors.",
          .more = "PROGRAM is anything that starts Python, directly or indirectly: python3, pytest, torchrun, a script; "
                  "or a CUDA program. Triton 3.5 to 3.9 is supported. Equal launches are checked once.",
          .status = STATUS " Also 3 if nothing was captured, or if the program failed and nothing wrong was found: what "
                           "would have followed was not looked at.",
          .manual =
-             "The program is not changed. When Python starts it loads a small Weir package, which waits for Triton "
+             "The program is not changed.\nWith a GPU (mode record), kernels are instrumented: those of Triton where "
+             "it "
+             "calls ptxas, those of CUDA programs by a library (LD_PRELOAD) that stands in front of the driver. Each "
+             "launch leaves a recording, and recordings are checked. What was not looked at is in the "
+             "verdict.\nWithout "
+             "one, or in mode capture, when Python starts it loads a small Weir package, which waits for Triton "
              "to be imported and then records each kernel, and each launch before it runs. Without a GPU, Triton "
-             "gets a stand-in for one.\nIn a CUDA program a library (LD_PRELOAD) stands in front of the driver: it writes "
-             "the PTX of each kernel, its launch, and what the memory holds that it points to. In a Python it does "
+             "gets a stand-in for one. In a CUDA program the library writes the PTX of each kernel, its launch, and "
+             "what the memory holds that it points to. In a Python it does "
              "nothing, unless WEIR_CAPTURE_CUDA is set. WEIR_CAPTURE_LAUNCHES (4) is how many different launches of a "
-             "kernel are kept, WEIR_CAPTURE_BYTES (65536) how many bytes of a buffer.\nSignals that end this command are forwarded to the program; what was "
+             "kernel are kept, WEIR_CAPTURE_BYTES (65536) how many bytes of a buffer.\nSignals that end this command "
+             "are forwarded to the program; what was "
              "captured up to then is checked.",
          .groups = {"What is checked", "How", "Output"},
          .examples = EXAMPLES(
              {"Check the kernels of a script, on a machine with or without a GPU:", {"weir exec -- python3 train.py"}},
              {"Compile the kernels of a test suite for another GPU, and keep them:",
-              {"weir exec --target sm_100 --keep kernels -- pytest tests"}})},
+              {"weir exec --target sm_100 --keep kernels -- pytest tests"}},
+             {"Record two kernels of a program, and end waits that take too long:",
+              {"weir exec --only 'softmax*,add' --hang-after 2s -- ./program"}})},
     [COMMAND_RUN] =
         {.name = "run",
          .run = command_run,

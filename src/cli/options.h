@@ -107,7 +107,7 @@ typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
 /* How exec looks at kernels. */
-typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_CAPTURE } ExecMode;
+typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_SHADOW, EXEC_CAPTURE } ExecMode;
 
 /* What a command line says, of every command: fields that a command does not take stay 0. */
 typedef struct Options {
@@ -133,7 +133,7 @@ typedef struct Options {
     ExecMode mode;
     const char *only, *exclude, *record_memory, *hang_after;
     uint64_t record_launches, sample;
-    bool launches_given;
+    bool launches_given, record_host;
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

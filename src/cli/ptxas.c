@@ -1,6 +1,6 @@
-/* This command under the name of ptxas, for Triton: weir exec tells Triton to assemble with it (record.c). What it is given
- * is instrumented, and handed to the real ptxas with the same arguments. PTX with which that does not work is assembled
- * as it is. The text as it was is kept by its hash, which is also in the cubin. */
+/* This command under the name of ptxas, for Triton: weir exec tells Triton to assemble with it (record.c). What it is
+ * given is instrumented, and handed to the real ptxas with the same arguments. PTX with which that does not work is
+ * assembled as it is. The text as it was is kept by its hash, which is also in the cubin. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -70,7 +70,9 @@ static int assemble(const char *real, char **arguments, bool quiet) {
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : CANNOT_RUN;
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status)
+           : WIFSIGNALED(status)          ? 128 + WTERMSIG(status)
+                                          : CANNOT_RUN;
 }
 
 /* ---- What is said -------------------------------------------------------------------------------- */
@@ -134,8 +136,10 @@ static bool keep_text(const Text *text, const char *folder) {
 
 static bool write_instrumented(Text *text, const char *folder, bool free_registers) {
     weir_instrument_options options = {.free_registers = free_registers};
-    const char *spaces = getenv("WEIR_RECORD_SPACES");
+    const char *spaces = getenv("WEIR_RECORD_SPACES"), *shadow = getenv("WEIR_RECORD_SHADOW");
     options.spaces = spaces ? (unsigned)strtoul(spaces, NULL, 10) : 0;
+    options.shadow = shadow && *shadow && *shadow != '0';
+    options.seed_layout = options.shadow && *shadow == '2';
     snprintf(text->path, sizeof text->path, "%s/%ld.ptx", folder, (long)getpid());
     FILE *file = fopen(text->path, "wb");
     bool good = file && weir_ptx_instrument(text->module, &options, to_file, file, &text->problem) == 0;

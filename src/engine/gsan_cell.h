@@ -112,7 +112,8 @@ static inline bool cell_is_before(const CellView *view, CellClock clock) {
     uint32_t thread = cell_thread(clock), time = cell_time(view->threads, clock);
     if (thread != view->thread)
         return time <= view->clock[thread];
-    return time <= (time >= view->threads->begun[thread] ? view->own : view->before);
+    uint32_t own = view->own, before = view->before; /* on a device, the view stays in registers then */
+    return time <= (time >= view->threads->begun[thread] ? own : before);
 }
 
 /* The narrowest scope that has both; a CTA that has left its thread may have been anywhere on its device. */

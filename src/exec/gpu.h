@@ -1,6 +1,7 @@
-/* Between the files that record what kernels do while they run (`weir exec` in mode record): modules are instrumented as
- * they are loaded, a launch gets one more parameter and memory for its records, and a thread of our own takes these off
- * the device when the launch is done, and writes recordings (record/file.h). One mutex, gpu_mutex, guards all of it.
+/* Between the files that record what kernels do while they run (`weir exec` in mode record): modules are instrumented
+ * as they are loaded, a launch gets one more parameter and memory for its records, and a thread of our own takes these
+ * off the device when the launch is done, and writes recordings (record/file.h). One mutex, gpu_mutex, guards all of
+ * it.
  *
  * Nothing is dropped in silence: gpu_unseen has a sentence for each kernel that was launched and not recorded. */
 #ifndef EXEC_GPU_H
@@ -9,6 +10,7 @@
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
 #include "exec/gpu_hang.h"
+#include "exec/gpu_shadow.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
 
@@ -25,6 +27,7 @@ typedef struct GpuOptions {
     uint64_t sample;              /* about so many CTAs of a launch; 0: all */
     uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has */
     uint64_t hang_after;          /* nanoseconds; 0: never */
+    bool on_host;                 /* records are in memory of the host, where a launch that fails leaves them */
     const char *only, *exclude;   /* names with commas between; NULL: all, none */
     InstrumentOptions instrument; /* what is recorded */
 } GpuOptions;
@@ -33,8 +36,12 @@ typedef struct GpuOptions {
 const GpuOptions *gpu_options(void);
 /* Whether anything is recorded in this process. */
 bool gpu_on(void);
+/* Whether kernels check themselves against shadow memory: mode shadow. */
+bool gpu_checks(void);
 /* Whether the options want a kernel of that name to be looked at. */
 bool gpu_wants(const char *kernel);
+/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
+Str gpu_plain_name(const char *name);
 
 /* ---- Modules (gpu_images.c, gpu_kernels.c) ------------------------------------------------------- */
 
@@ -43,14 +50,16 @@ typedef struct GpuModule GpuModule;
 
 struct GpuModule {
     GpuModule *next;
-    uint64_t key;            /* of the image that was loaded */
-    char *ptx;               /* the text before it was instrumented; NULL: it is as the program has it */
-    size_t ptx_bytes;        /* */
+    uint64_t key;     /* of the image that was loaded */
+    char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
+    size_t ptx_bytes; /* */
     uint32_t chunk, spaces, options;
-    const void *image;       /* what is loaded instead; NULL: it was instrumented already */
-    bool excluded;           /* the options want none of its kernels */
-    const char *why;         /* it was not instrumented: one sentence */
+    const void *image; /* what is loaded instead; NULL: it was instrumented already */
+    bool excluded;     /* the options want none of its kernels */
+    const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
+    bool checks;               /* its kernels check themselves */
+    GpuShadowMark shadow;      /* then */
     const RecordShape *shapes; /* of its sites, made when a launch is watched */
     uint32_t site_count;
 };
@@ -71,18 +80,30 @@ struct GpuKernel {
     bool measured;            /* the parameters were asked for */
     GpuParameter *parameters; /* without ours */
     size_t parameter_count, parameter_bytes;
-    size_t ours;              /* offset of ours */
-    uint32_t cluster[3];      /* that it was compiled for; 0: the launch says it */
-    GpuSeen *seen;            /* launches by what tells them apart */
+    size_t ours;         /* offset of ours */
+    uint32_t cluster[3]; /* that it was compiled for; 0: the launch says it */
+    GpuSeen *seen;       /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
-    uint64_t further;         /* bytes of further chunks that it has used, at most; 0: not known yet */
+    uint64_t further; /* bytes of further chunks that it has used, at most; 0: not known yet */
 };
 
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
 GpuModule *gpu_module(const void *image);
 /* The driver did not take the instrumented image: a module for the program's own; NULL: no memory. */
 GpuModule *gpu_refused(const GpuModule *module, Result result);
+/* PTX, compiled by the driver. */
+typedef struct GpuLinked {
+    char *cubin; /* for free(); NULL: it was not taken */
+    size_t bytes;
+    Result result;
+    char log[4096]; /* the first line of what the driver says of it */
+} GpuLinked;
+/* `text` has a zero behind it. */
+bool gpu_link(const char *text, size_t size, GpuLinked *linked);
+/* The instrumented text once more, with bounds for those of its kernels that could not be launched with as many threads
+ * as they can be without (gpu_registers.c). `with`: as it was linked. False: it is not needed, or cannot be done. */
+bool gpu_bound(const Text *text, const GpuLinked *with, const PtxModule *plain, Text *bounded);
 /* What handles lead to: a library or a module to its GpuModule, a function or a kernel to its GpuKernel. */
 void gpu_loaded(Handle handle, GpuModule *module);
 void gpu_unloaded(Handle handle);
@@ -99,16 +120,16 @@ void gpu_each_kernel(void (*work)(GpuKernel *kernel));
 
 /* ---- Not looked at (gpu_unseen.c) ---------------------------------------------------------------- */
 
-/* One launch of that kernel, and why: "it has no PTX, only machine code". */
+/* Of these there are many in programs that use libraries: they are told together. */
+#define NO_PTX "it has no PTX, only machine code"
+/* One launch of that kernel, and why. */
 void gpu_unseen(const char *kernel, const char *why, ...) __attribute__((format(printf, 2, 3)));
 /* Writes a recording for each kernel of which there is something to be said. */
 void gpu_unseen_write(void);
-/* How many launches it was told of. */
-uint64_t gpu_unseen_count(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 
-enum { GPU_FLIGHTS = 256 };     /* at once, in a context */
+enum { GPU_FLIGHTS = 256 };   /* at once, in a context */
 enum { GPU_ALIGN = 1 << 16 }; /* of pieces; the largest that a chunk may be */
 
 /* What host and device both see of a launch; in pinned memory. */
@@ -127,17 +148,20 @@ typedef struct GpuContext {
     Handle before, behind; /* streams: what a launch needs first, and what is done when it has ended */
     DevicePointer arena;
     uint64_t arena_bytes;
-    GpuPiece *pieces;       /* of the arena, in its order */
-    DevicePointer off;      /* a block with which nothing is recorded */
+    bool on_host; /* the arena is memory of the host */
+    bool looked_for;
+    Handle looker;     /* a function of our own; NULL: there is none */
+    GpuPiece *pieces;  /* of the arena, in its order */
+    DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
     Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
-    unsigned tag;           /* of the last launch */
-    void *staging;          /* pinned: where records come to */
+    unsigned tag;                  /* of the last launch */
+    void *staging;                 /* pinned: where records come to */
     uint64_t staging_bytes;
-    char *device;           /* its name */
-    const char *why;        /* nothing can be recorded in it: one sentence that begins with "there" */
+    char *device;    /* its name */
+    const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
 } GpuContext;
 
 /* That of the calling thread, made when it is first asked for; NULL: there is none. The mutex is held. */
@@ -172,6 +196,7 @@ typedef struct GpuFlight {
     uint8_t *parameters;
     RecordingMemory *memory;
     size_t memory_count;
+    Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
 } GpuFlight;
@@ -180,13 +205,30 @@ typedef struct GpuFlight {
 Result gpu_launch(const SeenLaunch *launch);
 /* Launches so far, recorded or not. */
 uint64_t gpu_launches(void);
+/* As the program has it, with ours behind the last of its parameters. */
+Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes);
+
+/* ---- Mode shadow (gpu_checked.c, gpu_plain.c) ---------------------------------------------------- */
+
+/* Memory with its shadow, in place of the driver's; false: the driver is to be asked. */
+bool checked_allocate(DevicePointer *to, size_t bytes, Result *result);
+bool checked_pitch(DevicePointer *to, size_t *pitch, size_t width, size_t height, Result *result);
+bool checked_free(DevicePointer memory, Result *result);
+/* Makes a launch, waits for it, and writes what it found; `again`: only if it found something. With a *problem nothing
+ * was launched. */
+Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
+                      const char **problem);
+/* The kernel as it was before it was instrumented, in the context of the calling thread; NULL: it cannot be had. */
+Handle gpu_plain(const GpuKernel *kernel, Handle function);
+/* A launch may name a CUkernel where a CUfunction is meant: the latter. */
+Handle gpu_function(Handle kernel);
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */
 GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why);
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
-bool flight_made(GpuFlight *flight, Handle stream);
+void flight_made(GpuFlight *flight, Handle stream);
 /* The event behind it, and how long the kernel took once that has come. */
 Handle flight_ended(const GpuFlight *flight);
 uint64_t flight_nanoseconds(const GpuFlight *flight);
@@ -196,7 +238,9 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* From here on it is looked at until it has ended. The mutex is held, here and below. */
+/* Before it is handed to the driver: its waits may have a limit. The mutex is held, here and below. */
+void drain_watch(GpuFlight *flight);
+/* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);
 /* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
 bool drain_one(GpuContext *context);
@@ -205,6 +249,18 @@ void drain_all(GpuContext *context);
 bool drain_until(GpuContext *context, uint64_t nanoseconds);
 /* What is in the air is not waited for any more. */
 void drain_lost(void);
+
+/* What a launch left (gpu_copy.c). */
+typedef struct GpuChunks {
+    uint8_t *first, *more;
+    uint64_t first_count, more_count, bytes;
+    bool pinned;
+} GpuChunks;
+/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks, which may be smaller then.
+ * Memory of the device is clear behind it. */
+bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
+/* They are not needed any more: memory of the host is clear, too. */
+void gpu_copied(GpuFlight *flight, GpuChunks *chunks);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);
@@ -220,6 +276,8 @@ void gpu_watch(GpuFlight *flight, Recording recording);
 void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
+/* The same for what has ended: a kernel never will. */
+void gpu_abandon(void);
 
 /* Nanoseconds of a clock that only goes on. */
 uint64_t gpu_now(void);

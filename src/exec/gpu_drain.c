@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 enum { NAME_MOST = 60, SHORTEST_NAP = 5000, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
-enum { LEAST_STAGING = 1 << 24 };
-static const uint64_t most_pinned = UINT64_C(1) << 30; /* more is copied to ordinary memory, which is slower */
 
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -62,63 +60,6 @@ static Recording recording_of(const GpuFlight *flight) {
                        .memory_count = flight->memory_count};
 }
 
-/* ---- Copies -------------------------------------------------------------------------------------- */
-
-/* Room for so many bytes; NULL: there is none. */
-static void *staging(GpuContext *context, uint64_t bytes, bool *pinned) {
-    const GpuDriver *driver = gpu_driver(NULL);
-    *pinned = bytes <= most_pinned;
-    if (!*pinned)
-        return malloc(bytes);
-    if (context->staging_bytes < bytes) {
-        uint64_t wanted = LEAST_STAGING;
-        while (wanted < bytes)
-            wanted *= 2;
-        if (context->staging)
-            driver->free_host(context->staging);
-        context->staging_bytes = 0;
-        context->staging = NULL;
-        if (driver->allocate_host(&context->staging, wanted, HOST_PORTABLE) != 0)
-            return NULL;
-        context->staging_bytes = wanted;
-    }
-    return context->staging;
-}
-
-/* What the kernel said in its block. */
-static bool take_block(GpuFlight *flight) {
-    const GpuDriver *driver = gpu_driver(NULL);
-    GpuContext *context = flight->context;
-    RecordLaunch *after = &context->slots[flight->slot].after;
-    RecordingLaunch *launch = &flight->launch;
-    if (driver->copy_from(after, flight->block, sizeof *after, context->behind) != 0 ||
-        driver->stream_wait(context->behind) != 0)
-        return false;
-    launch->asked = after->next;
-    launch->dropped = after->dropped;
-    launch->shared_window = after->shared_window;
-    launch->local_window = after->local_window;
-    launch->param_window = after->param_window;
-    launch->nanoseconds = flight_nanoseconds(flight);
-    return true;
-}
-
-/* Copies, and clears for those who come next. NULL: it could not be done. */
-static void *take_chunks(GpuFlight *flight, uint64_t bytes, bool *pinned) {
-    const GpuDriver *driver = gpu_driver(NULL);
-    Handle stream = flight->context->behind;
-    void *to = staging(flight->context, bytes, pinned);
-    bool good = to && driver->copy_from(to, flight->first, bytes, stream) == 0;
-    uint64_t chunk = flight->launch.chunk, last = flight->more + flight->more_count * chunk;
-    good &= driver->set_bytes(flight->block, 0, flight->first - flight->block + bytes, stream) == 0 &&
-            driver->set_bytes(last, 0, chunk, stream) == 0 && driver->stream_wait(stream) == 0;
-    if (good)
-        return to;
-    if (!*pinned)
-        free(to);
-    return NULL;
-}
-
 static void note_time(const GpuFlight *flight, uint64_t bytes, uint64_t ended, uint64_t copied) {
     if (getenv("WEIR_RECORD_TIMES"))
         folder_log("time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
@@ -138,41 +79,46 @@ static void land(GpuFlight *flight) {
     pthread_mutex_unlock(&gpu_mutex);
 }
 
-/* It has ended as it should. */
-static bool take_records(GpuFlight *flight, bool told) {
-    uint64_t ended = gpu_now(), chunk = flight->launch.chunk;
-    bool pinned = true;
-    if (!take_block(flight))
-        return false;
-    uint64_t asked = flight->launch.asked, used = asked < flight->more_count ? asked : flight->more_count;
-    uint64_t bytes = flight->first_bytes + used * chunk;
-    uint8_t *chunks = take_chunks(flight, bytes, &pinned);
-    if (!chunks)
-        return false;
-    uint64_t copied = gpu_now();
-    if (flight->kernel->further < asked * chunk)
-        flight->kernel->further = asked * chunk;
-    Recording recording = recording_of(flight);
-    recording.first = chunks;
-    recording.first_count = flight->first_bytes / chunk;
-    recording.more = chunks + flight->first_bytes;
-    recording.more_count = used;
-    land(flight);
-    if (!told)
-        drain_write(&recording);
-    if (!pinned)
-        free(chunks);
-    note_time(flight, bytes, ended, copied);
-    return true;
+/* `result`: how the launch ended, as the driver says it; `told`: it is written already, as a hang. */
+static bool take_records(GpuFlight *flight, Result result, bool told) {
+    uint64_t ended = gpu_now();
+    GpuChunks chunks;
+    char sentence[80];
+    int size = snprintf(sentence, sizeof sentence, "its launch failed with CUDA error %d", result);
+    bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
+    if (good) {
+        uint64_t copied = gpu_now();
+        Recording recording = recording_of(flight);
+        recording.first = chunks.first;
+        recording.first_count = chunks.first_count;
+        recording.more = chunks.more;
+        recording.more_count = chunks.more_count;
+        if (result)
+            recording.unseen = (Str){sentence, (size_t)size + 1};
+        if (!on_host) /* others can have its memory while it is written */
+            land(flight);
+        if (!told)
+            drain_write(&recording);
+        note_time(flight, chunks.bytes, ended, copied);
+    }
+    gpu_copied(flight, &chunks);
+    if (good && on_host)
+        land(flight);
+    return good;
 }
 
-/* `result`: how the launch ended, as the driver says it. */
+/* After a launch that failed memory of the device is gone. */
 static void drain(GpuFlight *flight, Result result) {
     GpuContext *context = flight->context;
     bool told = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
-    if (result || !take_records(flight, told)) {
-        if (!told && result)
-            gpu_unseen(flight->kernel->name, "its launch failed with CUDA error %d, and its records were lost", result);
+    bool lost = result && !context->on_host;
+    if (result)
+        flight->launch.flags |= RECORDING_CUT;
+    if (lost || !take_records(flight, result, told)) {
+        if (!told && lost)
+            gpu_unseen(flight->kernel->name,
+                       "its launch failed with CUDA error %d, and its records were lost; --record-host keeps them",
+                       result);
         else if (!told)
             gpu_unseen(flight->kernel->name, "its records could not be copied");
         land(flight);
@@ -194,7 +140,7 @@ static GpuFlight *next_ended(Result *result) {
         GpuFlight *flight = *at;
         if (flight->context->context != current)
             driver->context_set(current = flight->context->context);
-        *result = driver->event_query(flight_ended(flight));
+        *result = flight->failed ? flight->failed : driver->event_query(flight_ended(flight));
         if (*result != NOT_READY) {
             *at = flight->next;
             return flight;
@@ -232,6 +178,11 @@ static void *take_off(void *unused) {
     return unused;
 }
 
+void drain_watch(GpuFlight *flight) {
+    if (flight->launch.hang_after)
+        gpu_watch(flight, recording_of(flight));
+}
+
 void drain_add(GpuFlight *flight) {
     GpuFlight **at = &flights;
     pthread_t thread;
@@ -239,8 +190,8 @@ void drain_add(GpuFlight *flight) {
         at = &(*at)->next;
     *at = flight;
     flight->context->unwritten++;
-    if (flight->launch.hang_after)
-        gpu_watch(flight, recording_of(flight));
+    if (flight->watched.found && !flight->failed)
+        hang_made(&flight->watched, flight_ended(flight));
     if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
         runs = true;
         pthread_detach(thread);
@@ -275,5 +226,6 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds) {
 
 void drain_lost(void) {
     for (const GpuFlight *flight = flights; flight; flight = flight->next)
-        gpu_unseen(flight->kernel->name, "it had not ended when the program did");
+        if (flight->watched.end == HANG_NOT) /* else it is told why */
+            gpu_unseen(flight->kernel->name, "it had not ended when the program did");
 }

@@ -5,12 +5,12 @@ static GpuDriver driver;
 static const char *lacking;
 
 static void look_up(void) {
-#define LOOK_UP(field, exported, types)                           \
-    do {                                                          \
-        void *symbol = driver_symbol(#exported);                  \
-        driver.field = *(Result(**) types)&symbol;                \
-        if (!symbol && !lacking)                                  \
-            lacking = #exported;                                  \
+#define LOOK_UP(field, exported, types)              \
+    do {                                             \
+        void *symbol = driver_symbol(#exported);     \
+        driver.field = *(Result(**) types) & symbol; \
+        if (!symbol && !lacking)                     \
+            lacking = #exported;                     \
     } while (0);
     GPU_DRIVER(LOOK_UP)
 #undef LOOK_UP

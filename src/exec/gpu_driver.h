@@ -6,40 +6,60 @@
 
 #include <stdbool.h>
 
+typedef struct Copy2D { /* CUDA_MEMCPY2D */
+    size_t from_x, from_y;
+    unsigned from_kind;
+    const void *from_host;
+    DevicePointer from_device;
+    Handle from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    unsigned to_kind;
+    void *to_host;
+    DevicePointer to_device;
+    Handle to_array;
+    size_t to_pitch;
+    size_t width, height;
+} Copy2D;
+enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 }; /* CU_MEMORYTYPE_... */
+
 /* Field, exported name, types of the parameters. */
-#define GPU_DRIVER(X)                                                                                             \
-    X(context_current, cuCtxGetCurrent, (Handle *))                                                               \
-    X(context_set, cuCtxSetCurrent, (Handle))                                                                     \
-    X(context_push, cuCtxPushCurrent_v2, (Handle))                                                                \
-    X(context_pop, cuCtxPopCurrent_v2, (Handle *))                                                                \
-    X(context_device, cuCtxGetDevice, (int *))                                                                    \
-    X(context_wait, cuCtxSynchronize, (void))                                                                     \
-    X(primary_retain, cuDevicePrimaryCtxRetain, (Handle *, int))                                                  \
-    X(primary_state, cuDevicePrimaryCtxGetState, (int, unsigned *, int *))                                        \
-    X(device_attribute, cuDeviceGetAttribute, (int *, int, int))                                                  \
-    X(device_name, cuDeviceGetName, (char *, int, int))                                                           \
-    X(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                                         \
-    X(allocate, cuMemAlloc_v2, (DevicePointer *, size_t))                                                         \
-    X(free, cuMemFree_v2, (DevicePointer))                                                                        \
-    X(allocate_host, cuMemHostAlloc, (void **, size_t, unsigned))                                                 \
-    X(free_host, cuMemFreeHost, (void *))                                                                         \
-    X(set_bytes, cuMemsetD8Async, (DevicePointer, unsigned char, size_t, Handle))                                 \
-    X(copy_to, cuMemcpyHtoDAsync_v2, (DevicePointer, const void *, size_t, Handle))                               \
-    X(copy_from, cuMemcpyDtoHAsync_v2, (void *, DevicePointer, size_t, Handle))                                   \
-    X(stream_create, cuStreamCreate, (Handle *, unsigned))                                                        \
-    X(stream_wait, cuStreamSynchronize, (Handle))                                                                 \
-    X(stream_after, cuStreamWaitEvent, (Handle, Handle, unsigned))                                                \
-    X(stream_capturing, cuStreamIsCapturing, (Handle, int *))                                                     \
-    X(capture_mode, cuThreadExchangeStreamCaptureMode, (int *))                                                   \
-    X(event_create, cuEventCreate, (Handle *, unsigned))                                                          \
-    X(event_destroy, cuEventDestroy_v2, (Handle))                                                                 \
-    X(event_record, cuEventRecord, (Handle, Handle))                                                              \
-    X(event_query, cuEventQuery, (Handle))                                                                        \
-    X(event_between, cuEventElapsedTime, (float *, Handle, Handle))                                               \
-    X(function_parameter, cuFuncGetParamInfo, (Handle, size_t, size_t *, size_t *))                               \
-    X(link_create, cuLinkCreate_v2, (unsigned, int *, void **, Handle *))                                         \
-    X(link_add, cuLinkAddData_v2, (Handle, int, void *, size_t, const char *, unsigned, int *, void **))          \
-    X(link_complete, cuLinkComplete, (Handle, void **, size_t *))                                                 \
+#define GPU_DRIVER(X)                                                                                           \
+    X(context_current, cuCtxGetCurrent, (Handle *))                                                             \
+    X(context_set, cuCtxSetCurrent, (Handle))                                                                   \
+    X(context_push, cuCtxPushCurrent_v2, (Handle))                                                              \
+    X(context_pop, cuCtxPopCurrent_v2, (Handle *))                                                              \
+    X(context_device, cuCtxGetDevice, (int *))                                                                  \
+    X(context_wait, cuCtxSynchronize, (void))                                                                   \
+    X(primary_retain, cuDevicePrimaryCtxRetain, (Handle *, int))                                                \
+    X(primary_state, cuDevicePrimaryCtxGetState, (int, unsigned *, int *))                                      \
+    X(device_attribute, cuDeviceGetAttribute, (int *, int, int))                                                \
+    X(device_name, cuDeviceGetName, (char *, int, int))                                                         \
+    X(memory_info, cuMemGetInfo_v2, (size_t *, size_t *))                                                       \
+    X(allocate, cuMemAlloc_v2, (DevicePointer *, size_t))                                                       \
+    X(free, cuMemFree_v2, (DevicePointer))                                                                      \
+    X(allocate_host, cuMemHostAlloc, (void **, size_t, unsigned))                                               \
+    X(free_host, cuMemFreeHost, (void *))                                                                       \
+    X(set_bytes, cuMemsetD8Async, (DevicePointer, unsigned char, size_t, Handle))                               \
+    X(copy_to, cuMemcpyHtoDAsync_v2, (DevicePointer, const void *, size_t, Handle))                             \
+    X(copy_from, cuMemcpyDtoHAsync_v2, (void *, DevicePointer, size_t, Handle))                                 \
+    X(copy_2d, cuMemcpy2DAsync_v2, (const Copy2D *, Handle))                                                    \
+    X(launch, cuLaunchKernel,                                                                                   \
+      (Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)) \
+    X(stream_create, cuStreamCreate, (Handle *, unsigned))                                                      \
+    X(stream_wait, cuStreamSynchronize, (Handle))                                                               \
+    X(stream_after, cuStreamWaitEvent, (Handle, Handle, unsigned))                                              \
+    X(stream_capturing, cuStreamIsCapturing, (Handle, int *))                                                   \
+    X(capture_mode, cuThreadExchangeStreamCaptureMode, (int *))                                                 \
+    X(event_create, cuEventCreate, (Handle *, unsigned))                                                        \
+    X(event_destroy, cuEventDestroy_v2, (Handle))                                                               \
+    X(event_record, cuEventRecord, (Handle, Handle))                                                            \
+    X(event_query, cuEventQuery, (Handle))                                                                      \
+    X(event_between, cuEventElapsedTime, (float *, Handle, Handle))                                             \
+    X(function_parameter, cuFuncGetParamInfo, (Handle, size_t, size_t *, size_t *))                             \
+    X(link_create, cuLinkCreate_v2, (unsigned, int *, void **, Handle *))                                       \
+    X(link_add, cuLinkAddData_v2, (Handle, int, void *, size_t, const char *, unsigned, int *, void **))        \
+    X(link_complete, cuLinkComplete, (Handle, void **, size_t *))                                               \
     X(link_destroy, cuLinkDestroy, (Handle))
 
 typedef struct GpuDriver {

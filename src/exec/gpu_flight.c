@@ -107,7 +107,8 @@ static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
 
 GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
-    uint64_t warps = ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
+    uint64_t warps =
+        ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
     uint64_t chunk = kernel->module->chunk, least = BLOCK_BYTES + TICKETS_BYTES + chunk;
     *why = context->why ? context->why : "there was no memory for its records";
     if (context->why || !ctas || !warps || !chunk)
@@ -155,9 +156,9 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
            driver->event_record(events[EVENT_BEGAN], stream) == 0;
 }
 
-bool flight_made(GpuFlight *flight, Handle stream) {
+void flight_made(GpuFlight *flight, Handle stream) {
     flight->made_at = gpu_now();
-    return gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream) == 0;
+    flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 
 Handle flight_ended(const GpuFlight *flight) {

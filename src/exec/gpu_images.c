@@ -10,13 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOG_BYTES = 4096, INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
 
 /* As INSTRUMENT_MARK has it. */
 typedef struct Mark {
     uint32_t abi, chunk, spaces, options;
     uint64_t hash;
+    GpuShadowMark shadow; /* of a module whose kernels check themselves, from another variable */
+    bool checks;
 } Mark;
+#define SHADOW_MARK "weir_shadow"
 
 static GpuModule *modules;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -42,28 +45,29 @@ static const char *part(const char *file, size_t bytes, uint64_t offset, uint64_
     return offset <= bytes && size <= bytes - offset ? file + offset : NULL;
 }
 
-static bool mark_in(const char *file, size_t bytes, const Elf64_Shdr *sections, unsigned count, unsigned table,
-                    Mark *mark) {
+/* The first bytes of a variable, by the tables of an ELF file. */
+static bool symbol_in(const char *file, size_t bytes, const Elf64_Shdr *sections, unsigned count, unsigned table,
+                      const char *name, void *to, size_t size) {
     const Elf64_Shdr *symbols = &sections[table], *strings = &sections[symbols->sh_link];
     const char *names = part(file, bytes, strings->sh_offset, strings->sh_size);
     const Elf64_Sym *first = (const Elf64_Sym *)part(file, bytes, symbols->sh_offset, symbols->sh_size);
     for (size_t i = 0; names && first && i < symbols->sh_size / sizeof *first; i++) {
         const Elf64_Sym *symbol = &first[i];
         if (symbol->st_name >= strings->sh_size || symbol->st_shndx >= count ||
-            strncmp(names + symbol->st_name, INSTRUMENT_MARK, strings->sh_size - symbol->st_name) != 0)
+            strncmp(names + symbol->st_name, name, strings->sh_size - symbol->st_name) != 0)
             continue;
         const Elf64_Shdr *section = &sections[symbol->st_shndx];
         const char *data = section->sh_type == SHT_NOBITS || symbol->st_value > section->sh_size
                                ? NULL
-                               : part(file, bytes, section->sh_offset + symbol->st_value, sizeof *mark);
+                               : part(file, bytes, section->sh_offset + symbol->st_value, size);
         if (data)
-            memcpy(mark, data, sizeof *mark);
-        return data && mark->abi == 1 && mark->chunk && mark->chunk <= GPU_ALIGN;
+            memcpy(to, data, size);
+        return data;
     }
     return false;
 }
 
-static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+static bool read_symbol(const char *file, size_t bytes, const char *name, void *to, size_t size) {
     const Elf64_Ehdr *header = (const void *)file;
     if (bytes < sizeof *header || memcmp(file, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
         return false;
@@ -71,15 +75,26 @@ static bool read_mark(const char *file, size_t bytes, Mark *mark) {
         (const Elf64_Shdr *)part(file, bytes, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
     for (unsigned i = 0; sections && i < header->e_shnum; i++)
         if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum &&
-            mark_in(file, bytes, sections, header->e_shnum, i, mark))
+            symbol_in(file, bytes, sections, header->e_shnum, i, name, to, size))
             return true;
     return false;
+}
+
+/* What kind of image it is; false: it was not instrumented, or not as this library has it. */
+static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != 1)
+        return false;
+    mark->checks = instrument_options_of(mark->spaces, mark->options).mode == INSTRUMENT_SHADOW;
+    return mark->checks ? read_symbol(file, bytes, SHADOW_MARK, &mark->shadow, sizeof mark->shadow)
+                        : mark->chunk && mark->chunk <= GPU_ALIGN;
 }
 
 static void take_mark(GpuModule *module, const Mark *mark) {
     module->chunk = mark->chunk;
     module->spaces = mark->spaces;
     module->options = mark->options;
+    module->checks = mark->checks;
+    module->shadow = mark->shadow;
 }
 
 /* Of an image that the wrapper made. */
@@ -106,22 +121,71 @@ static unsigned device_capability(void) {
     return (unsigned)(major * 10 + minor);
 }
 
-/* The PTX that the driver would compile: of the highest target that the device has; what ptxas has kept in a cubin comes
- * last. NULL, with *several set, if a kernel's text is in parts. */
-static const Image *best_image(const Images *images, unsigned capability, bool *several) {
-    const Image *best = NULL;
+/* The first word behind ".target": "sm_90a". */
+static Str target_of(const Source *text) {
+    static const char directive[] = ".target";
+    const char *at = memmem(text->data, text->size, directive, strlen(directive));
+    at = at ? at + strlen(directive) : text->data;
+    at += strspn(at, " \t");
+    return (Str){at, strcspn(at, " ,\t\r\n")};
+}
+
+/* Whether code for that target runs on the device: sm_90a and sm_90f do not on others. */
+static bool fits(Str target, unsigned capability) {
+    int64_t number = 0;
+    bool special = target.size > 4 && (str_ends(target, STR("a")) || str_ends(target, STR("f")));
+    Str digits = {target.data + 3, target.size - 3 - special};
+    if (!str_starts(target, STR("sm_")) || !str_to_int(digits, &number))
+        return false;
+    return special ? (uint64_t)number == capability : (uint64_t)number <= capability;
+}
+
+/* Whether a text is to be taken rather than another: what ptxas has kept in a cubin comes last, then the highest target
+ * counts, and of two for the same GPU the one that is for it alone. */
+typedef struct Candidate {
+    const Image *image;
+    Source *text;
+    Str target;
+} Candidate;
+
+static int compare(const Candidate *a, const Candidate *b) {
+    if (a->image->kept != b->image->kept)
+        return a->image->kept ? -1 : 1;
+    if (a->image->capability != b->image->capability)
+        return a->image->capability < b->image->capability ? -1 : 1;
+    return a->target.size < b->target.size ? -1 : a->target.size > b->target.size;
+}
+
+/* The PTX that the driver would compile. NULL, with the reason. */
+static Source *best_text(GpuModule *module, const Source *file, const Images *images, unsigned capability) {
+    Candidate best = {0};
+    bool several = false;
+    const char *problem = NULL;
     for (uint32_t i = 0; i < images->count; i++) {
-        const Image *image = &images->items[i];
-        if (image->kind != IMAGE_PTX || image->problem || image->capability > capability)
+        Candidate other = {.image = &images->items[i]};
+        if (other.image->kind != IMAGE_PTX || other.image->capability > capability ||
+            !(other.text = image_text(file, other.image, &problem)))
             continue;
-        if (!best || best->kept > image->kept || (best->kept == image->kept && best->capability < image->capability)) {
-            best = image;
-            *several = false;
-        } else if (best->kept == image->kept && best->capability == image->capability) {
-            *several = true;
+        other.target = target_of(other.text);
+        int order = best.text ? compare(&other, &best) : 1;
+        if (order < 0 || !fits(other.target, capability)) {
+            source_free(other.text);
+            continue;
         }
+        several = order == 0;
+        source_free(best.text);
+        best = other;
     }
-    return best;
+    if (several)
+        because(module, "it is linked from several texts of PTX");
+    else if (!best.text && problem)
+        because(module, "its PTX cannot be unpacked: %s", problem);
+    else if (!best.text)
+        because(module, NO_PTX);
+    if (!several)
+        return best.text;
+    source_free(best.text);
+    return NULL;
 }
 
 static Source *text_of(GpuModule *module, const void *image, size_t bytes, const char *ending) {
@@ -129,21 +193,12 @@ static Source *text_of(GpuModule *module, const void *image, size_t bytes, const
         return source_copy("module.ptx", image, bytes);
     Source *file = source_copy("module", image, bytes), *text = NULL;
     Images images;
-    bool several = false;
-    const char *problem = NULL;
-    if (!file || !images_find(file, &images)) {
-        source_free(file);
+    if (file && images_find(file, &images)) {
+        text = best_text(module, file, &images, device_capability());
+        images_free(&images);
+    } else {
         because(module, "there was no memory to look for its PTX");
-        return NULL;
     }
-    const Image *best = best_image(&images, device_capability(), &several);
-    if (several)
-        because(module, "it is linked from several texts of PTX");
-    else if (best && !(text = image_text(file, best, &problem)))
-        because(module, "its PTX cannot be unpacked: %s", problem ? problem : "unknown");
-    else if (!best)
-        because(module, "it has no PTX, only machine code");
-    images_free(&images);
     source_free(file);
     return text;
 }
@@ -161,33 +216,47 @@ static Handle own_context(void) {
     return current;
 }
 
-static bool link_text(GpuModule *module, const Text *text) {
+bool gpu_link(const char *text, size_t size, GpuLinked *linked) {
     const GpuDriver *driver = gpu_driver(NULL);
-    char log[LOG_BYTES] = "";
     int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)sizeof log}, *cubin = NULL, *copy = NULL;
-    size_t bytes = 0;
+    void *values[] = {linked->log, (void *)(uintptr_t)sizeof linked->log}, *cubin = NULL;
     Handle state = NULL;
-    Mark mark;
-    Result result = driver->link_create(2, options, values, &state);
-    if (!result)
-        result = driver->link_add(state, INPUT_PTX, text->data, text->size + 1, "weir", 0, NULL, NULL);
-    if (!result)
-        result = driver->link_complete(state, &cubin, &bytes);
-    if (!result && (copy = malloc(bytes)))
-        memcpy(copy, cubin, bytes);
+    *linked->log = 0;
+    linked->cubin = NULL;
+    linked->result = driver->link_create(2, options, values, &state);
+    if (!linked->result) /* the size counts the zero behind it */
+        linked->result = driver->link_add(state, INPUT_PTX, (void *)(uintptr_t)text, size + 1, "weir", 0, NULL, NULL);
+    if (!linked->result)
+        linked->result = driver->link_complete(state, &cubin, &linked->bytes);
+    if (!linked->result && (linked->cubin = malloc(linked->bytes)))
+        memcpy(linked->cubin, cubin, linked->bytes);
     if (state)
         driver->link_destroy(state);
-    log[strcspn(log, "\n")] = 0;
-    if (result || !copy)
-        return because(module, "the driver did not compile it with what records it (error %d%s%s)", result,
-                       *log ? ": " : "", log);
-    if (!read_mark(copy, bytes, &mark)) {
-        free(copy);
+    linked->log[strcspn(linked->log, "\n")] = 0;
+    return linked->cubin != NULL;
+}
+
+static bool link_text(GpuModule *module, const Text *text, const PtxModule *plain) {
+    GpuLinked linked = {0}, again = {0};
+    Text bounded = {0};
+    Mark mark;
+    if (!gpu_link(text->data, text->size, &linked))
+        return because(module, "the driver did not compile it with what records it (error %d%s%s)", linked.result,
+                       *linked.log ? ": " : "", linked.log);
+    if (gpu_bound(text, &linked, plain, &bounded)) {
+        text_char(&bounded, 0);
+        if (!bounded.failed && gpu_link(bounded.data, bounded.size - 1, &again)) {
+            free(linked.cubin);
+            linked = again;
+        }
+    }
+    text_free(&bounded);
+    if (!read_mark(linked.cubin, linked.bytes, &mark)) {
+        free(linked.cubin);
         return because(module, "what the driver compiled of it has no mark");
     }
     take_mark(module, &mark);
-    module->image = copy;
+    module->image = linked.cubin;
     return true;
 }
 
@@ -198,13 +267,13 @@ static bool make_image(GpuModule *module, PtxModule *ptx) {
         Text text = {0};
         const char *problem = NULL;
         options.keep_registers = keep;
-        if (instrument(ptx, &options, &text, &problem))
-            text_char(&text, 0);
-        else
-            because(module, "it could not be instrumented: %s", problem ? problem : "unknown");
-        if (!problem && !text.failed) {
+        bool good = instrument(ptx, &options, &text, &problem);
+        text_char(&text, 0);
+        if (good && !text.failed) {
             text.size--;
-            link_text(module, &text);
+            link_text(module, &text, ptx);
+        } else {
+            because(module, "it could not be instrumented: %s", problem ? problem : "there was no memory");
         }
         text_free(&text);
     }

@@ -18,12 +18,13 @@ static void read_options(void) {
     options.sample = folder_number("WEIR_RECORD_SAMPLE", 0);
     options.memory = folder_number("WEIR_RECORD_MEMORY", 0);
     options.hang_after = folder_number("WEIR_RECORD_HANG", 0);
+    options.on_host = folder_number("WEIR_RECORD_HOST", 0) != 0;
     options.only = getenv("WEIR_RECORD_ONLY");
     options.exclude = getenv("WEIR_RECORD_EXCLUDE");
-    options.instrument = (InstrumentOptions){.mode = INSTRUMENT_RECORD,
-                                             .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES",
-                                                                               INSTRUMENT_EVERYWHERE),
-                                             .keep_registers = true};
+    options.instrument =
+        (InstrumentOptions){.mode = INSTRUMENT_RECORD,
+                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
+                            .keep_registers = true};
 }
 
 const GpuOptions *gpu_options(void) {
@@ -36,10 +37,13 @@ bool gpu_on(void) {
     return gpu_options()->folder != NULL;
 }
 
+bool gpu_checks(void) {
+    return gpu_on() && gpu_options()->instrument.mode == INSTRUMENT_SHADOW;
+}
+
 /* ---- Names --------------------------------------------------------------------------------------- */
 
-/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
-static Str plain_name(const char *name) {
+Str gpu_plain_name(const char *name) {
     if (strncmp(name, "_Z", 2) != 0)
         return str_of(name);
     Str last = str_of(name);
@@ -58,7 +62,7 @@ static Str plain_name(const char *name) {
 }
 
 static bool is_one_of(const char *kernel, const char *patterns) {
-    Str plain = plain_name(kernel);
+    Str plain = gpu_plain_name(kernel);
     bool found = false;
     char *list = strdup(patterns), *copy = strndup(plain.data, plain.size), *rest = list;
     for (char *word; list && copy && !found && (word = strsep(&rest, ","));)

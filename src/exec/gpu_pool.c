@@ -1,10 +1,10 @@
-/* Memory of the device for records: one piece of it in each context, from which launches take theirs and give it back. What
- * nobody has is all zero. */
+/* Memory of the device for records: one piece of it in each context, from which launches take theirs and give it back.
+ * What nobody has is all zero. */
 #include "exec/gpu.h"
 
 #include <stdlib.h>
 
-enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, SHARE = 16 };
+enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, HOST_ARENA = 1 << 28, SHARE = 16 };
 
 struct GpuPiece {
     GpuPiece *next;
@@ -16,15 +16,25 @@ static GpuContext *contexts;
 
 /* ---- Contexts ------------------------------------------------------------------------------------ */
 
+static Result allocate_host(const GpuDriver *driver, DevicePointer *to, uint64_t bytes) {
+    void *memory = NULL;
+    Result result = driver->allocate_host(&memory, bytes, HOST_PORTABLE | HOST_MAPPED);
+    *to = (uintptr_t)memory;
+    return result;
+}
+
 /* As much as was asked for, or less if the device has no more: at most half of what is free now. */
 static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     size_t free_bytes = 0, total = 0;
     driver->memory_info(&free_bytes, &total);
-    uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : total / SHARE;
-    if (wanted > free_bytes / 2)
+    bool on_host = context->on_host = gpu_options()->on_host;
+    uint64_t usual = on_host ? HOST_ARENA : total / SHARE;
+    uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : usual;
+    if (!on_host && wanted > free_bytes / 2)
         wanted = free_bytes / 2;
     for (wanted = wanted / GPU_ALIGN * GPU_ALIGN; wanted >= LEAST_ARENA; wanted = wanted / 2 / GPU_ALIGN * GPU_ALIGN)
-        if (driver->allocate(&context->arena, wanted + GPU_ALIGN) == 0)
+        if ((on_host ? allocate_host(driver, &context->arena, wanted + GPU_ALIGN)
+                     : driver->allocate(&context->arena, wanted + GPU_ALIGN)) == 0)
             break;
     GpuPiece *piece = wanted >= LEAST_ARENA ? calloc(1, sizeof *piece) : NULL;
     if (!piece)
@@ -72,8 +82,8 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
         (*(Result(**)(int)) & release)(context->device_number);
     }
     if (driver->stream_create(&context->before, STREAM_NON_BLOCKING) != 0 ||
-        driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 ||
-        !make_off(context, driver) || !make_arena(context, driver))
+        driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
+        !make_arena(context, driver))
         context->why = "there was no memory on the device for records";
 }
 
@@ -159,10 +169,11 @@ DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint6
     GpuPiece *best = NULL;
     least = (least + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
     most = (most + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
-    for (GpuPiece *piece = context->pieces; piece; piece = piece->next) /* the smallest that has all, else the largest */
+    for (GpuPiece *piece = context->pieces; piece;
+         piece = piece->next) /* the smallest that has all, else the largest */
         if (!piece->taken && piece->bytes >= least &&
-            (!best || (best->bytes < most ? piece->bytes > best->bytes
-                                          : piece->bytes >= most && piece->bytes < best->bytes)))
+            (!best ||
+             (best->bytes < most ? piece->bytes > best->bytes : piece->bytes >= most && piece->bytes < best->bytes)))
             best = piece;
     if (!best)
         return 0;

@@ -7,56 +7,56 @@
 #include <pthread.h>
 
 /* Name as cuGetProcAddress is asked for it, name as the linker has it, and which of the stream variants it is. */
-#define HOOKS(X)                                                             \
-    X(cuGetProcAddress, cuGetProcAddress_v2, ANY)                            \
-    X(cuModuleLoad, cuModuleLoad, ANY)                                       \
-    X(cuModuleLoadData, cuModuleLoadData, ANY)                               \
-    X(cuModuleLoadDataEx, cuModuleLoadDataEx, ANY)                           \
-    X(cuModuleLoadFatBinary, cuModuleLoadFatBinary, ANY)                     \
-    X(cuModuleUnload, cuModuleUnload, ANY)                                   \
-    X(cuModuleGetFunction, cuModuleGetFunction, ANY)                         \
-    X(cuLibraryLoadData, cuLibraryLoadData, ANY)                             \
-    X(cuLibraryLoadFromFile, cuLibraryLoadFromFile, ANY)                     \
-    X(cuLibraryUnload, cuLibraryUnload, ANY)                                 \
-    X(cuLibraryGetKernel, cuLibraryGetKernel, ANY)                           \
-    X(cuLibraryGetModule, cuLibraryGetModule, ANY)                           \
-    X(cuKernelGetFunction, cuKernelGetFunction, ANY)                         \
-    X(cuFuncGetParamInfo, cuFuncGetParamInfo, ANY)                           \
-    X(cuKernelGetParamInfo, cuKernelGetParamInfo, ANY)                       \
-    X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                    \
-    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)              \
-    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)          \
-    X(cuMemAlloc, cuMemAlloc_v2, ANY)                                        \
-    X(cuMemAllocPitch, cuMemAllocPitch_v2, ANY)                              \
-    X(cuMemAllocManaged, cuMemAllocManaged, ANY)                             \
-    X(cuMemAllocAsync, cuMemAllocAsync, LEGACY)                              \
-    X(cuMemAllocAsync, cuMemAllocAsync_ptsz, PER_THREAD)                     \
-    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, LEGACY)              \
-    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, PER_THREAD)     \
-    X(cuMemAllocHost, cuMemAllocHost_v2, ANY)                                \
-    X(cuMemHostAlloc, cuMemHostAlloc, ANY)                                   \
-    X(cuMemHostRegister, cuMemHostRegister_v2, ANY)                          \
-    X(cuMemHostUnregister, cuMemHostUnregister, ANY)                         \
-    X(cuMemFree, cuMemFree_v2, ANY)                                          \
-    X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                \
-    X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                       \
-    X(cuMemFreeHost, cuMemFreeHost, ANY)                                     \
-    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, ANY)                   \
-    X(cuLaunchKernel, cuLaunchKernel, LEGACY)                                \
-    X(cuLaunchKernel, cuLaunchKernel_ptsz, PER_THREAD)                       \
-    X(cuLaunchKernelEx, cuLaunchKernelEx, LEGACY)                            \
-    X(cuLaunchKernelEx, cuLaunchKernelEx_ptsz, PER_THREAD)                   \
-    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, LEGACY)          \
-    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz, PER_THREAD) \
-    X(cuGraphAddKernelNode, cuGraphAddKernelNode, ANY)                       \
-    X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, ANY)                    \
-    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams, ANY)           \
-    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, ANY)        \
-    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, ANY)   \
+#define HOOKS(X)                                                              \
+    X(cuGetProcAddress, cuGetProcAddress_v2, ANY)                             \
+    X(cuModuleLoad, cuModuleLoad, ANY)                                        \
+    X(cuModuleLoadData, cuModuleLoadData, ANY)                                \
+    X(cuModuleLoadDataEx, cuModuleLoadDataEx, ANY)                            \
+    X(cuModuleLoadFatBinary, cuModuleLoadFatBinary, ANY)                      \
+    X(cuModuleUnload, cuModuleUnload, ANY)                                    \
+    X(cuModuleGetFunction, cuModuleGetFunction, ANY)                          \
+    X(cuLibraryLoadData, cuLibraryLoadData, ANY)                              \
+    X(cuLibraryLoadFromFile, cuLibraryLoadFromFile, ANY)                      \
+    X(cuLibraryUnload, cuLibraryUnload, ANY)                                  \
+    X(cuLibraryGetKernel, cuLibraryGetKernel, ANY)                            \
+    X(cuLibraryGetModule, cuLibraryGetModule, ANY)                            \
+    X(cuKernelGetFunction, cuKernelGetFunction, ANY)                          \
+    X(cuFuncGetParamInfo, cuFuncGetParamInfo, ANY)                            \
+    X(cuKernelGetParamInfo, cuKernelGetParamInfo, ANY)                        \
+    X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                     \
+    X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)               \
+    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)           \
+    X(cuMemAlloc, cuMemAlloc_v2, ANY)                                         \
+    X(cuMemAllocPitch, cuMemAllocPitch_v2, ANY)                               \
+    X(cuMemAllocManaged, cuMemAllocManaged, ANY)                              \
+    X(cuMemAllocAsync, cuMemAllocAsync, LEGACY)                               \
+    X(cuMemAllocAsync, cuMemAllocAsync_ptsz, PER_THREAD)                      \
+    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, LEGACY)               \
+    X(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz, PER_THREAD)      \
+    X(cuMemAllocHost, cuMemAllocHost_v2, ANY)                                 \
+    X(cuMemHostAlloc, cuMemHostAlloc, ANY)                                    \
+    X(cuMemHostRegister, cuMemHostRegister_v2, ANY)                           \
+    X(cuMemHostUnregister, cuMemHostUnregister, ANY)                          \
+    X(cuMemFree, cuMemFree_v2, ANY)                                           \
+    X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                 \
+    X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                        \
+    X(cuMemFreeHost, cuMemFreeHost, ANY)                                      \
+    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, ANY)                    \
+    X(cuLaunchKernel, cuLaunchKernel, LEGACY)                                 \
+    X(cuLaunchKernel, cuLaunchKernel_ptsz, PER_THREAD)                        \
+    X(cuLaunchKernelEx, cuLaunchKernelEx, LEGACY)                             \
+    X(cuLaunchKernelEx, cuLaunchKernelEx_ptsz, PER_THREAD)                    \
+    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, LEGACY)           \
+    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel_ptsz, PER_THREAD)  \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode, ANY)                        \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, ANY)                     \
+    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams, ANY)            \
+    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, ANY)         \
+    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams, ANY)    \
     X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, ANY) \
-    X(cuGraphAddNode, cuGraphAddNode, ANY)                                   \
-    X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                \
-    X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                       \
+    X(cuGraphAddNode, cuGraphAddNode, ANY)                                    \
+    X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                 \
+    X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                        \
     X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)
 
 enum {

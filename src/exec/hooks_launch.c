@@ -14,26 +14,26 @@ static Result make(const SeenLaunch *launch) {
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
-#define LAUNCH(name, of_thread)                                                                                       \
-    static Result go_##name(const SeenLaunch *launch, void **parameters, void **extra) {                              \
-        const uint32_t *grid = launch->grid, *block = launch->block;                                                  \
-        return NEXT(                                                                                                  \
-            name,                                                                                                     \
-            (Handle, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, Handle, void **, void **), \
-            launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch->shared,                \
-            launch->stream, parameters, extra);                                                                       \
-    }                                                                                                                 \
-    EXPORTED Result name(Handle function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by,            \
-                         uint32_t bz, uint32_t shared, Handle stream, void **parameters, void **extra) {              \
-        return make(&(SeenLaunch){.function = function,                                                               \
-                                  .stream = stream,                                                                   \
-                                  .grid = {gx, gy, gz},                                                               \
-                                  .block = {bx, by, bz},                                                              \
-                                  .shared = shared,                                                                   \
-                                  .per_thread = of_thread,                                                            \
-                                  .parameters = parameters,                                                           \
-                                  .extra = extra,                                                                     \
-                                  .go = go_##name});                                                                  \
+#define LAUNCH(name, of_thread)                                                                                        \
+    static Result go_##name(const SeenLaunch *launch, void **parameters, void **extra) {                               \
+        const uint32_t *grid = launch->grid, *block = launch->block;                                                   \
+        return NEXT(                                                                                                   \
+            name,                                                                                                      \
+            (Handle, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, Handle, void **, void **),  \
+            launch->function, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch->shared, launch->stream, \
+            parameters, extra);                                                                                        \
+    }                                                                                                                  \
+    EXPORTED Result name(Handle function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by,             \
+                         uint32_t bz, uint32_t shared, Handle stream, void **parameters, void **extra) {               \
+        return make(&(SeenLaunch){.function = function,                                                                \
+                                  .stream = stream,                                                                    \
+                                  .grid = {gx, gy, gz},                                                                \
+                                  .block = {bx, by, bz},                                                               \
+                                  .shared = shared,                                                                    \
+                                  .per_thread = of_thread,                                                             \
+                                  .parameters = parameters,                                                            \
+                                  .extra = extra,                                                                      \
+                                  .go = go_##name});                                                                   \
     }
 LAUNCH(cuLaunchKernel, false)
 LAUNCH(cuLaunchKernel_ptsz, true)
@@ -77,17 +77,17 @@ static Result launch_with(const LaunchConfig *config, SeenLaunch launch) {
     return make(&launch);
 }
 
-#define LAUNCH_EX(name, of_thread)                                                                               \
-    static Result go_##name(const SeenLaunch *launch, void **parameters, void **extra) {                         \
-        return NEXT(name, (const LaunchConfig *, Handle, void **, void **), launch->call, launch->function,      \
-                    parameters, extra);                                                                          \
-    }                                                                                                            \
-    EXPORTED Result name(const LaunchConfig *config, Handle function, void **parameters, void **extra) {         \
-        return launch_with(config, (SeenLaunch){.function = function,                                            \
-                                                .per_thread = of_thread,                                         \
-                                                .parameters = parameters,                                        \
-                                                .extra = extra,                                                  \
-                                                .go = go_##name});                                               \
+#define LAUNCH_EX(name, of_thread)                                                                          \
+    static Result go_##name(const SeenLaunch *launch, void **parameters, void **extra) {                    \
+        return NEXT(name, (const LaunchConfig *, Handle, void **, void **), launch->call, launch->function, \
+                    parameters, extra);                                                                     \
+    }                                                                                                       \
+    EXPORTED Result name(const LaunchConfig *config, Handle function, void **parameters, void **extra) {    \
+        return launch_with(config, (SeenLaunch){.function = function,                                       \
+                                                .per_thread = of_thread,                                    \
+                                                .parameters = parameters,                                   \
+                                                .extra = extra,                                             \
+                                                .go = go_##name});                                          \
     }
 LAUNCH_EX(cuLaunchKernelEx, false)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, true)
@@ -107,16 +107,26 @@ typedef struct NodeCall {
     bool first_form; /* its parameters end before `kernel` and `context` */
 } NodeCall;
 
+/* It may be another one than the program's. */
+static void node_function(KernelNode *node, Handle function) {
+    if (node->function)
+        node->function = function;
+    else if (node->kernel != function)
+        node->function = function;
+}
+
 static Result go_node(const SeenLaunch *launch, void **parameters, void **extra) {
     const NodeCall *call = launch->call;
     if (call->any) {
         GraphNode node = *call->any;
+        node_function(&node.kernel, launch->function);
         node.kernel.parameters = parameters;
         node.kernel.extra = extra;
         return call->with(call, NULL, &node);
     }
     KernelNode node = {0};
     memcpy(&node, call->kernel, call->first_form ? offsetof(KernelNode, kernel) : sizeof node);
+    node_function(&node, launch->function);
     node.parameters = parameters;
     node.extra = extra;
     return call->with(call, &node, NULL);
@@ -156,25 +166,25 @@ static Result make_node(const NodeCall *call) {
 ADD_KERNEL(cuGraphAddKernelNode, true)
 ADD_KERNEL(cuGraphAddKernelNode_v2, false)
 
-#define SET_KERNEL(name, first)                                                                                       \
-    static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                       \
-        (void)any;                                                                                                    \
-        return NEXT(name, (Handle, const KernelNode *), call->of, kernel);                                            \
-    }                                                                                                                 \
-    EXPORTED Result name(Handle node, const KernelNode *kernel) {                                                     \
-        return make_node(&(NodeCall){.of = node, .kernel = kernel, .with = with_##name, .first_form = first});        \
+#define SET_KERNEL(name, first)                                                                                \
+    static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                \
+        (void)any;                                                                                             \
+        return NEXT(name, (Handle, const KernelNode *), call->of, kernel);                                     \
+    }                                                                                                          \
+    EXPORTED Result name(Handle node, const KernelNode *kernel) {                                              \
+        return make_node(&(NodeCall){.of = node, .kernel = kernel, .with = with_##name, .first_form = first}); \
     }
 SET_KERNEL(cuGraphKernelNodeSetParams, true)
 SET_KERNEL(cuGraphKernelNodeSetParams_v2, false)
 
-#define SET_KERNEL_IN(name, first)                                                                                    \
-    static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                       \
-        (void)any;                                                                                                    \
-        return NEXT(name, (Handle, Handle, const KernelNode *), call->graph, call->of, kernel);                       \
-    }                                                                                                                 \
-    EXPORTED Result name(Handle graph, Handle node, const KernelNode *kernel) {                                       \
-        return make_node(                                                                                             \
-            &(NodeCall){.graph = graph, .of = node, .kernel = kernel, .with = with_##name, .first_form = first});     \
+#define SET_KERNEL_IN(name, first)                                                                                \
+    static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                   \
+        (void)any;                                                                                                \
+        return NEXT(name, (Handle, Handle, const KernelNode *), call->graph, call->of, kernel);                   \
+    }                                                                                                             \
+    EXPORTED Result name(Handle graph, Handle node, const KernelNode *kernel) {                                   \
+        return make_node(                                                                                         \
+            &(NodeCall){.graph = graph, .of = node, .kernel = kernel, .with = with_##name, .first_form = first}); \
     }
 SET_KERNEL_IN(cuGraphExecKernelNodeSetParams, true)
 SET_KERNEL_IN(cuGraphExecKernelNodeSetParams_v2, false)
@@ -207,13 +217,8 @@ static Result make_any(const NodeCall *call, GraphNode *node) {
 }
 
 EXPORTED Result cuGraphAddNode(Handle *node, Handle graph, const Handle *before, size_t count, GraphNode *any) {
-    return make_any(&(NodeCall){.node = node,
-                                .graph = graph,
-                                .before = before,
-                                .count = count,
-                                .any = any,
-                                .with = with_add},
-                    any);
+    return make_any(
+        &(NodeCall){.node = node, .graph = graph, .before = before, .count = count, .any = any, .with = with_add}, any);
 }
 
 EXPORTED Result cuGraphAddNode_v2(Handle *node, Handle graph, const Handle *before, const void *edges, size_t count,

@@ -96,8 +96,7 @@ EXPORTED Result cuLibraryLoadFromFile(Handle *library, const char *path, int *ji
                                       unsigned jit_count, int *options, void **values, unsigned count) {
     char *image = gpu_on() ? module_read(path) : NULL;
     if (image)
-        return load_recorded(&(Load){library, count, options, values, jit_count, jit, jit_values}, image,
-                             load_library);
+        return load_recorded(&(Load){library, count, options, values, jit_count, jit, jit_values}, image, load_library);
     Result result =
         NEXT(cuLibraryLoadFromFile, (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned),
              library, path, jit, jit_values, jit_count, options, values, count);
@@ -154,10 +153,10 @@ EXPORTED Result cuKernelGetFunction(Handle *function, Handle kernel) {
 }
 
 /* The program's kernels have the parameters that it gave them. */
-#define PARAMETER_INFO(name)                                                                                    \
-    EXPORTED Result name(Handle function, size_t index, size_t *offset, size_t *bytes) {                        \
-        Result result = NEXT(name, (Handle, size_t, size_t *, size_t *), function, index, offset, bytes);       \
-        return !result && gpu_on() && gpu_is_ours(function, index) ? INVALID_VALUE : result;                    \
+#define PARAMETER_INFO(name)                                                                              \
+    EXPORTED Result name(Handle function, size_t index, size_t *offset, size_t *bytes) {                  \
+        Result result = NEXT(name, (Handle, size_t, size_t *, size_t *), function, index, offset, bytes); \
+        return !result && gpu_on() && gpu_is_ours(function, index) ? INVALID_VALUE : result;              \
     }
 PARAMETER_INFO(cuFuncGetParamInfo)
 PARAMETER_INFO(cuKernelGetParamInfo)

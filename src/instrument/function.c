@@ -125,6 +125,7 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     write_blocks(&code);
     if (plan->called || plan->calls)
         write_calls(&code);
+    write_patience(&code, &edits->arena);
     write_end(&code);
     text_free(&code.text);
     text_free(&code.cold);

@@ -2,6 +2,7 @@
 #include "instrument/instrument.h"
 
 #include "instrument/internal.h"
+#include "instrument/shadow.h"
 
 #include <inttypes.h>
 
@@ -80,13 +81,16 @@ static Str fresh_labels(PtxEdits *edits) {
     }
 }
 
+void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to) {
+    uint64_t hash = instrument_hash((Str){module->source->data, module->source->size});
+    text_addf(to, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[6] = {%u, %u, %u, %u, 0x%x, 0x%x};",
+              (unsigned)INSTRUMENT_ABI, chunk, options->spaces, instrument_options_number(options), (unsigned)hash,
+              (unsigned)(hash >> 32));
+}
+
 static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOptions *options) {
-    const Source *source = edits->module->source;
-    uint64_t hash = instrument_hash((Str){source->data, source->size});
     Text text = {0};
-    text_addf(&text, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[6] = {%u, %u, %u, %u, 0x%x, 0x%x};",
-              (unsigned)INSTRUMENT_ABI, sites->chunk, options->spaces, instrument_options_number(options),
-              (unsigned)hash, (unsigned)(hash >> 32));
+    instrument_mark(edits->module, sites->chunk, options, &text);
     ptx_edit_top(edits, (Str){text.data, text.size});
     text_free(&text);
 }
@@ -150,6 +154,8 @@ static bool add_records(Adding *adding, const char **problem) {
 }
 
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
+    if (options->mode == INSTRUMENT_SHADOW)
+        return instrument_shadow(module, options, to, problem);
     Sites sites;
     PtxEdits edits;
     Calls calls;

@@ -26,6 +26,8 @@ bool calls_any(const Calls *calls, uint32_t function);
 uint32_t calls_taken_kernel(const Calls *calls);
 /* One more parameter where it is needed. */
 void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
+/* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
+void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
 
 /* One function, looked at. */
 typedef struct Look {
@@ -57,6 +59,8 @@ static inline const PtxForm *look_form(const Look *look, uint32_t instruction) {
 
 /* Fills in `site` if an instruction is one; number, function and statement are filled in by the caller. */
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena);
+/* The memory that an access is to. */
+PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *effect);
 /* Its parts, for a record that is made in that block; false if there are too many. */
 bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                   Site *site, Arena *arena);
@@ -186,7 +190,11 @@ uint32_t step_most_units(const Step *step);
     REGISTER(launch, b64) /* of functions that are called: what weir_launch is in kernels */           \
     REGISTER(state, b64)  /* where it is kept what calls hand on */                                    \
     REGISTER(ticket, b32)                                                                              \
-    REGISTER(failed, pred)
+    REGISTER(failed, pred)                                                                                \
+    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */        \
+    REGISTER(since, b32)                                                                                  \
+    REGISTER(polled, b32)                                                                                 \
+    REGISTER(gives, b32)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,
     CODE_REGISTERS(REGISTER)
@@ -211,6 +219,7 @@ typedef struct Code {
     uint32_t held, written, place, told, corners;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
+    uint32_t gives_up; /* label */
 } Code;
 
 /* Lines of PTX, the ';' left out. ~ptr is that register of ours, ~L%u a label. */
@@ -278,6 +287,9 @@ void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);
 void write_each_behind(Code *code, const Step *step);
+
+/* Checks of the clock in loops that wait. After all records of the function. */
+void write_patience(Code *code, Arena *arena);
 
 /* All of a function; `chunk` is that of the module. */
 void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix);

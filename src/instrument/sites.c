@@ -20,7 +20,7 @@ static uint32_t asked_bits(PtxSpace space) {
     }
 }
 
-static PtxSpace space_of(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     PtxOrigin origin = {0};
     switch (effect->effect.space) {
     case SPACE_GLOBAL:
@@ -104,7 +104,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
         if (effect_is_access(&effect->effect)) {
-            uint32_t bits = asked_bits(space_of(look, instruction, effect));
+            uint32_t bits = asked_bits(look_space(look, instruction, effect));
             site->ticketed |= bits && is_strong(effect);
             any |= (bits & options->spaces) != 0 || site->ticketed;
         }

@@ -1,11 +1,13 @@
 /* Recordings are read and written. */
 #include "record/file.h"
 
+#include "record/shadow.h"
+
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_UNSEEN + 1,
+    SECTIONS = RECORDING_SHADOW + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -130,13 +132,24 @@ static const char *read_unseen(Recording *recording, const Section *section) {
     return NULL;
 }
 
+static const char *read_shadow(Recording *recording, const Section *section) {
+    uint64_t reports = section->bytes - sizeof(ShadowState);
+    if (section->bytes < sizeof(ShadowState) || reports % sizeof(ShadowReport) ||
+        reports / sizeof(ShadowReport) > SHADOW_REPORTS)
+        return "the recording's reports of races are cut off";
+    recording->shadow = (Str){(const char *)section->at, (size_t)section->bytes};
+    return NULL;
+}
+
 /* Of a kernel that was recorded. */
 static const char *read_recorded(Recording *recording, const Section *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
     if (!problem && !sections[RECORDING_PTX].bytes)
         problem = "the recording has no PTX";
     if (!problem)
-        problem = read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
+        problem = sections[RECORDING_SHADOW].there
+                      ? read_shadow(recording, &sections[RECORDING_SHADOW])
+                      : read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
@@ -201,6 +214,8 @@ static bool write_recorded(FILE *to, const Recording *recording) {
 bool recording_write(FILE *to, const Recording *recording) {
     return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
            (!recording->ptx.size || write_recorded(to, recording)) &&
+           (!recording->shadow.size ||
+            write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&
            (!recording->unseen.size ||
             write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
            begin_section(to, RECORDING_END, 0) && fflush(to) == 0;

@@ -24,6 +24,8 @@ typedef enum RecordingSection {
     RECORDING_MORE,       /* chunks */
     RECORDING_UNSEEN, /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
                          beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
+    RECORDING_SHADOW, /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
+                         ShadowReports */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -65,6 +67,7 @@ typedef struct Recording {
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
     Str unseen;                     /* sentences, each with a zero behind it */
+    Str shadow;                     /* bytes of that section; they need not be aligned */
 } Recording;
 
 /* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */

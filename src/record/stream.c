@@ -25,6 +25,11 @@ static bool is_written(const RecordReader *reader, Head head) {
     return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
 }
 
+bool record_begun(const Recording *recording, uint32_t warp) {
+    Head head = head_at(recording->first + (size_t)warp * recording->launch.chunk);
+    return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
 static bool refuse(RecordReader *reader, const char *problem) {
     if (!reader->problem)
         reader->problem = problem;
@@ -61,7 +66,7 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
         reader->leaders[i] = reader->leaders[i - 1];
     reader->leaders[0] = 0;
     for (size_t i = 0; i < recording->first_count; i++)
-        if (reader->leaders[i + 1] - reader->leaders[i] > RECORD_LANES)
+        if (reader->leaders[i + 1] - reader->leaders[i] >= RECORD_LEADERS)
             return refuse(reader, "the recording is damaged: a warp has more chunks than lanes");
     return true;
 }

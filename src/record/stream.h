@@ -8,7 +8,8 @@
 
 #include "record/file.h"
 
-enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128 };
+/* Lanes may have one chunk more to begin with: for a wait that gave up. */
+enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
 /* What has to be known of a site to read its records. */
 typedef struct RecordShape {
@@ -115,6 +116,8 @@ typedef struct RecordStream {
 /* False, with a sentence in reader->problem: chunks say of themselves what cannot be. Memory is the arena's. */
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena);
+/* Whether a warp of the grid had begun. */
+bool record_begun(const Recording *recording, uint32_t warp);
 /* All streams can be opened once in a pass. */
 void record_reader_restart(RecordReader *reader);
 /* Further chunks of the recording that no stream of this pass came to. */

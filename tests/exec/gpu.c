@@ -1,6 +1,7 @@
-/* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is memory of
- * the process, at addresses that the machine has no other use for; everything is done when it is asked for. What is
- * linked from PTX is an ELF file with the text in it, and with the mark of instrumented text where a cubin has it. */
+/* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
+ * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
+ * What is linked from PTX is an ELF file with the text in it, and with the mark of instrumented text where a cubin has
+ * it. */
 #include "emulate/ptx/schedule.h"
 #include "ptx/reader.h"
 
@@ -15,7 +16,7 @@ typedef void *Handle;
 typedef uint64_t Address;
 enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, BAD_PTX = 218, UNKNOWN = 500, FAILED = 719 };
 
-#define EXPORTED __attribute__((visibility("default")))
+#define EXPORTED    __attribute__((visibility("default")))
 #define ARENA_BEGIN UINT64_C(0x300000000)
 enum { ARENA_BYTES = 1 << 28, ALIGN = 512, BLOCKS = 256, BUDGET = 100000000 };
 
@@ -101,6 +102,31 @@ EXPORTED Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes,
     return copy((void *)(uintptr_t)to, from, bytes);
 }
 
+typedef struct Copy2D { /* CUDA_MEMCPY2D */
+    size_t from_x, from_y;
+    unsigned from_kind;
+    const void *from_host;
+    Address from_device;
+    Handle from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_kind;
+    void *to_host;
+    Address to_device;
+    Handle to_array;
+    size_t to_pitch, width, height;
+} Copy2D;
+
+/* From the device to the host. */
+EXPORTED Result cuMemcpy2DAsync_v2(const Copy2D *what, Handle stream) {
+    (void)stream;
+    if (what->from_kind != 2 || what->to_kind != 1)
+        return INVALID;
+    for (size_t row = 0; row < what->height; row++)
+        copy((char *)what->to_host + row * what->to_pitch,
+             (char *)(uintptr_t)what->from_device + row * what->from_pitch, what->width);
+    return failure;
+}
+
 EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Handle stream) {
     (void)stream;
     pthread_mutex_lock(&mutex);
@@ -158,9 +184,9 @@ EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *act
     return device ? INVALID : SUCCESS;
 }
 
-#define NOTHING(name, ...)            \
+#define NOTHING(name, ...)              \
     EXPORTED Result name(__VA_ARGS__) { \
-        return failure;               \
+        return failure;                 \
     }
 NOTHING(cuCtxSetCurrent, Handle to __attribute__((unused)))
 NOTHING(cuCtxPushCurrent_v2, Handle to __attribute__((unused)))
@@ -238,10 +264,8 @@ static Image *make_image(const char *text, size_t bytes) {
     image->header.e_shoff = offsetof(Image, sections);
     image->header.e_shentsize = sizeof(Elf64_Shdr);
     image->header.e_shnum = 4;
-    image->sections[1] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
-                                      .sh_offset = offsetof(Image, symbols),
-                                      .sh_size = sizeof image->symbols,
-                                      .sh_link = 2};
+    image->sections[1] = (Elf64_Shdr){
+        .sh_type = SHT_SYMTAB, .sh_offset = offsetof(Image, symbols), .sh_size = sizeof image->symbols, .sh_link = 2};
     image->sections[2] =
         (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(Image, names), .sh_size = sizeof image->names};
     image->sections[3] =
@@ -305,9 +329,29 @@ typedef struct Found {
     char name[128];
 } Found;
 
+/* A fatbin with one image: PTX as it is, or what is machine code here, PTX with its bits turned over. */
+static const char *text_in(const char *fatbin) {
+    enum { ENTRY = 16, KIND_PTX = 1 };
+    uint16_t kind;
+    uint32_t header;
+    uint64_t bytes;
+    memcpy(&kind, fatbin + ENTRY, sizeof kind);
+    memcpy(&header, fatbin + ENTRY + 4, sizeof header);
+    memcpy(&bytes, fatbin + ENTRY + 8, sizeof bytes);
+    char *text = calloc(1, bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = (char)(fatbin[ENTRY + header + i] ^ (kind == KIND_PTX ? 0 : 0xff));
+    return text;
+}
+
 EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
+    uint32_t magic;
+    memcpy(&magic, image, sizeof magic);
+    if (magic == 0x466243B1) /* a wrapper */
+        memcpy(&image, (const char *)image + 8, sizeof image);
+    memcpy(&magic, image, sizeof magic);
     bool elf = memcmp(image, ELFMAG, SELFMAG) == 0;
-    const char *text = elf ? ((const Image *)image)->text : image;
+    const char *text = elf ? ((const Image *)image)->text : magic == 0xBA55ED50 ? text_in(image) : image;
     Loaded *loaded = calloc(1, sizeof *loaded);
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
@@ -324,7 +368,8 @@ EXPORTED Result cuModuleUnload(Handle module) {
 EXPORTED Result cuModuleGetFunction(Handle *to, Handle handle, const char *name) {
     Loaded *loaded = handle;
     for (uint32_t i = 0; i < loaded->module.functions_count; i++)
-        if (loaded->module.functions[i].entry && str_is(ptx_name(&loaded->module, loaded->module.functions[i].name), name)) {
+        if (loaded->module.functions[i].entry &&
+            str_is(ptx_name(&loaded->module, loaded->module.functions[i].name), name)) {
             Found *found = calloc(1, sizeof *found);
             *found = (Found){.of = loaded, .function = i};
             snprintf(found->name, sizeof found->name, "%s", name);
@@ -422,7 +467,9 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
                     machine->fault.code ? code_line(program, machine->fault.code)
                     : machine->unknown  ? code_line(program, machine->unknown)
                                         : 0,
-                    machine->fault.what ? machine->fault.what : machine->unknown_why ? machine->unknown_why : "");
+                    machine->fault.what    ? machine->fault.what
+                    : machine->unknown_why ? machine->unknown_why
+                                           : "");
         take_memory(machine);
         ptx_machine_free(machine);
     } else {

@@ -1,5 +1,6 @@
-/* A CUDA program without CUDA, for mode record: kernels that are right, and some that are not, launched in the ways there
- * are; on the stand-in that runs them (gpu.c). Its one argument says which. Ends with 0 if the results are right. */
+/* A CUDA program without CUDA, for mode record: kernels that are right, and some that are not, launched in the ways
+ * there are; on the stand-in that runs them (gpu.c). Its one argument says which. Ends with 0 if the results are right.
+ */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,32 +24,51 @@ int standin_launches(void);
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 /* to[i] = a[i] + b[i]; then each block turns around its part of it in shared memory. */
-static const char right[] = HEAD
-    ".visible .entry turned(.param .u64 to, .param .u64 a, .param .u32 by) {\n"
-    "  .shared .align 4 .b8 tile[512];\n"
-    "  .reg .b64 %rd<8>; .reg .b32 %r<16>;\n"
-    "  ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [a]; ld.param.u32 %r9, [by];\n"
-    "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
-    "  mad.lo.s32 %r4, %r2, %r3, %r1;\n"
-    "  mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3;\n"
-    "  ld.global.u32 %r5, [%rd4]; add.s32 %r5, %r5, %r9;\n"
-    "  shl.b32 %r6, %r1, 2; mov.u32 %r7, tile; add.s32 %r8, %r7, %r6;\n"
-    "  st.shared.u32 [%r8], %r5;\n"
-    "  bar.sync 0;\n"
-    "  sub.s32 %r10, %r3, %r1; add.s32 %r10, %r10, -1; shl.b32 %r10, %r10, 2; add.s32 %r11, %r7, %r10;\n"
-    "  ld.shared.u32 %r12, [%r11];\n"
-    "  add.s64 %rd5, %rd1, %rd3; st.global.u32 [%rd5], %r12;\n"
-    "  ret;\n"
-    "}\n"
-    ".visible .entry nothing() { ret; }\n";
+static const char right[] =
+    HEAD ".visible .entry turned(.param .u64 to, .param .u64 a, .param .u32 by) {\n"
+         "  .shared .align 4 .b8 tile[512];\n"
+         "  .reg .b64 %rd<8>; .reg .b32 %r<16>;\n"
+         "  ld.param.u64 %rd1, [to]; ld.param.u64 %rd2, [a]; ld.param.u32 %r9, [by];\n"
+         "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+         "  mad.lo.s32 %r4, %r2, %r3, %r1;\n"
+         "  mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3;\n"
+         "  ld.global.u32 %r5, [%rd4]; add.s32 %r5, %r5, %r9;\n"
+         "  shl.b32 %r6, %r1, 2; mov.u32 %r7, tile; add.s32 %r8, %r7, %r6;\n"
+         "  st.shared.u32 [%r8], %r5;\n"
+         "  bar.sync 0;\n"
+         "  sub.s32 %r10, %r3, %r1; add.s32 %r10, %r10, -1; shl.b32 %r10, %r10, 2; add.s32 %r11, %r7, %r10;\n"
+         "  ld.shared.u32 %r12, [%r11];\n"
+         "  add.s64 %rd5, %rd1, %rd3; st.global.u32 [%rd5], %r12;\n"
+         "  ret;\n"
+         "}\n"
+         ".visible .entry nothing() { ret; }\n";
 
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
 
+/* A fatbin with one image, as nvcc makes them: PTX, or what is machine code to the stand-in. In a wrapper. */
+static const void *fatbin_of(const char *text, int kind) {
+    enum { HEADER = 16, ENTRY = 64 };
+    static char fatbin[1 << 14];
+    static struct {
+        uint32_t magic, version;
+        const void *data, *rest;
+    } wrapper = {0x466243B1, 1, fatbin, NULL};
+    uint64_t bytes = (strlen(text) + 7) / 8 * 8, all = ENTRY + bytes;
+    uint32_t words[] = {0xBA55ED50, 1 | HEADER << 16, (uint32_t)all, 0},
+             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 80};
+    memset(fatbin, 0, sizeof fatbin);
+    memcpy(fatbin, words, HEADER);
+    memcpy(fatbin + HEADER, entry, ENTRY);
+    for (size_t i = 0; i < bytes; i++)
+        fatbin[HEADER + ENTRY + i] = (char)((i < strlen(text) ? text[i] : '\n') ^ (kind == 1 ? 0 : 0xff));
+    return &wrapper;
+}
+
 static int values[256], results[256];
 static uint64_t from, to;
 
-static Handle function_of(const char *text, const char *name) {
+static Handle function_of(const void *text, const char *name) {
     Handle module, function;
     if (cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, name))
         exit(2);
@@ -90,12 +110,21 @@ static int run(const char *what) {
         for (int i = 0; i < 5; i++)
             launch(function, 3, NULL);
         cuLaunchKernel(function_of(right, "nothing"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
-        return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 &&
-               standin_launches() == 7;
+        return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
     }
     if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
         launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
         return 1;
+    }
+    if (strcmp(what, "fatbin") == 0) {
+        launch(function_of(fatbin_of(without(right, "  bar.sync 0;\n"), 1), "turned"), 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "machine") == 0) {
+        Handle machine = function_of(fatbin_of(right, 2), "turned");
+        launch(machine, 3, NULL);
+        launch(machine, 4, NULL);
+        return is_turned(4);
     }
     if (strcmp(what, "graph") == 0) {
         launch(function, 1, (Handle)99);
@@ -108,6 +137,15 @@ static int run(const char *what) {
         cuLaunchKernel(function_of(right, "nothing"), 32768, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
         return is_turned(3);
+    }
+    if (strcmp(what, "wide") == 0) {
+        cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+        return 1;
+    }
+    if (strcmp(what, "fails") == 0) {
+        to = 16;
+        launch(function, 3, NULL);
+        return 1;
     }
     if (strcmp(what, "killed") == 0) {
         launch(function, 3, NULL);

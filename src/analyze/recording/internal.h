@@ -10,6 +10,16 @@
 #include "instrument/shapes.h"
 #include "record/stream.h"
 
+/* ---- check.c ---- */
+
+/* The launch that a recording is of. */
+PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
+
+/* ---- shadow.c: of a kernel that checked itself ---- */
+
+void recording_check_shadow(PtxModule *module, uint32_t entry, const Recording *recording,
+                            const ThreadsOptions *options, Verdict *verdict);
+
 /* ---- sites.c ---- */
 
 /* A site as it is played. */
@@ -17,9 +27,10 @@ typedef struct PlaySite {
     const PtxCode *code; /* NULL: the kernel cannot come to it */
     const Site *site;
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
+    uint16_t generic;                         /* parts that are generic addresses: a mask */
     bool gathers;                             /* all lanes of the warp run it together */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
-    const PtxArgument *state, *object;        /* a wait by a token: that, and the mbarrier; NULL: it is another one */
+    const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* ticketed: of the access */
     PtxSpace space;                           /* ... and in which memory */
     const PtxArgument *compare;               /* ... and what a compare-and-swap compares with; NULL: it is none */
@@ -116,6 +127,10 @@ typedef struct Player {
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
+const PtxWarp *play_running(const Player *player);
+/* Clusters of which no warp had begun. */
+uint32_t play_not_begun(const Player *player);
 
 /* ---- values.c ---- */
 

@@ -5,6 +5,7 @@
 #include "analyze/threads/internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Threads of a CTA that wait at the same instruction for the same. */
 typedef struct Wait {
@@ -105,6 +106,14 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
     return wait;
 }
 
+/* The lowest threads first. */
+static int by_threads(const void *a, const void *b) {
+    const Wait *x = a, *y = b;
+    if (x->cta->number != y->cta->number)
+        return x->cta->number < y->cta->number ? -1 : 1;
+    return x->threads[0] < y->threads[0] ? -1 : 1;
+}
+
 static void collect(Stuck *stuck) {
     const PtxMachine *machine = stuck->check->machine;
     for (uint32_t i = 0; i < machine->cta_count; i++) {
@@ -128,6 +137,8 @@ static void collect(Stuck *stuck) {
                 wait->threads[b - 1] = thread;
             }
     }
+    if (stuck->count)
+        qsort(stuck->waits, stuck->count, sizeof *stuck->waits, by_threads);
 }
 
 static bool has_thread(const Wait *wait, uint32_t thread) {
@@ -306,7 +317,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
         return "the launch before this one";
     default:
         if (is_empty_loop(stuck, wait))
-            return "nothing: every iteration is like the one before";
+            return "every iteration is like the one before";
         if (wait->look.code)
             return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
         return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
@@ -317,7 +328,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
 static const char *message_of(const Stuck *stuck, const Wait *cause) {
     const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
     if (is_empty_loop(stuck, cause))
-        return verdict_text(stuck->check->verdict, "%s loop%s forever: the loop waits for nothing", agents, many);
+        return verdict_text(stuck->check->verdict, "%s loop%s forever: %s", agents, many, waits_for(stuck, cause));
     return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
 }
 

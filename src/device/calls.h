@@ -1,0 +1,398 @@
+/* Calls of kernels that check themselves: what stands before, around or behind their instructions (instrument/shadow.c
+ * writes the calls). Included by a file for each layout of cells, behind its touch_cell. */
+#ifndef DEVICE_CALLS_H
+#define DEVICE_CALLS_H
+
+#include "device/flags.h"
+#include "device/touch.h"
+
+/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope. */
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+
+static inline uint32_t what_site(uint32_t what) {
+    return what & ((1u << WHAT_BYTES) - 1);
+}
+
+static inline bool is_inside(const Here *here, uint64_t address, uint32_t site) {
+    if (address - here->real < here->bytes)
+        return true;
+    tell_outside(here, site, address);
+    return false;
+}
+
+static inline uint32_t mask_of(uint64_t address, uint32_t bytes) {
+    uint32_t all = bytes >= SHADOW_GRANULE ? GRANULE_ALL : (1u << bytes) - 1;
+    return all << (address & (SHADOW_GRANULE - 1)) & GRANULE_ALL;
+}
+
+/* Bytes of one granule. Lanes that touch the same one go as one. */
+static inline void access(const View *view, uint64_t address, uint32_t bytes, uint32_t site, uint32_t kind) {
+    const Here *here = view->here;
+    if (!bytes || !is_inside(here, address, site))
+        return;
+    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind,
+                   view->scope ? 1 : 0};
+    if (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED) {
+        uint32_t same = lanes_with(active_lanes(), touch.offset);
+        touch.mask = or_of(same, touch.mask);
+        if (lane() != lowest(same))
+            return;
+    }
+    touch_cell(view, &touch);
+}
+
+/* ---- Accesses of threads ---- */
+
+#ifdef CELLS_HAVE_TAGS
+DEVICE_CALL void weir_flat_read(uint64_t address, uint32_t what, HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, what_site(what), 0);
+    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+}
+
+DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, what_site(what), 0);
+    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+}
+
+/* A strong access in a kernel whose CTAs nothing orders. */
+DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE);
+    access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
+}
+#endif
+
+DEVICE_CALL void weir_read(uint64_t address, uint32_t what, HERE) {
+    Here here = HERE_IS;
+    View view = view_clocked(&here, what_site(what), 0, false);
+    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+}
+
+DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
+    Here here = HERE_IS;
+    View view = view_clocked(&here, what_site(what), 0, false);
+    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+}
+
+/* ---- Copies: all lanes that are there work for those of `want` ---- */
+
+static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
+    bool writes = (how & 3) != SHADOW_READ;
+    return flat ? view_flat(here, site, how >> HOW_SCOPE)
+                : view_clocked(here, site, how >> HOW_SCOPE, writes && STATE32(here, slot_shift));
+}
+
+static inline void touch_range(const View *view, uint64_t begin, uint64_t end, uint64_t granule, uint32_t site,
+                               uint32_t how) {
+    uint64_t first = begin > granule ? begin : granule, last = end < granule + 16 ? end : granule + 16;
+    if (first >= last || first - view->here->real >= view->here->bytes)
+        return;
+    Touch touch = {granule - view->here->real, mask_of(first, (uint32_t)(last - first)), site, how & 3,
+                   view->scope ? 1 : 0};
+    touch_cell(view, &touch);
+}
+
+static inline void copy_range(const Here *here, uint32_t want, uint64_t address, uint64_t length, uint32_t site,
+                              uint32_t how, bool flat) {
+    uint32_t lanes = active_lanes(), step = ones(lanes), rank = rank_in(lanes);
+    View view = view_of_copy(here, site, how, flat);
+    for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
+        uint32_t leader = lowest(left);
+        uint64_t begin = from_lane64(lanes, address, leader), bytes = from_lane64(lanes, length, leader);
+        if (begin - here->real >= here->bytes) {
+            if (lane() == leader)
+                tell_outside(here, site, begin);
+            meet(lanes);
+            continue;
+        }
+        uint64_t first = begin & ~(uint64_t)15;
+        for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step)
+            touch_range(&view, begin, begin + bytes, at, site, how);
+        meet(lanes);
+    }
+}
+
+#ifdef CELLS_HAVE_TAGS
+DEVICE_CALL void weir_flat_range(uint32_t want, uint64_t address, uint64_t length, uint32_t site, uint32_t how, HERE) {
+    Here here = HERE_IS;
+    copy_range(&here, want, address, length, site, how, true);
+}
+#endif
+
+DEVICE_CALL void weir_range(uint32_t want, uint64_t address, uint64_t length, uint32_t site, uint32_t how, HERE) {
+    Here here = HERE_IS;
+    copy_range(&here, want, address, length, site, how, false);
+}
+
+/* The map of a parameter; 0: nobody told it. */
+static inline uint64_t map_of(const Here *here, uint32_t parameter) {
+    for (uint32_t i = 0; i < SHADOW_MAPS; i++) {
+        uint64_t at = here->state + offsetof(ShadowState, maps) + i * sizeof(ShadowMap);
+        if (constant32(at) == parameter + 1)
+            return at;
+    }
+    return 0;
+}
+
+#define MAP32(map, field, i) constant32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
+#define MAP64(map, field, i) constant64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
+
+/* Where row `row` of a box begins; false: it is outside of the tensor. */
+static inline bool row_begin(uint64_t map, uint32_t rank, uint32_t row, const int32_t *corner, uint64_t *at) {
+    *at = MAP64(map, address, 0);
+    for (uint32_t i = 1; i < rank; i++) {
+        uint32_t box = MAP32(map, box, i);
+        int32_t index = corner[i] + (int32_t)(row % box);
+        row /= box;
+        if (index < 0 || (uint32_t)index >= MAP32(map, size, i))
+            return false;
+        *at += (uint64_t)index * MAP64(map, stride, i);
+    }
+    return true;
+}
+
+static inline void touch_box(const View *view, uint64_t map, const int32_t *corner, uint32_t lanes, uint32_t site,
+                             uint32_t how) {
+    uint32_t rank = MAP32(map, rank, 0), element = MAP32(map, element, 0), rows = 1;
+    for (uint32_t i = 1; i < rank; i++)
+        rows *= MAP32(map, box, i);
+    int64_t size = MAP32(map, size, 0), first = corner[0] > 0 ? corner[0] : 0;
+    int64_t last = corner[0] + (int64_t)MAP32(map, box, 0);
+    last = last < size ? last : size;
+    if (first >= last)
+        return;
+    uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
+    for (uint32_t u = rank_in(lanes); u < rows * units; u += step) {
+        uint64_t row;
+        if (!row_begin(map, rank, u / units, corner, &row))
+            continue;
+        uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
+        touch_range(view, begin, end, (begin & ~(uint64_t)15) + 16 * (uint64_t)(u % units), site, how);
+    }
+}
+
+static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter, const int32_t *at, uint32_t site,
+                             uint32_t how, bool flat) {
+    uint32_t lanes = active_lanes();
+    View view = view_of_copy(here, site, how, flat);
+    uint64_t map = map_of(here, parameter);
+    for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
+        uint32_t leader = lowest(left);
+        int32_t corner[SHADOW_DIMS];
+        for (uint32_t i = 0; i < SHADOW_DIMS; i++)
+            corner[i] = (int32_t)from_lane(lanes, (uint32_t)at[i], leader);
+        if (map && MAP64(map, address, 0) - here->real < here->bytes)
+            touch_box(&view, map, corner, lanes, site, how);
+        else if (lane() == leader && map)
+            tell_outside(here, site, MAP64(map, address, 0));
+        else if (lane() == leader)
+            tell_trouble(here, SHADOW_MAP_UNKNOWN, site);
+        meet(lanes);
+    }
+}
+
+#ifdef CELLS_HAVE_TAGS
+DEVICE_CALL void weir_flat_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d,
+                                int32_t e, uint32_t site, uint32_t how, HERE) {
+    Here here = HERE_IS;
+    int32_t at[SHADOW_DIMS] = {a, b, c, d, e};
+    copy_tile(&here, want, parameter, at, site, how, true);
+}
+#endif
+
+DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d, int32_t e,
+                           uint32_t site, uint32_t how, HERE) {
+    Here here = HERE_IS;
+    int32_t at[SHADOW_DIMS] = {a, b, c, d, e};
+    copy_tile(&here, want, parameter, at, site, how, false);
+}
+
+/* ---- Strong accesses in kernels whose CTAs may be ordered: one lane after the other ---- */
+
+static inline Strong strong_of(const Turn *turn, uint64_t address, uint32_t what, uint32_t how, uint32_t stored) {
+    return (Strong){.address = from_lane64(turn->lanes, address, turn->leader),
+                    .bytes = what >> WHAT_BYTES,
+                    .site = what_site(what),
+                    .kind = how & 3,
+                    .order = how >> HOW_ORDER & 7,
+                    .scope = how >> HOW_SCOPE,
+                    .stored = from_lane(turn->lanes, stored, turn->leader) && (how & 3) != SHADOW_READ};
+}
+
+/* Before the access. Gives what weir_sync_end wants to have. */
+DEVICE_CALL uint32_t weir_sync_begin(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
+                                     HERE) {
+    Here here = HERE_IS;
+    Turn turn = {lanes, leader};
+    Strong strong = strong_of(&turn, address, what, how, 0);
+    if (strong.address - here.real >= here.bytes)
+        return 0;
+    if (strong.kind == SHADOW_READ)
+        return from_lane(lanes, quiet_sequence(&here, strong.address), leader);
+    lock_bucket(&here, &turn, strong.address);
+    return 0;
+}
+
+/* Behind it. Not 0: the access, a load, has to be made once more. */
+DEVICE_CALL uint32_t weir_sync_end(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
+                                   uint32_t stored, uint32_t begun, uint32_t turns, HERE) {
+    Here here = HERE_IS;
+    Turn turn = {lanes, leader};
+    Strong strong = strong_of(&turn, address, what, how, stored);
+    if (strong.address - here.real >= here.bytes) {
+        if (is_leader(&turn))
+            tell_outside(&here, strong.site, strong.address);
+        meet(lanes);
+        return 0;
+    }
+    View view = view_clocked(&here, strong.site, strong.scope, false);
+    if (strong.kind == SHADOW_READ)
+        fence();
+    Flag flag = load_flag(&here, strong.address);
+    meet(lanes);
+    if (strong.kind == SHADOW_READ) {
+        uint32_t now = from_lane(lanes, load32(bucket_of(&here, strong.address)), leader);
+        if (now != begun && turns < FLAG_TRIES)
+            return 1;
+    }
+    flag.stamp = from_lane(lanes, flag.stamp, leader);
+    flag.scope = from_lane(lanes, flag.scope, leader);
+    flag.release = from_lane(lanes, flag.release, leader);
+    flag.lost = from_lane(lanes, flag.lost, leader);
+    if (strong.kind != SHADOW_WRITE)
+        read_flag(&view, &turn, &strong, &flag);
+    if (strong.stored)
+        write_flag(&view, &turn, &strong, &flag);
+    if (is_leader(&turn)) {
+        Touch touch = {(strong.address - here.real) & ~(uint64_t)15, mask_of(strong.address, strong.bytes), strong.site,
+                       strong.stored ? strong.kind : SHADOW_READ, strong.order};
+        touch_cell(&view, &touch);
+    }
+    meet(lanes);
+    if (strong.kind != SHADOW_READ)
+        unlock_bucket(&here, &turn, strong.address);
+    return 0;
+}
+
+DEVICE_CALL void weir_fence(uint32_t how, uint32_t site, HERE) {
+    Here here = HERE_IS;
+    uint32_t lanes = active_lanes(), order = how >> HOW_ORDER & 7;
+    Turn turn = {lanes, lowest(lanes)};
+    uint64_t actor = actor_of(&here, here.who);
+    lock_actor(&turn, actor);
+    View view = view_clocked(&here, site, how >> HOW_SCOPE, false);
+    meet(lanes);
+    if (order == 2 || order == 4)
+        acquire_fence(&view, &turn);
+    if (order == 3 || order == 4)
+        release_fence(&view, &turn, how >> HOW_SCOPE, site);
+    unlock_actor(&turn, actor);
+}
+
+/* ---- Groups of bulk copies, by the threads that issue them ---- */
+
+DEVICE_CALL void weir_commit(HERE) {
+    Here here = HERE_IS;
+    add32(ACTOR(actor_of(&here, here.who), groups), 1);
+}
+
+/* All but the last `left` groups are complete. */
+DEVICE_CALL void weir_await(uint32_t left, HERE) {
+    Here here = HERE_IS;
+    uint64_t actor = actor_of(&here, here.who);
+    uint32_t groups = load32(ACTOR(actor, groups));
+    if (groups > left)
+        max32(ACTOR(actor, complete), groups - left);
+}
+
+/* ---- CTAs ---- */
+
+static inline uint32_t claim_slot(const Here *here, uint32_t cta) {
+    uint64_t taken = STATE64(here, taken);
+    uint32_t words = STATE32(here, slot_words), slots = STATE32(here, slots);
+    for (uint32_t i = cta;; i++) {
+        uint32_t word = i % words, rest = slots - 32 * word, all = rest >= 32 ? ~0u : (1u << rest) - 1;
+        uint64_t at = taken + 4 * (uint64_t)word;
+        uint32_t free = ~load32(at) & all;
+        if (!free)
+            continue;
+        uint32_t bit = free & -free;
+        if (!(or32(at, bit) & bit)) {
+            fence();
+            return 32 * word + lowest(bit);
+        }
+    }
+}
+
+/* The slot had another CTA before: its epochs go on. */
+static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
+    uint64_t actor = actor_of(here, slot);
+    uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
+    uint32_t most = (1u << (here->form >> 16)) - 2;
+    if (epoch > most) {
+        tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
+        epoch = most;
+    }
+    store32(ACTOR(actor, epoch), epoch);
+    store32(ACTOR(actor, begun), epoch);
+    store32(ACTOR(actor, old_groups), groups);
+    store32(ACTOR(actor, complete), groups);
+    store32(ACTOR(actor, has), 0);
+    store32(ACTOR(actor, joined), 0);
+    store32(ACTOR(actor, cta), cta);
+    if (STATE64(here, begun))
+        store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
+    fence();
+}
+
+/* The slot of a CTA, which the first of its warps takes. */
+static inline uint32_t slot_of(const Here *here, uint32_t cta, uint64_t ctas) {
+    uint64_t at = ctas + 4 * (uint64_t)cta;
+    uint32_t known = cas32(at, 0, 1);
+    if (!known) {
+        uint32_t slot = claim_slot(here, cta);
+        take_over(here, slot, cta);
+        store32(at, slot + 2);
+        return slot;
+    }
+    while (known == 1)
+        known = load32(at);
+    fence();
+    return known - 2;
+}
+
+DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
+    Here here = {.state = state, .form = form};
+    uint64_t ctas = STATE64(&here, ctas);
+    uint32_t lanes = active_lanes(), leader = lowest(lanes), slot = cta;
+    if (lane() == leader) {
+        if (ctas)
+            slot = slot_of(&here, cta, ctas);
+        else
+            store32(ACTOR(actor_of(&here, cta), cta), cta);
+    }
+    return from_lane(lanes, slot, leader);
+}
+
+/* Threads end; with the last one the slot is free. */
+DEVICE_CALL void weir_exit(HERE) {
+    Here here = HERE_IS;
+    if (!STATE64(&here, ctas))
+        return;
+    uint32_t lanes = active_lanes();
+    if (lane() != lowest(lanes))
+        return;
+    uint64_t actor = actor_of(&here, here.who);
+    fence();
+    uint32_t ended = add32(ACTOR(actor, ended), ones(lanes)) + ones(lanes);
+    if (ended != STATE32(&here, threads))
+        return;
+    fence();
+    store32(ACTOR(actor, ended), 0);
+    fence();
+    and32(STATE64(&here, taken) + 4 * (uint64_t)(here.who / 32), ~(1u << here.who % 32));
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* Strong accesses: the table of flags (ShadowBucket), one critical section with the access itself. */
+#ifndef DEVICE_FLAGS_H
+#define DEVICE_FLAGS_H
+
+#include "device/clocks.h"
+
+enum { FLAG_TRIES = 8 };
+
+/* A strong access, for the lane whose turn it is. The orders are GsanOrder's: weak 0, relaxed, acquire, release,
+ * acq_rel. */
+typedef struct Strong {
+    uint64_t address;
+    uint32_t bytes, site, kind, order, scope;
+    bool stored;
+} Strong;
+
+static inline bool strong_acquires(const Strong *strong) {
+    return strong->kind != SHADOW_WRITE && (strong->order == 2 || strong->order == 4);
+}
+static inline bool strong_releases(const Strong *strong) {
+    return strong->stored && (strong->order == 3 || strong->order == 4);
+}
+
+static inline uint64_t bucket_of(const Here *here, uint64_t address) {
+    return STATE64(here, buckets) + (uint64_t)shadow_bucket(address) * sizeof(ShadowBucket);
+}
+
+/* The entry of an address; 0: there is none. */
+static inline uint64_t find_flag(const Here *here, uint64_t bucket, uint64_t address) {
+    for (uint32_t i = 0; i < SHADOW_WAYS; i++) {
+        uint64_t at = bucket + offsetof(ShadowBucket, entries) + i * sizeof(ShadowSync);
+        uint64_t rest = load64(at + 8);
+        if ((uint32_t)(rest >> 32 & 255) == here_tag(here) && load64(at) == address)
+            return at;
+    }
+    return 0;
+}
+
+/* One that nobody has in this launch, or the first, which is then lost. */
+static inline uint64_t free_flag(const Here *here, uint64_t bucket, uint64_t address, uint32_t site) {
+    for (uint32_t i = 0; i < SHADOW_WAYS; i++) {
+        uint64_t at = bucket + offsetof(ShadowBucket, entries) + i * sizeof(ShadowSync);
+        if ((uint32_t)(load64(at + 8) >> 32 & 255) != here_tag(here))
+            return at;
+    }
+    store32(bucket + offsetof(ShadowBucket, lost), here_tag(here));
+    tell_trouble(here, SHADOW_FLAGS_LOST, site);
+    return bucket + offsetof(ShadowBucket, entries) + (address >> 2) % SHADOW_WAYS * sizeof(ShadowSync);
+}
+
+/* The last strong write of an address. */
+typedef struct Flag {
+    uint32_t stamp, scope;
+    bool release;
+    bool lost; /* there may have been one */
+} Flag;
+
+static inline Flag load_flag(const Here *here, uint64_t address) {
+    uint64_t bucket = bucket_of(here, address), at = find_flag(here, bucket, address);
+    if (!at)
+        return (Flag){.lost = load32(bucket + offsetof(ShadowBucket, lost)) == here_tag(here)};
+    uint64_t rest = load64(at + 8);
+    return (Flag){(uint32_t)rest, (uint32_t)(rest >> 40 & 255), rest >> 48 & 1, false};
+}
+
+static inline void store_flag(const View *view, const Turn *turn, const Strong *strong, bool release) {
+    if (is_leader(turn)) {
+        const Here *here = view->here;
+        uint64_t bucket = bucket_of(here, strong->address), at = find_flag(here, bucket, strong->address);
+        at = at ? at : free_flag(here, bucket, strong->address, strong->site);
+        store64(at, strong->address);
+        store64(at + 8,
+                view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 | (uint64_t)release << 48);
+    }
+    fence();
+    meet(turn->lanes);
+}
+
+/* Everything that anybody has published so far: for flags that there was no room for. */
+static inline void know_all(const View *view, const Turn *turn) {
+    uint64_t vector = vector_of(view->here, view->here->who, VECTOR_KNOWS);
+    uint32_t count = STATE32(view->here, slots), step = ones(turn->lanes);
+    lock_actor(turn, view->actor);
+    join(view, turn, VECTOR_KNOWS, ACTOR_KNOWS, 0);
+    for (uint32_t i = rank_in(turn->lanes); i < count; i += step) {
+        uint64_t at = actor_of(view->here, i);
+        if (i == view->here->who)
+            continue;
+        store16(vector + 2 * ((uint64_t)i << view->slot_shift), (uint16_t)load32(ACTOR(at, epoch)));
+        if (view->slot_shift)
+            store16(vector + 2 * ((uint64_t)i << 1 | 1), (uint16_t)load32(ACTOR(at, complete)));
+    }
+    unlock_actor(turn, view->actor);
+}
+
+/* What a strong read gets from the write that it reads. */
+static inline void read_flag(const View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
+    if (flag->lost && strong->scope >= 3) {
+        know_all(view, turn);
+        return;
+    }
+    if (!flag->release || !scopes_link(view, flag->stamp, flag->scope))
+        return;
+    /* Who polls reads the same again and again. */
+    bool acquires = strong_acquires(strong);
+    uint32_t memo = stamp_time(view, flag->stamp) | (acquires ? 0 : ACTOR_LATER);
+    if (from_lane(turn->lanes, load32(ACTOR(view->actor, joined)), turn->leader) == memo)
+        return;
+    Released released = released_by(view, flag->stamp);
+    /* Its own counts for what it passed on of others. */
+    bool helps = is_own(view, flag->stamp) ? released.inherited && released.row : released.scope >= 3;
+    if (!from_lane(turn->lanes, helps, turn->leader))
+        return;
+    uint32_t which = acquires ? VECTOR_KNOWS : VECTOR_OBSERVED, has = acquires ? ACTOR_KNOWS : ACTOR_OBSERVED;
+    lock_actor(turn, view->actor);
+    if (released.row)
+        join(view, turn, which, has, released.row);
+    else
+        join_lost(view, turn, flag->stamp, strong->site, which, has);
+    if (is_leader(turn))
+        store32(ACTOR(view->actor, joined), memo);
+    unlock_actor(turn, view->actor);
+}
+
+/* Whether a strong write passes on what the one before it has released: an update does; a store if its own CTA is the
+ * one that released. */
+static inline bool passes_on(const View *view, const Strong *strong, const Flag *flag) {
+    if (!flag->release)
+        return false;
+    if (strong->kind == SHADOW_UPDATE)
+        return is_own(view, flag->stamp) || scopes_link(view, flag->stamp, flag->scope);
+    return !strong_releases(strong) && is_own(view, flag->stamp);
+}
+
+/* What the next one that reads it gets. */
+static inline void write_flag(View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
+    bool releases = strong_releases(strong), passes = passes_on(view, strong, flag);
+    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED, is_release = releases || has_fence || passes;
+    if (is_release) {
+        uint64_t passed = passes ? released_by(view, flag->stamp).row : 0;
+        lock_actor(turn, view->actor);
+        view_renew(view, strong->site);
+        meet(turn->lanes);
+        publish(view, turn, releases, passes, passed, strong->scope, strong->site);
+        unlock_actor(turn, view->actor);
+    }
+    store_flag(view, turn, strong, is_release);
+}
+
+/* ---- The critical section ---- */
+
+static inline void lock_bucket(const Here *here, const Turn *turn, uint64_t address) {
+    if (is_leader(turn)) {
+        uint64_t at = bucket_of(here, address);
+        for (;;) {
+            uint32_t sequence = load32(at);
+            if (!(sequence & 1) && cas32(at, sequence, sequence + 1) == sequence)
+                break;
+        }
+        fence();
+    }
+    meet(turn->lanes);
+}
+
+static inline void unlock_bucket(const Here *here, const Turn *turn, uint64_t address) {
+    fence();
+    meet(turn->lanes);
+    if (is_leader(turn)) {
+        uint64_t at = bucket_of(here, address);
+        store32(at, load32(at) + 1);
+    }
+    meet(turn->lanes);
+}
+
+/* For loads, which take no lock: the sequence, once it is even. */
+static inline uint32_t quiet_sequence(const Here *here, uint64_t address) {
+    uint64_t at = bucket_of(here, address);
+    uint32_t sequence = load32(at);
+    while (sequence & 1)
+        sequence = load32(at);
+    fence();
+    return sequence;
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* Calls of kernels that check themselves, with the cells of the seed: 24 bytes for each word, with a lock, as the CPU's
+ * engine has them (engine/gsan_cell.h). What a release has published is found by its address (device/flags.h), and not
+ * in the cell. */
+#include "device/touch.h"
+#include "engine/gsan_cell.h"
+
+enum { CELLS_ARE_LOCKED = 1, SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
+
+static inline void lock_cell(uint64_t at) {
+    while (or32(at + SEED_META, SEED_LOCK) & SEED_LOCK)
+        ;
+    fence();
+}
+static inline void unlock_cell(uint64_t at) {
+    fence();
+    and32(at + SEED_META, ~(uint32_t)SEED_LOCK);
+}
+
+/* Global addresses as pointers: generic ones are the same. */
+static inline void *pointer(uint64_t at) {
+    return (void *)(uintptr_t)at;
+}
+
+static inline uint32_t seed_stamp(const View *view, CellClock clock) {
+    return (cell_thread(clock) << view->epoch_bits | cell_epoch(clock)) << view->site_bits;
+}
+
+/* Whether a read of it makes it an observed one. */
+static inline bool cell_is_observable(const CellView *view, CellClock write) {
+    return !cell_is_observed(write) && cell_links(view, write) && cell_needed(view, write) > 1;
+}
+
+/* Who polls finds itself again: nothing has to be locked for that. */
+static inline bool is_seen(const CellView *cell_view, uint64_t at, CellClock clock) {
+    CellClock write = load32(at);
+    bool is_there = false;
+    for (uint32_t i = 0; i < SEED_SLOTS; i++)
+        is_there |= load32(at + sizeof(GsanCell) + 4 * i) == clock;
+    return is_there && cell_allows(cell_view, write) && !(write && cell_is_observable(cell_view, write));
+}
+
+static inline void seed_word(const View *view, const Touch *touch, CellView *cell_view, uint32_t word) {
+    uint64_t index = touch->offset / SHADOW_WORD + word, at = view->here->cells + index * SHADOW_SEED_CELL;
+    CellClock clock = cell_clock(view->epoch, view->here->who, view->scope, false);
+    bool reads = touch->kind == SHADOW_READ;
+    if (reads && view->scope && is_seen(cell_view, at, clock))
+        return;
+    lock_cell(at);
+    GsanCell *cell = pointer(at);
+    CellClock reader = reads || !cell->reads ? 0 : cell_judge_readers(cell, SEED_SLOTS, cell_view);
+    CellClock race = reader ? reader : cell_judge_read(cell, SEED_SLOTS, cell_view);
+    if (!reads) {
+        cell_record_write(cell, SEED_SLOTS, cell_view, clock);
+    } else {
+        if (cell->readers[0] != clock)
+            cell_record_read(cell, SEED_SLOTS, cell_view, clock,
+                             cell_random(STATE64(view->here, random), view->here->who, (uint32_t)index));
+        if (view->scope)
+            cell_observe(cell, cell_view);
+    }
+    unlock_cell(at);
+    if (race)
+        tell(view, touch, seed_stamp(view, race), cell_scope(race), reader != 0, 0xfu << 4 * word);
+}
+
+static inline void touch_cell(const View *view, const Touch *touch) {
+    const Here *here = view->here;
+    CellThreads threads = {.count = STATE32(here, slots),
+                           .per_device = SHADOW_MOST_SLOTS + 1,
+                           .ring = 1,
+                           .begun = pointer(STATE64(here, begun)),
+                           .clusters = pointer(STATE64(here, clusters))};
+    bool knows = load32(ACTOR(view->actor, has)) & ACTOR_KNOWS;
+    uint64_t vector = knows ? vector_of(here, here->who, VECTOR_KNOWS) : vector_of(here, threads.count, 0);
+    CellView cell_view = {.threads = &threads,
+                          .clock = pointer(vector),
+                          .thread = here->who,
+                          .own = (uint16_t)view->epoch,
+                          .before = load16(vector + 2 * (uint64_t)here->who),
+                          .scope = (uint8_t)view->scope};
+    for (uint32_t word = 0; word < SHADOW_GRANULE / SHADOW_WORD; word++)
+        if (touch->mask >> 4 * word & 0xf)
+            seed_word(view, touch, &cell_view, word);
+}
+
+#include "device/calls.h"

@@ -1,0 +1,122 @@
+/* Who makes an access, and what is before it: the clocks of a launch in global memory (record/shadow.h). */
+#ifndef DEVICE_VIEW_H
+#define DEVICE_VIEW_H
+
+#include "device/warp.h"
+#include "record/shadow.h"
+
+#include <stddef.h>
+
+/* What every call of a snippet hands over: the launch block, and who calls. */
+typedef struct Here {
+    uint64_t real, bytes, cells, state;
+    uint32_t who; /* flat: number of the CTA + 1; clocked: its slot */
+    uint32_t form;
+} Here;
+
+#define HERE uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint32_t who, uint32_t form
+#define HERE_IS \
+    { real, bytes, cells, state, who, form }
+
+typedef struct View {
+    const Here *here;
+    uint32_t stamp; /* that its accesses have, the site included */
+    uint32_t time;  /* the same without the site: actor and epoch */
+    uint32_t epoch; /* from 1 on */
+    uint32_t site_bits, epoch_bits, slot_shift;
+    uint32_t scope;
+    bool is_flat;
+    uint64_t actor; /* clocked */
+} View;
+
+static inline uint32_t here_tag(const Here *here) {
+    return here->form & 255;
+}
+
+static inline uint64_t state_at(const Here *here, size_t offset) {
+    return constant64(here->state + offset);
+}
+#define STATE64(here, field) state_at(here, offsetof(ShadowState, field))
+#define STATE32(here, field) constant32((here)->state + offsetof(ShadowState, field))
+#define ACTOR(actor, field)  ((actor) + offsetof(ShadowActor, field))
+
+static inline uint64_t actor_of(const Here *here, uint32_t slot) {
+    return STATE64(here, actors) + (uint64_t)slot * sizeof(ShadowActor);
+}
+
+enum { VECTOR_KNOWS, VECTOR_FENCE, VECTOR_OBSERVED };
+static inline uint64_t vector_of(const Here *here, uint32_t slot, uint32_t which) {
+    return STATE64(here, vectors) + ((uint64_t)slot * SHADOW_VECTORS + which) * STATE32(here, stride);
+}
+
+/* Sites that have no room in a stamp are 0, not known. */
+static inline uint32_t site_in(uint32_t site, uint32_t site_bits) {
+    return site + 1 < 1u << site_bits ? site + 1 : 0;
+}
+
+static inline View view_flat(const Here *here, uint32_t site, uint32_t scope) {
+    uint32_t site_bits = here->form >> 8 & 255;
+    return (View){.here = here,
+                  .stamp = here->who << site_bits | site_in(site, site_bits),
+                  .time = here->who,
+                  .site_bits = site_bits,
+                  .scope = scope,
+                  .is_flat = true};
+}
+
+/* With `groups` it is what the CTA's copies do, and not its threads. */
+static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
+    uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16;
+    View view = {.here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope};
+    view.actor = actor_of(here, here->who);
+    view.slot_shift = STATE32(here, slot_shift);
+    view.epoch = 1 + load32(groups ? ACTOR(view.actor, groups) : ACTOR(view.actor, epoch));
+    uint32_t most = (1u << epoch_bits) - 1;
+    view.epoch = view.epoch < most ? view.epoch : most;
+    view.time = (here->who << view.slot_shift | (groups ? 1 : 0)) << epoch_bits | view.epoch;
+    view.stamp = view.time << site_bits | site_in(site, site_bits);
+    return view;
+}
+
+/* The epoch as it is now; with its actor locked it stays so. */
+static inline void view_renew(View *view, uint32_t site) {
+    *view = view_clocked(view->here, site, view->scope, false);
+}
+
+static inline uint32_t stamp_time(const View *view, uint32_t stamp) {
+    return stamp >> view->site_bits;
+}
+static inline uint32_t stamp_actor(const View *view, uint32_t stamp) {
+    return stamp >> (view->site_bits + view->epoch_bits);
+}
+static inline uint32_t stamp_epoch(const View *view, uint32_t stamp) {
+    return stamp >> view->site_bits & ((1u << view->epoch_bits) - 1);
+}
+
+/* Whether it is an access of the CTA that the view is of. */
+static inline bool is_own(const View *view, uint32_t stamp) {
+    if (view->is_flat)
+        return stamp_time(view, stamp) == view->time;
+    uint32_t actor = stamp_actor(view, stamp);
+    if (actor >> view->slot_shift != view->here->who)
+        return false;
+    bool of_group = view->slot_shift && (actor & 1);
+    return stamp_epoch(view, stamp) > load32(of_group ? ACTOR(view->actor, old_groups) : ACTOR(view->actor, begun));
+}
+
+static inline bool is_before(const View *view, uint32_t stamp) {
+    if (is_own(view, stamp))
+        return true;
+    if (view->is_flat || !(load32(ACTOR(view->actor, has)) & ACTOR_KNOWS))
+        return false;
+    uint64_t knows = vector_of(view->here, view->here->who, VECTOR_KNOWS);
+    return stamp_epoch(view, stamp) <= load16(knows + 2 * (uint64_t)stamp_actor(view, stamp));
+}
+
+/* Both are strong, and each scope has the other one: CTA, or device. */
+static inline bool scopes_link(const View *view, uint32_t stamp, uint32_t scope) {
+    uint32_t needed = is_own(view, stamp) ? 1 : 3;
+    return view->scope >= needed && scope >= needed;
+}
+
+#endif

@@ -1,0 +1,461 @@
+/* Memory with shadow memory beside it, and what launches of kernels that check themselves need. */
+#include "exec/gpu_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Result;
+
+/* As CUDA's header has them (CUmemAllocationProp, CUmemAccessDesc). */
+typedef struct AllocationProp {
+    int type, handle_types;
+    struct {
+        int type, id;
+    } location;
+    void *win32;
+    struct {
+        unsigned char compression, rdma;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } flags;
+} AllocationProp;
+typedef struct AccessDesc {
+    struct {
+        int type, id;
+    } location;
+    int flags;
+} AccessDesc;
+enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
+
+#define DRIVER_CALLS(CALL)                                                                                \
+    CALL(Result, cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, unsigned long long))         \
+    CALL(Result, cuMemAddressFree, (uint64_t, size_t))                                                    \
+    CALL(Result, cuMemCreate, (unsigned long long *, size_t, const AllocationProp *, unsigned long long)) \
+    CALL(Result, cuMemRelease, (unsigned long long))                                                      \
+    CALL(Result, cuMemMap, (uint64_t, size_t, size_t, unsigned long long, unsigned long long))            \
+    CALL(Result, cuMemUnmap, (uint64_t, size_t))                                                          \
+    CALL(Result, cuMemSetAccess, (uint64_t, size_t, const AccessDesc *, size_t))                          \
+    CALL(Result, cuMemGetAllocationGranularity, (size_t *, const AllocationProp *, int))                  \
+    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                                                     \
+    CALL(Result, cuMemFree_v2, (uint64_t))                                                                \
+    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                              \
+    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                          \
+    CALL(Result, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                                             \
+    CALL(Result, cuStreamSynchronize, (void *))                                                           \
+    CALL(Result, cuCtxSynchronize, (void))                                                                \
+    CALL(Result, cuDeviceTotalMem_v2, (size_t *, int))
+
+typedef struct Driver {
+#define CALL(result, name, parameters) result(*name) parameters;
+    DRIVER_CALLS(CALL)
+#undef CALL
+} Driver;
+
+/* A mapped part of the range, or a hole in it. */
+typedef struct Piece {
+    uint64_t address, bytes, asked; /* asked 0: a hole */
+    unsigned long long handles[2];  /* of the memory, of its cells */
+    struct Piece *next;             /* by address */
+} Piece;
+
+/* Memory of the device that grows when a launch needs more. */
+typedef struct Store {
+    uint64_t address, bytes;
+} Store;
+
+struct GpuShadow {
+    Driver driver;
+    int device;
+    bool seed;
+    uint64_t range, ring_bytes, page;
+    uint64_t real, cells; /* where both parts begin */
+    uint64_t cell_factor; /* bytes of cells for a byte of memory */
+    Piece *pieces;
+    uint32_t tag;
+    Store state, actors, vectors, entries, ring, buckets, ctas, taken, reports, pairs, begun, clusters;
+    ShadowState header;
+};
+
+enum { NO_MEMORY = 2, BAD_VALUE = 1 }; /* CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_VALUE */
+
+static AllocationProp prop_of(const GpuShadow *shadow) {
+    AllocationProp prop = {.type = PINNED};
+    prop.location.type = ON_DEVICE;
+    prop.location.id = shadow->device;
+    return prop;
+}
+
+static const char *find_driver(Driver *driver, GpuShadowResolve *resolve) {
+#define CALL(result, name, parameters)                                       \
+    {                                                                        \
+        void *function = resolve(#name);                                     \
+        if (!function)                                                       \
+            return "the driver has no " #name ", which shadow memory needs"; \
+        memcpy(&driver->name, &function, sizeof function);                   \
+    }
+    DRIVER_CALLS(CALL)
+#undef CALL
+    return NULL;
+}
+
+static Piece *new_piece(uint64_t address, uint64_t bytes, Piece *next) {
+    Piece *piece = calloc(1, sizeof *piece);
+    if (piece) {
+        piece->address = address;
+        piece->bytes = bytes;
+        piece->next = next;
+    }
+    return piece;
+}
+
+static const char *reserve(GpuShadow *shadow) {
+    AllocationProp prop = prop_of(shadow);
+    size_t page = 0, total = 0;
+    if (shadow->driver.cuMemGetAllocationGranularity(&page, &prop, GRANULARITY_MINIMUM) || !page)
+        return "the driver does not map memory by addresses, which shadow memory needs";
+    if (shadow->driver.cuDeviceTotalMem_v2(&total, shadow->device))
+        return "the driver does not tell how much memory there is";
+    shadow->page = page;
+    shadow->range = shadow->range ? shadow->range : 4 * (uint64_t)total;
+    shadow->range = (shadow->range + page - 1) / page * page;
+    shadow->cell_factor = shadow->seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1;
+    uint64_t all = shadow->range * (1 + shadow->cell_factor);
+    if (shadow->driver.cuMemAddressReserve(&shadow->real, all, page, 0, 0))
+        return "the addresses for shadow memory could not be reserved";
+    shadow->cells = shadow->real + shadow->range;
+    shadow->pieces = new_piece(shadow->real, shadow->range, NULL);
+    return shadow->pieces ? NULL : "there is no memory";
+}
+
+GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShadowOptions *options,
+                           const char **problem) {
+    GpuShadow *shadow = calloc(1, sizeof *shadow);
+    *problem = shadow ? find_driver(&shadow->driver, resolve) : "there is no memory";
+    if (*problem) {
+        free(shadow);
+        return NULL;
+    }
+    shadow->device = device;
+    shadow->seed = options->seed_layout;
+    shadow->range = options->range;
+    shadow->ring_bytes = options->ring_bytes ? options->ring_bytes : (uint64_t)1 << 30;
+    *problem = reserve(shadow);
+    if (*problem) {
+        free(shadow);
+        return NULL;
+    }
+    return shadow;
+}
+
+/* ---- Allocations ------------------------------------------------------------------------------------------------ */
+
+/* Physical memory at an address: its handle. */
+static Result map(GpuShadow *shadow, uint64_t address, uint64_t bytes, unsigned long long *handle) {
+    const Driver *driver = &shadow->driver;
+    AllocationProp prop = prop_of(shadow);
+    AccessDesc access = {.location = {ON_DEVICE, shadow->device}, .flags = READ_WRITE};
+    Result result = driver->cuMemCreate(handle, bytes, &prop, 0);
+    if (result)
+        return result;
+    result = driver->cuMemMap(address, bytes, 0, *handle, 0);
+    if (result) {
+        driver->cuMemRelease(*handle);
+        return result;
+    }
+    result = driver->cuMemSetAccess(address, bytes, &access, 1);
+    if (result) {
+        driver->cuMemUnmap(address, bytes);
+        driver->cuMemRelease(*handle);
+    }
+    return result;
+}
+
+static void unmap(GpuShadow *shadow, uint64_t address, uint64_t bytes, unsigned long long handle) {
+    shadow->driver.cuMemUnmap(address, bytes);
+    shadow->driver.cuMemRelease(handle);
+}
+
+static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
+    return shadow->cells + (address - shadow->real) * shadow->cell_factor;
+}
+
+static Result map_piece(GpuShadow *shadow, Piece *piece) {
+    uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
+    Result result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
+    if (result)
+        return result;
+    result = map(shadow, cells, cell_bytes, &piece->handles[1]);
+    if (result) {
+        unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
+        return result;
+    }
+    result = shadow->driver.cuMemsetD8Async(cells, 0, cell_bytes, NULL);
+    return result ? result : shadow->driver.cuStreamSynchronize(NULL);
+}
+
+int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
+    uint64_t whole = (bytes + shadow->page - 1) / shadow->page * shadow->page;
+    Piece *piece = shadow->pieces;
+    while (piece && (piece->asked || piece->bytes < whole))
+        piece = piece->next;
+    if (!bytes || !piece)
+        return bytes ? NO_MEMORY : BAD_VALUE;
+    if (piece->bytes > whole) {
+        Piece *rest = new_piece(piece->address + whole, piece->bytes - whole, piece->next);
+        if (!rest)
+            return NO_MEMORY;
+        piece->next = rest;
+        piece->bytes = whole;
+    }
+    Result result = map_piece(shadow, piece);
+    if (!result) {
+        piece->asked = bytes;
+        *address = piece->address;
+    }
+    return result;
+}
+
+/* Holes beside each other become one. */
+static void close_holes(GpuShadow *shadow) {
+    for (Piece *piece = shadow->pieces; piece && piece->next;) {
+        Piece *next = piece->next;
+        if (piece->asked || next->asked) {
+            piece = next;
+            continue;
+        }
+        piece->bytes += next->bytes;
+        piece->next = next->next;
+        free(next);
+    }
+}
+
+int gpu_shadow_release(GpuShadow *shadow, uint64_t address) {
+    Piece *piece = shadow->pieces;
+    while (piece && (!piece->asked || piece->address != address))
+        piece = piece->next;
+    if (!piece)
+        return BAD_VALUE;
+    Result result = shadow->driver.cuCtxSynchronize();
+    unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
+    unmap(shadow, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor, piece->handles[1]);
+    piece->asked = 0;
+    close_holes(shadow);
+    return result;
+}
+
+bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base, uint64_t *bytes) {
+    for (const Piece *piece = shadow->pieces; piece; piece = piece->next)
+        if (piece->asked && address - piece->address < piece->bytes) {
+            *base = piece->address;
+            *bytes = piece->asked;
+            return true;
+        }
+    return false;
+}
+
+void gpu_shadow_close(GpuShadow *shadow) {
+    if (!shadow)
+        return;
+    for (Piece *piece = shadow->pieces, *next; piece; piece = next) {
+        next = piece->next;
+        if (piece->asked) {
+            unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
+            unmap(shadow, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor, piece->handles[1]);
+        }
+        free(piece);
+    }
+    Store *stores[] = {&shadow->state,   &shadow->actors,  &shadow->vectors, &shadow->entries,
+                       &shadow->ring,    &shadow->buckets, &shadow->ctas,    &shadow->taken,
+                       &shadow->reports, &shadow->pairs,   &shadow->begun,   &shadow->clusters};
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
+        if (stores[i]->address)
+            shadow->driver.cuMemFree_v2(stores[i]->address);
+    shadow->driver.cuMemAddressFree(shadow->real, shadow->range * (1 + shadow->cell_factor));
+    free(shadow);
+}
+
+/* ---- Launches --------------------------------------------------------------------------------------------------- */
+
+/* At least so many bytes; what is new is zero. */
+static bool make_room(GpuShadow *shadow, Store *store, uint64_t bytes, void *stream) {
+    if (store->bytes >= bytes)
+        return true;
+    if (store->address && (shadow->driver.cuCtxSynchronize() || shadow->driver.cuMemFree_v2(store->address)))
+        return false;
+    *store = (Store){0};
+    if (shadow->driver.cuMemAlloc_v2(&store->address, bytes))
+        return false;
+    store->bytes = bytes;
+    return !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
+}
+
+static bool clear(GpuShadow *shadow, const Store *store, uint64_t bytes, void *stream) {
+    return !bytes || !shadow->driver.cuMemsetD8Async(store->address, 0, bytes, stream);
+}
+
+static bool clear_cells(GpuShadow *shadow, void *stream) {
+    for (const Piece *piece = shadow->pieces; piece; piece = piece->next)
+        if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
+                                                           piece->bytes * shadow->cell_factor, stream))
+            return false;
+    return true;
+}
+
+/* How many CTAs (clusters) there are, and how many of them have slots. */
+typedef struct Plan {
+    uint32_t actors, slots, shift, ring, threads;
+    uint64_t stride;
+    bool own, clocked;
+} Plan;
+
+static const char *plan_launch(const GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape,
+                               Plan *plan) {
+    uint64_t ctas = (uint64_t)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
+    cluster = cluster ? cluster : 1;
+    if (!ctas || ctas > (1u << SHADOW_STAMP) - 2)
+        return "the grid has more CTAs than a cell can tell apart";
+    *plan = (Plan){.actors = (uint32_t)(ctas / cluster), .clocked = shadow->seed || (mark->flags & 1)};
+    plan->threads = shape->block[0] * shape->block[1] * shape->block[2] * cluster;
+    plan->shift = plan->clocked && !shadow->seed && (mark->flags & 2) ? 1 : 0;
+    uint32_t resident = shape->resident / cluster;
+    resident = resident ? resident : 1;
+    plan->own = plan->actors <= resident;
+    plan->slots = plan->own ? plan->actors : resident;
+    if (plan->slots > SHADOW_MOST_SLOTS)
+        return "more CTAs run at the same time than there are slots for";
+    if (!plan->clocked)
+        return NULL;
+    plan->stride = (2 * ((uint64_t)plan->slots << plan->shift) + 15) / 16 * 16;
+    for (plan->ring = SHADOW_RING; plan->ring > SHADOW_RING_LEAST; plan->ring /= 2)
+        if (plan->slots * plan->stride * plan->ring <= shadow->ring_bytes)
+            break;
+    return NULL;
+}
+
+static bool make_stores(GpuShadow *shadow, const Plan *plan, void *stream) {
+    uint64_t slots = plan->slots;
+    if (!make_room(shadow, &shadow->state, sizeof(ShadowState), stream) ||
+        !make_room(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream) ||
+        !make_room(shadow, &shadow->pairs, SHADOW_PAIRS * 4, stream))
+        return false;
+    if (!plan->clocked)
+        return true;
+    return make_room(shadow, &shadow->actors, slots * sizeof(ShadowActor), stream) &&
+           make_room(shadow, &shadow->vectors, (slots * SHADOW_VECTORS + 1) * plan->stride, stream) &&
+           make_room(shadow, &shadow->entries, slots * plan->ring * sizeof(ShadowEntry), stream) &&
+           make_room(shadow, &shadow->ring, slots * plan->ring * plan->stride, stream) &&
+           make_room(shadow, &shadow->buckets, SHADOW_BUCKETS * sizeof(ShadowBucket), stream) &&
+           make_room(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
+           make_room(shadow, &shadow->taken, 4 * ((slots + 31) / 32), stream) &&
+           (!shadow->seed || (make_room(shadow, &shadow->begun, 2 * slots, stream) &&
+                              make_room(shadow, &shadow->clusters, 8 * slots, stream)));
+}
+
+/* CTAs of one cluster are one actor, so each slot is a cluster of its own. The vector behind the last one is zero. */
+static bool number_slots(GpuShadow *shadow, const Plan *plan, void *stream) {
+    static uint64_t numbers[SHADOW_MOST_SLOTS];
+    for (uint32_t i = 0; i < SHADOW_MOST_SLOTS; i++)
+        numbers[i] = i;
+    const Driver *driver = &shadow->driver;
+    return !driver->cuMemsetD8Async(shadow->begun.address, 0, 2 * (uint64_t)plan->slots, stream) &&
+           !driver->cuMemcpyHtoDAsync_v2(shadow->clusters.address, numbers, 8 * (uint64_t)plan->slots, stream) &&
+           !driver->cuMemsetD8Async(shadow->vectors.address + (uint64_t)plan->slots * SHADOW_VECTORS * plan->stride, 0,
+                                    plan->stride, stream);
+}
+
+/* Tags are used again when all have been: nothing with one may be left then. */
+static bool next_tag(GpuShadow *shadow, void *stream) {
+    if (shadow->tag == SHADOW_TAGS || shadow->seed) {
+        shadow->tag = 0;
+        if (!clear_cells(shadow, stream))
+            return false;
+        if (shadow->buckets.address && !clear(shadow, &shadow->buckets, shadow->buckets.bytes, stream))
+            return false;
+    }
+    shadow->tag++;
+    return true;
+}
+
+static bool clear_launch(GpuShadow *shadow, const Plan *plan, void *stream) {
+    if (!clear(shadow, &shadow->pairs, SHADOW_PAIRS * 4, stream) ||
+        !clear(shadow, &shadow->reports, SHADOW_REPORTS * sizeof(ShadowReport), stream))
+        return false;
+    if (!plan->clocked)
+        return true;
+    return clear(shadow, &shadow->actors, plan->slots * sizeof(ShadowActor), stream) &&
+           clear(shadow, &shadow->entries, (uint64_t)plan->slots * plan->ring * sizeof(ShadowEntry), stream) &&
+           (plan->own || (clear(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
+                          clear(shadow, &shadow->taken, 4 * ((plan->slots + 31) / 32), stream)));
+}
+
+static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShape *shape) {
+    shadow->header = (ShadowState){.actors = shadow->actors.address,
+                                   .vectors = shadow->vectors.address,
+                                   .entries = shadow->entries.address,
+                                   .ring = shadow->ring.address,
+                                   .buckets = shadow->buckets.address,
+                                   .ctas = plan->own ? 0 : shadow->ctas.address,
+                                   .taken = shadow->taken.address,
+                                   .reports = shadow->reports.address,
+                                   .pairs = shadow->pairs.address,
+                                   .slots = plan->slots,
+                                   .stride = (uint32_t)plan->stride,
+                                   .ring_count = plan->ring,
+                                   .threads = plan->threads,
+                                   .slot_shift = plan->shift,
+                                   .tag = shadow->tag,
+                                   .random = shadow->tag * 0x9e3779b97f4a7c15u,
+                                   .slot_words = (plan->slots + 31) / 32,
+                                   .begun = shadow->seed ? shadow->begun.address : 0,
+                                   .clusters = shadow->seed ? shadow->clusters.address : 0};
+    uint32_t count = shape->map_count < SHADOW_MAPS ? shape->map_count : SHADOW_MAPS;
+    if (count)
+        memcpy(shadow->header.maps, shape->maps, count * sizeof *shape->maps);
+}
+
+bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuShadowShape *shape, ShadowLaunch *launch,
+                        const char **problem) {
+    Plan plan;
+    *problem = mark->abi == SHADOW_ABI ? plan_launch(shadow, mark, shape, &plan)
+                                       : "the kernel was instrumented by another version of Weir";
+    if (*problem)
+        return false;
+    *problem = "there is not enough memory on the device for clocks and reports";
+    if (!make_stores(shadow, &plan, shape->stream) || !next_tag(shadow, shape->stream) ||
+        !clear_launch(shadow, &plan, shape->stream) || (shadow->seed && !number_slots(shadow, &plan, shape->stream)))
+        return false;
+    uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, mark->sites,
+                                 plan.clocked);
+    form = shadow->seed ? shadow_form(shadow->tag, 0, 16) : form;
+    *problem = "the grid has more CTAs than a cell can tell apart";
+    if (!form)
+        return false;
+    fill_header(shadow, &plan, shape);
+    *problem = "the device does not take the launch's block";
+    if (shadow->driver.cuMemcpyHtoDAsync_v2(shadow->state.address, &shadow->header, sizeof shadow->header,
+                                            shape->stream))
+        return false;
+    uint32_t cluster = shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
+    *launch = (ShadowLaunch){.real = shadow->real,
+                             .bytes = shadow->range,
+                             .cells = shadow->cells,
+                             .state = shadow->state.address,
+                             .form = form,
+                             .cluster = cluster ? cluster : 1};
+    *problem = NULL;
+    return true;
+}
+
+int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result) {
+    const Driver *driver = &shadow->driver;
+    Result status = driver->cuStreamSynchronize(stream);
+    if (!status)
+        status = driver->cuMemcpyDtoH_v2(&result->state, shadow->state.address, sizeof result->state);
+    if (status)
+        return status;
+    result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
+    return result->count
+               ? driver->cuMemcpyDtoH_v2(result->reports, shadow->reports.address, result->count * sizeof(ShadowReport))
+               : 0;
+}

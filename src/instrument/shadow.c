@@ -1,0 +1,599 @@
+/* PTX that checks itself: calls of the runtime (src/device) before, around or behind what touches global memory. */
+#include "instrument/shadow.h"
+
+#include "instrument/internal.h"
+#include "instrument/shadow_runtime.h"
+#include "model/effect/effect.h"
+#include "ptx/edit.h"
+#include "ptx/print.h"
+#include "record/shadow.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- What is written into one kernel ----------------------------------------------------------------------------- */
+
+/* The registers of a kernel: who runs it; whether the thread has issued bulk writes. */
+typedef struct Writer {
+    PtxModule *module;
+    PtxEdits *edits;
+    const ShadowSites *sites;
+    const InstrumentOptions *options;
+    RuntimeUse used;
+    Str who, issued;
+    Text text; /* of the next edit */
+} Writer;
+
+static void say(Writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(Writer *writer, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vaddf(&writer->text, format, arguments);
+    va_end(arguments);
+    text_str(&writer->text, STR("\n\t"));
+}
+
+static Str said(const Writer *writer) {
+    size_t size = writer->text.size;
+    while (size && (writer->text.data[size - 1] == '\n' || writer->text.data[size - 1] == '\t'))
+        size--;
+    return (Str){writer->text.data, size};
+}
+
+static const PtxStatement *statement_of(const Writer *writer, const ShadowSite *site) {
+    return &writer->module->statements[site->statement];
+}
+
+static const char *prefix_of(const Writer *writer) {
+    return writer->sites->clocked || writer->options->seed_layout ? "weir_" : "weir_flat_";
+}
+
+/* ---- Calls: arguments one after the other, then the launch block and who calls ---- */
+
+typedef struct Call {
+    unsigned count;
+    const char *name;
+} Call;
+
+static Call call_begin(Writer *writer, const char *name) {
+    say(writer, "{");
+    runtime_use(&writer->used, name);
+    return (Call){0, name};
+}
+
+static void call_add(Writer *writer, Call *call, unsigned bits, const char *value) {
+    say(writer, ".param .b%u weir_a%u; st.param.b%u [weir_a%u], %s;", bits, call->count, bits, call->count, value);
+    call->count++;
+}
+
+static void call_number(Writer *writer, Call *call, uint32_t value) {
+    char text[16];
+    snprintf(text, sizeof text, "%" PRIu32, value);
+    call_add(writer, call, 32, text);
+}
+
+/* `result`: a register for what it gives, or NULL; `guard`: "@%p ", or "". */
+static void call_end(Writer *writer, Call *call, const char *guard, const char *result) {
+    if (result)
+        say(writer, ".param .b32 weir_r;");
+    text_addf(&writer->text, "%scall %s%s, (", guard, result ? "(weir_r), " : "", call->name);
+    for (unsigned i = 0; i < call->count; i++)
+        text_addf(&writer->text, i ? ", weir_a%u" : "weir_a%u", i);
+    say(writer, ");");
+    if (result)
+        say(writer, "ld.param.b32 %s, [weir_r];", result);
+    say(writer, "}");
+}
+
+static void call_launch(Writer *writer, Call *call) {
+    static const size_t wide[] = {offsetof(ShadowLaunch, real), offsetof(ShadowLaunch, bytes),
+                                  offsetof(ShadowLaunch, cells), offsetof(ShadowLaunch, state)};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        say(writer, "ld.param.u64 %%weir_l, [weir_launch+%zu];", wide[i]);
+        call_add(writer, call, 64, "%weir_l");
+    }
+    char who[64];
+    snprintf(who, sizeof who, "%.*s", STR_ARG(writer->who));
+    call_add(writer, call, 32, who);
+    say(writer, "ld.param.u32 %%weir_f, [weir_launch+%zu];", offsetof(ShadowLaunch, form));
+    call_add(writer, call, 32, "%weir_f");
+}
+
+/* ---- Operands ---- */
+
+static void put_operand(Writer *writer, uint32_t operand) {
+    ptx_print_operand(writer->module, &writer->module->operands[operand], &writer->text);
+}
+
+/* The address of an access in %weir_a. */
+static void say_address(Writer *writer, uint32_t operand) {
+    const PtxOperand *address = &writer->module->operands[operand], *base = address + 1;
+    bool in_register = base->kind == PTX_REGISTER;
+    text_str(&writer->text, in_register ? STR("add.s64 %weir_a, ") : STR("mov.u64 %weir_a, "));
+    ptx_print_operand(writer->module, base, &writer->text);
+    if (in_register)
+        say(writer, ", %" PRId64 ";", address->value);
+    else if (address->value)
+        say(writer, "+%" PRId64 ";", address->value);
+    else
+        say(writer, ";");
+}
+
+/* The guard of an instruction as "@%p " in `to`, or "". */
+static void guard_text(const Writer *writer, const PtxStatement *statement, Text *to) {
+    if (!(statement->flags & PTX_GUARDED))
+        return;
+    text_str(to, statement->flags & PTX_NEGATED ? STR("@!") : STR("@"));
+    ptx_print_operand(writer->module, &writer->module->operands[statement->first], to);
+    text_str(to, STR(" "));
+}
+
+/* 1 where the guard holds, and the address is in global memory, in %weir_g; %weir_g0 has it as a predicate. */
+static void say_wanted(Writer *writer, const ShadowSite *site) {
+    const PtxStatement *statement = statement_of(writer, site);
+    if (statement->flags & PTX_GUARDED) {
+        text_str(&writer->text, STR("selp.b32 %weir_g, "));
+        text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, 1, ") : STR("1, 0, "));
+        put_operand(writer, statement->first);
+        say(writer, ";");
+    } else {
+        say(writer, "mov.b32 %%weir_g, 1;");
+    }
+    if (site->generic) {
+        say(writer, "isspacep.global %%weir_g0, %%weir_a;");
+        say(writer, "selp.b32 %%weir_g, %%weir_g, 0, %%weir_g0;");
+    }
+    say(writer, "setp.ne.u32 %%weir_g0, %%weir_g, 0;");
+}
+
+/* The instruction with another guard. */
+static void say_instruction(Writer *writer, const ShadowSite *site, const char *guard) {
+    PtxStatement copy = *statement_of(writer, site);
+    if (copy.flags & PTX_GUARDED) {
+        copy.first++;
+        copy.count--;
+        copy.flags &= (uint8_t) ~(PTX_GUARDED | PTX_NEGATED);
+    }
+    text_str(&writer->text, str_of(guard));
+    ptx_print_statement(writer->module, &copy, &writer->text);
+    say(writer, "%s", "");
+}
+
+static uint32_t number_of(const Writer *writer, const ShadowSite *site) {
+    return (uint32_t)(site - writer->sites->items);
+}
+
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+
+static uint32_t how_of(const ShadowSite *site) {
+    return site->access | (uint32_t)site->order << HOW_ORDER | (uint32_t)site->scope << HOW_SCOPE;
+}
+
+/* ---- Accesses ---- */
+
+static void open_block(Writer *writer) {
+    writer->text.size = 0;
+    say(writer, "{");
+    say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
+}
+
+/* site | bytes << WHAT_BYTES in %weir_h: bytes that a limit may lower. */
+static void say_what(Writer *writer, const ShadowSite *site, uint32_t bytes) {
+    if (site->limit == PTX_NONE) {
+        say(writer, "mov.u32 %%weir_h, %" PRIu32 ";", number_of(writer, site) | bytes << WHAT_BYTES);
+        return;
+    }
+    const PtxOperand *limit = &writer->module->operands[site->limit];
+    bool is_predicate = limit->kind == PTX_REGISTER &&
+                        str_equal(ptx_name(writer->module, writer->module->variables[limit->a].type), STR(".pred"));
+    text_str(&writer->text, is_predicate ? STR("selp.b32 %weir_h, 0, ") : STR("min.u32 %weir_h, "));
+    if (is_predicate)
+        text_addf(&writer->text, "%" PRIu32 ", ", bytes);
+    put_operand(writer, site->limit);
+    if (is_predicate)
+        say(writer, ";");
+    else
+        say(writer, ", %" PRIu32 ";", bytes);
+    say(writer, "shl.b32 %%weir_h, %%weir_h, %d;", WHAT_BYTES);
+    say(writer, "or.b32 %%weir_h, %%weir_h, %" PRIu32 ";", number_of(writer, site));
+}
+
+static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
+    bool strong = site->kind == SHADOW_SITE_STRONG;
+    char name[48];
+    snprintf(name, sizeof name, "%s%s", prefix_of(writer),
+             strong                        ? "strong"
+             : site->access == SHADOW_READ ? "read"
+                                           : "write");
+    Text guard = {0};
+    if (site->generic)
+        text_str(&guard, STR("@%weir_g0 "));
+    else
+        guard_text(writer, statement_of(writer, site), &guard);
+    text_add(&guard, "", 1);
+    say_what(writer, site, bytes);
+    Call call = call_begin(writer, name);
+    call_add(writer, &call, 64, "%weir_a");
+    call_add(writer, &call, 32, "%weir_h");
+    if (strong)
+        call_number(writer, &call, how_of(site));
+    call_launch(writer, &call);
+    call_end(writer, &call, guard.data, NULL);
+    text_free(&guard);
+}
+
+static void write_access(Writer *writer, const ShadowSite *site) {
+    open_block(writer);
+    say_address(writer, site->address);
+    if (site->generic)
+        say_wanted(writer, site);
+    say_access(writer, site, site->bytes < SHADOW_GRANULE ? site->bytes : SHADOW_GRANULE);
+    if (site->bytes > SHADOW_GRANULE) {
+        say(writer, "add.s64 %%weir_a, %%weir_a, %d;", SHADOW_GRANULE);
+        say_access(writer, site, site->bytes - SHADOW_GRANULE);
+    }
+    say(writer, "}");
+    ptx_edit_before(writer->edits, site->statement, said(writer));
+}
+
+/* ---- Strong accesses of clocked kernels: one lane after the other, each with the lock of its address ---- */
+
+static void say_sync_call(Writer *writer, const ShadowSite *site, const char *name, bool behind, const char *result) {
+    Call call = call_begin(writer, name);
+    call_add(writer, &call, 32, "%weir_n");
+    call_add(writer, &call, 32, "%weir_e");
+    call_add(writer, &call, 64, "%weir_a");
+    call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
+    call_number(writer, &call, how_of(site));
+    if (behind) {
+        call_add(writer, &call, 32, "%weir_s");
+        call_add(writer, &call, 32, "%weir_b");
+        call_add(writer, &call, 32, "%weir_t");
+    }
+    call_launch(writer, &call);
+    call_end(writer, &call, "", result);
+}
+
+/* The type that a comparison of what an update gave is made with. */
+static const char *compared_type(const ShadowSite *site) {
+    return site->bytes == 2 ? "b16" : site->bytes == 8 ? "b64" : "b32";
+}
+
+static void say_stored(Writer *writer, const ShadowSite *site) {
+    say(writer, "mov.u32 %%weir_s, 1;");
+    if (!site->compares || site->gives == PTX_NONE || site->bytes > 8)
+        return;
+    text_addf(&writer->text, "setp.eq.%s %%weir_g1, %%weir_c, ", compared_type(site));
+    put_operand(writer, site->gives);
+    say(writer, ";");
+    say(writer, "selp.b32 %%weir_s, 1, 0, %%weir_g1;");
+}
+
+/* What is compared with may be overwritten by what is given. */
+static void say_compare(Writer *writer, const ShadowSite *site) {
+    if (!site->compares || site->gives == PTX_NONE || site->bytes > 8)
+        return;
+    text_addf(&writer->text, ".reg .%s %%weir_c; mov.%s %%weir_c, ", compared_type(site), compared_type(site));
+    put_operand(writer, site->compare);
+    say(writer, ";");
+}
+
+static void say_turns(Writer *writer, const ShadowSite *site) {
+    say(writer, "activemask.b32 %%weir_n;");
+    say(writer, "vote.sync.ballot.b32 %%weir_w, %%weir_g0, %%weir_n;");
+    say(writer, "mov.u32 %%weir_t, 0;");
+    say(writer, "WEIR_NEXT:");
+    say(writer, "setp.eq.u32 %%weir_g1, %%weir_w, 0;");
+    say(writer, "@%%weir_g1 bra WEIR_DONE;");
+    say(writer, "brev.b32 %%weir_e, %%weir_w; bfind.shiftamt.u32 %%weir_e, %%weir_e;");
+    say_sync_call(writer, site, "weir_sync_begin", false, "%weir_b");
+    say(writer, "mov.u32 %%weir_h, %%laneid; setp.eq.u32 %%weir_g2, %%weir_h, %%weir_e;");
+    say_instruction(writer, site, "@%weir_g2 ");
+    say_stored(writer, site);
+    say_sync_call(writer, site, "weir_sync_end", true, "%weir_h");
+    say(writer, "add.u32 %%weir_t, %%weir_t, 1;");
+    say(writer, "setp.ne.u32 %%weir_g1, %%weir_h, 0;");
+    say(writer, "@%%weir_g1 bra WEIR_NEXT;");
+    say(writer, "mov.u32 %%weir_t, 0; add.u32 %%weir_h, %%weir_w, -1; and.b32 %%weir_w, %%weir_w, %%weir_h;");
+    say(writer, "bra WEIR_NEXT;");
+    say(writer, "WEIR_DONE:");
+    say(writer, "mov.u32 %%weir_h, 0;");
+}
+
+static void write_strong(Writer *writer, const ShadowSite *site) {
+    const PtxStatement *statement = statement_of(writer, site);
+    open_block(writer);
+    say(writer,
+        ".reg .b32 %%weir_n, %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
+    say_address(writer, site->address);
+    say_compare(writer, site);
+    say_wanted(writer, site);
+    if (site->generic) { /* what is not in global memory is none of ours */
+        Text guard = {0};
+        guard_text(writer, statement, &guard);
+        say(writer, "not.pred %%weir_g1, %%weir_g0;");
+        if (guard.size) {
+            say(writer, "selp.b32 %%weir_h, 1, 0, %%weir_g1;");
+            text_str(&writer->text, STR("selp.b32 %weir_h, "));
+            text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, %weir_h, ") : STR("%weir_h, 0, "));
+            put_operand(writer, statement->first);
+            say(writer, "; setp.ne.u32 %%weir_g1, %%weir_h, 0;");
+        }
+        text_free(&guard);
+        say_instruction(writer, site, "@%weir_g1 ");
+    }
+    say_turns(writer, site);
+    say(writer, "}");
+    ptx_edit_replace(writer->edits, site->statement, said(writer));
+}
+
+/* ---- Copies ---- */
+
+static void say_issued(Writer *writer, const ShadowSite *site) {
+    if (writer->issued.size && site->access != SHADOW_READ)
+        say(writer, "or.b32 %.*s, %.*s, %%weir_g;", STR_ARG(writer->issued), STR_ARG(writer->issued));
+}
+
+static void write_range(Writer *writer, const ShadowSite *site) {
+    char name[32];
+    snprintf(name, sizeof name, "%srange", prefix_of(writer));
+    open_block(writer);
+    say(writer, ".reg .b64 %%weir_c;");
+    say_address(writer, site->address);
+    say_wanted(writer, site);
+    say_issued(writer, site);
+    if (site->count == PTX_NONE) {
+        say(writer, "mov.u64 %%weir_c, %" PRIu32 ";", site->bytes);
+    } else {
+        text_str(&writer->text, STR("mov.b32 %weir_h, "));
+        put_operand(writer, site->count);
+        say(writer, "; cvt.u64.u32 %%weir_c, %%weir_h;");
+    }
+    Call call = call_begin(writer, name);
+    call_add(writer, &call, 32, "%weir_g");
+    call_add(writer, &call, 64, "%weir_a");
+    call_add(writer, &call, 64, "%weir_c");
+    call_number(writer, &call, number_of(writer, site));
+    call_number(writer, &call, how_of(site));
+    call_launch(writer, &call);
+    call_end(writer, &call, "", NULL);
+    say(writer, "}");
+    ptx_edit_before(writer->edits, site->statement, said(writer));
+}
+
+/* The coordinates are a vector behind the map. */
+static void call_coordinates(Writer *writer, Call *call, const ShadowSite *site) {
+    const PtxModule *module = writer->module;
+    const PtxOperand *map = &module->operands[site->address], *vector = map + 1 + ptx_extent(map + 1);
+    uint32_t count = 0;
+    if (vector < map + 1 + map->a && vector->kind == PTX_VECTOR)
+        for (const PtxOperand *at = vector + 1; at < vector + 1 + vector->a && count < SHADOW_DIMS;
+             at += ptx_extent(at), count++) {
+            Text text = {0};
+            ptx_print_operand(module, at, &text);
+            text_add(&text, "", 1);
+            call_add(writer, call, 32, text.data);
+            text_free(&text);
+        }
+    for (; count < SHADOW_DIMS; count++)
+        call_number(writer, call, 0);
+}
+
+static void write_tile(Writer *writer, const ShadowSite *site) {
+    char name[32];
+    snprintf(name, sizeof name, "%stile", prefix_of(writer));
+    open_block(writer);
+    say_wanted(writer, site);
+    say_issued(writer, site);
+    Call call = call_begin(writer, name);
+    call_add(writer, &call, 32, "%weir_g");
+    call_number(writer, &call, site->map);
+    call_coordinates(writer, &call, site);
+    call_number(writer, &call, number_of(writer, site));
+    call_number(writer, &call, how_of(site));
+    call_launch(writer, &call);
+    call_end(writer, &call, "", NULL);
+    say(writer, "}");
+    ptx_edit_before(writer->edits, site->statement, said(writer));
+}
+
+/* ---- What orders CTAs ---- */
+
+static void write_simple(Writer *writer, const ShadowSite *site, const char *name, bool behind) {
+    Text guard = {0};
+    guard_text(writer, statement_of(writer, site), &guard);
+    text_add(&guard, "", 1);
+    open_block(writer);
+    Call call = call_begin(writer, name);
+    if (site->kind == SHADOW_SITE_FENCE) {
+        call_number(writer, &call, how_of(site));
+        call_number(writer, &call, number_of(writer, site));
+    }
+    call_launch(writer, &call);
+    call_end(writer, &call, guard.data, NULL);
+    say(writer, "}");
+    text_free(&guard);
+    if (behind)
+        ptx_edit_after(writer->edits, site->statement, said(writer));
+    else
+        ptx_edit_before(writer->edits, site->statement, said(writer));
+}
+
+/* Groups count from the first one on in which the thread itself has written. */
+static void write_group(Writer *writer, const ShadowSite *site) {
+    bool awaits = site->kind == SHADOW_SITE_AWAIT;
+    open_block(writer);
+    say(writer, "setp.ne.u32 %%weir_g0, %.*s, 0;", STR_ARG(writer->issued));
+    Call call = call_begin(writer, awaits ? "weir_await" : "weir_commit");
+    if (awaits && site->count == PTX_NONE) {
+        call_number(writer, &call, site->bytes);
+    } else if (awaits) {
+        Text text = {0};
+        ptx_print_operand(writer->module, &writer->module->operands[site->count], &text);
+        text_add(&text, "", 1);
+        call_add(writer, &call, 32, text.data);
+        text_free(&text);
+    }
+    call_launch(writer, &call);
+    call_end(writer, &call, "@%weir_g0 ", NULL);
+    say(writer, "}");
+    ptx_edit_after(writer->edits, site->statement, said(writer));
+}
+
+static void write_site(Writer *writer, const ShadowSite *site) {
+    bool clocked = writer->sites->clocked || writer->options->seed_layout;
+    switch (site->kind) {
+    case SHADOW_SITE_ACCESS:
+        write_access(writer, site);
+        break;
+    case SHADOW_SITE_STRONG:
+        if (clocked)
+            write_strong(writer, site);
+        else
+            write_access(writer, site);
+        break;
+    case SHADOW_SITE_RANGE:
+        write_range(writer, site);
+        break;
+    case SHADOW_SITE_TILE:
+        write_tile(writer, site);
+        break;
+    case SHADOW_SITE_FENCE:
+        if (clocked)
+            write_simple(writer, site, "weir_fence", true);
+        break;
+    case SHADOW_SITE_COMMIT:
+    case SHADOW_SITE_AWAIT:
+        if (clocked && writer->issued.size)
+            write_group(writer, site);
+        break;
+    case SHADOW_SITE_EXIT:
+        if (clocked)
+            write_simple(writer, site, "weir_exit", false);
+        break;
+    case SHADOW_SITE_REGISTERS:
+        if (!writer->options->keep_registers)
+            ptx_edit_replace(writer->edits, site->statement, STR(""));
+        break;
+    case SHADOW_SITE_UNCHECKED:
+        break;
+    }
+}
+
+/* ---- Kernels ---- */
+
+/* Clusters are counted, x fastest; without any they are the CTAs. */
+static void write_entry(Writer *writer, uint32_t body) {
+    bool clocked = writer->sites->clocked || writer->options->seed_layout;
+    open_block(writer);
+    say(writer, ".reg .b32 %%weir_x, %%weir_y;");
+    say(writer, "mov.u32 %%weir_h, %%clusterid.z; mov.u32 %%weir_x, %%nclusterid.y; mov.u32 %%weir_y, %%clusterid.y;");
+    say(writer, "mad.lo.u32 %%weir_h, %%weir_h, %%weir_x, %%weir_y;");
+    say(writer, "mov.u32 %%weir_x, %%nclusterid.x; mov.u32 %%weir_y, %%clusterid.x;");
+    say(writer, "mad.lo.u32 %%weir_h, %%weir_h, %%weir_x, %%weir_y;");
+    if (writer->issued.size)
+        say(writer, "mov.u32 %.*s, 0;", STR_ARG(writer->issued));
+    if (!clocked) {
+        say(writer, "add.u32 %.*s, %%weir_h, 1;", STR_ARG(writer->who));
+    } else {
+        char who[64];
+        snprintf(who, sizeof who, "%.*s", STR_ARG(writer->who));
+        Call call = call_begin(writer, "weir_enter");
+        call_add(writer, &call, 32, "%weir_h");
+        say(writer, "ld.param.u64 %%weir_l, [weir_launch+%zu];", offsetof(ShadowLaunch, state));
+        call_add(writer, &call, 64, "%weir_l");
+        say(writer, "ld.param.u32 %%weir_f, [weir_launch+%zu];", offsetof(ShadowLaunch, form));
+        call_add(writer, &call, 32, "%weir_f");
+        call_end(writer, &call, "", who);
+    }
+    say(writer, "}");
+    ptx_edit_after(writer->edits, body, said(writer));
+}
+
+static uint32_t body_of(const PtxModule *module, uint32_t function) {
+    for (uint32_t i = module->functions[function].begin; i < module->functions[function].end; i++)
+        if (module->statements[i].kind == PTX_OPEN)
+            return i;
+    return PTX_NONE;
+}
+
+static bool write_function(Writer *writer, uint32_t function, uint32_t *next, const char **problem) {
+    const ShadowSites *sites = writer->sites;
+    uint32_t body = body_of(writer->module, function);
+    writer->who = ptx_edit_register(writer->edits, function, ".b32");
+    writer->issued = sites->clocked && sites->copies && !writer->options->seed_layout
+                         ? ptx_edit_register(writer->edits, function, ".b32")
+                         : (Str){"", 0};
+    if (!ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"))) {
+        *problem = "a kernel has no list of parameters";
+        return false;
+    }
+    write_entry(writer, body);
+    for (; *next < sites->count && sites->items[*next].function == function; ++*next)
+        write_site(writer, &sites->items[*next]);
+    return true;
+}
+
+/* ---- Modules ---- */
+
+enum { NEEDED_VERSION = 83, NEEDED_CAPABILITY = 90 };
+
+static bool target_does(const PtxModule *module, const InstrumentOptions *options, const char **problem) {
+    if (!shadow_is_built(options->seed_layout))
+        *problem = "mode shadow was not built: it needs clang with the target nvptx64";
+    else if (module->capability < NEEDED_CAPABILITY)
+        *problem = "mode shadow needs a target of sm_90 or later";
+    else if (module->address_size == 32)
+        *problem = "mode shadow needs addresses of 64 bits";
+    else
+        return true;
+    return false;
+}
+
+/* 128-bit atomics are of PTX 8.3. */
+static void raise_version(Writer *writer) {
+    const PtxModule *module = writer->module;
+    for (uint32_t i = 0; i < module->statements_count && module->version < NEEDED_VERSION; i++)
+        if (module->statements[i].kind == PTX_DIRECTIVE &&
+            str_equal(ptx_name(module, module->statements[i].what), STR(".version"))) {
+            ptx_edit_replace(writer->edits, i, STR(".version 8.3"));
+            return;
+        }
+}
+
+static void add_top(Writer *writer) {
+    const ShadowSites *sites = writer->sites;
+    bool seed = writer->options->seed_layout;
+    uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
+                     (seed ? SHADOW_MARK_SEED : 0);
+    writer->text.size = 0;
+    instrument_mark(writer->module, 0, writer->options, &writer->text);
+    text_addf(&writer->text,
+              "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n", SHADOW_ABI,
+              sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
+    runtime_print(&writer->used, seed, &writer->text);
+    ptx_edit_top(writer->edits, (Str){writer->text.data, writer->text.size});
+}
+
+bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
+    ShadowSites sites;
+    PtxEdits edits;
+    if (!target_does(module, options, problem) || !shadow_sites(&sites, module, problem))
+        return false;
+    ptx_edits_init(&edits, module);
+    Writer writer = {.module = module, .edits = &edits, .sites = &sites, .options = options};
+    bool good = true;
+    for (uint32_t i = 0, next = 0; i < module->functions_count && good; i++)
+        if (module->functions[i].entry && module->functions[i].body)
+            good = write_function(&writer, i, &next, problem);
+    if (good) {
+        raise_version(&writer);
+        add_top(&writer);
+        ptx_edit_print(&edits, to);
+    }
+    text_free(&writer.text);
+    ptx_edits_free(&edits);
+    shadow_sites_free(&sites);
+    return good;
+}
