@@ -104,6 +104,10 @@ typedef struct Step {
 typedef struct Plan {
     const Look *look;
     Arena *arena;
+    Arena *keep;  /* of the sites */
+    Site **tells; /* sites that only tell, numbered from tell_base on */
+    uint32_t tell_count, tell_capacity, tell_base;
+    uint32_t slots;
     Step *steps;
     uint32_t count, capacity;
     bool called;     /* it is handed where its caller was, and is no kernel */
@@ -119,7 +123,11 @@ typedef struct Plan {
     uint32_t chunk;  /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
-void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
+/* Whether a step may be one of a run. */
+bool step_may_run(const Step *step);
+/* What is told where (told.c): the sources of parts, and steps that only tell. */
+void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */
 bool can_check_wrap(const Look *look, uint32_t instruction);

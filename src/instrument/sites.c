@@ -164,14 +164,17 @@ static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, c
     Arena scratch;
     Sites *sites = finding->sites;
     uint32_t first = finding->firsts[function], end = first;
-    while (end < sites->count && sites->items[end].function == function)
+    while (end < sites->found && sites->items[end].function == function)
         end++;
     if (end == first)
         return true;
     if (!look_open(&look, module, function, &finding->calls, problem))
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, sites->items + first, end - first, &scratch);
+    plan_function(&plan, &look, sites, first, end - first, &scratch);
+    for (uint32_t i = 0; i < plan.tell_count; i++)
+        *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = *plan.tells[i];
+    sites->slots = plan.slots > sites->slots ? plan.slots : sites->slots;
     if (plan.chunk > sites->chunk)
         sites->chunk = plan.chunk;
     arena_free(&scratch);
@@ -195,6 +198,7 @@ bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *
     calls_find(&finding.calls, module, sites, &sites->arena);
     bool good = each_function(&finding, module, problem, find_in_function);
     calls_find(&finding.calls, module, sites, &sites->arena);
+    sites->found = sites->count;
     if (good && each_function(&finding, module, problem, plan_sites))
         return true;
     instrument_sites_free(sites);

@@ -6,6 +6,7 @@
 #include "analyze/threads/runs.h"
 #include "emulate/ptx/play.h"
 #include "engine/threads.h"
+#include "instrument/instrument.h"
 #include "instrument/shapes.h"
 #include "record/stream.h"
 

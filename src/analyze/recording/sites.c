@@ -95,7 +95,7 @@ static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
     PtxEffect effect;
-    if (!site->code || site->site->ends)
+    if (!site->code || site->site->ends || site->site->only_tells)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
         site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
@@ -120,6 +120,19 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     return true;
 }
 
+typedef struct Parameters {
+    const PtxProgram *program;
+    const Recording *recording;
+} Parameters;
+
+static uint64_t parameter_of(void *context, uint32_t variable, uint32_t offset, unsigned bytes) {
+    const Parameters *from = context;
+    uint64_t at = from->program->seats[variable].at + offset, value = 0;
+    if (at + bytes <= from->recording->parameter_bytes)
+        memcpy(&value, from->recording->parameters + at, bytes);
+    return value;
+}
+
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
     InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
     *sites = (PlaySites){0};
@@ -128,6 +141,8 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
+    Parameters from = {check->program, recording};
+    site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, parameter_of, &from);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
         site->site = &sites->sites.items[i];
