@@ -15,6 +15,16 @@ static bool holds(const PtxModule *module, const PtxStatement *statement) {
     return false;
 }
 
+/* Whether it writes nothing. */
+static bool reads_alone(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE || effects[i].effect.verb == EFFECT_UPDATE)
+            return false;
+    return count > 0;
+}
+
 /* What is told before a loop, and what goes on in it. */
 static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
     RecordTell *tells = ARENA_ARRAY(arena, RecordTell, site->slot_count + 1);
@@ -34,6 +44,7 @@ static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
 static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
     shape->parts = site->part_count;
     shape->ticketed = site->ticketed;
+    shape->polls = site->ticketed && reads_alone(module, &module->statements[site->statement]);
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->run = site->run;

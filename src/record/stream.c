@@ -349,6 +349,39 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
     return true;
 }
 
+/* Whether the lane does the same again, and nothing in between, in whoever's chunks: a poll that reads what the one
+ * before has read. */
+static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    const uint8_t *at = cursor->at + bytes;
+    Head head = head_at(cursor->at);
+    if (at >= cursor->last)
+        return false;
+    Head next = head_at(at);
+    if (record_tag(next.word) == reader->recording->launch.tag && record_kind(next.word) == RECORD_STAMP) {
+        at += RECORD_UNIT;
+        if (at >= cursor->last || (uint32_t)next.value != cursor->number)
+            return false;
+        next = head_at(at);
+    }
+    if ((size_t)(cursor->last - at) < bytes || next.word != head.word || next.lanes != head.lanes)
+        return false;
+    uint32_t read, again;
+    memcpy(&read, cursor->at + RECORD_UNIT + 4, sizeof read);
+    memcpy(&again, at + RECORD_UNIT + 4, sizeof again);
+    return next.value == head.value && read == again;
+}
+
+/* The last of such polls. */
+static void skip_polls(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    while (polls_again(reader, cursor, bytes)) {
+        cursor->at += bytes;
+        Head head = head_at(cursor->at);
+        if (record_kind(head.word) == RECORD_STAMP)
+            cursor->at += RECORD_UNIT;
+        cursor->number++;
+    }
+}
+
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
     unsigned words = shape->ticketed ? 3 : shape->parts; /* 1, or none, and the two of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
@@ -357,6 +390,11 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
         return refuse(reader, "the recording is damaged: a record is past the end of its chunk");
     if (!head.lanes || head.lanes & (head.lanes - 1))
         return refuse(reader, "the recording is damaged: a record of one lane has several");
+    if (shape->polls && shape->parts <= 1) {
+        skip_polls(reader, cursor, RECORD_UNIT + bytes);
+        head = head_at(cursor->at);
+        record->number = cursor->number;
+    }
     for (unsigned i = 0; i < words; i++) {
         uint64_t value = head.value;
         if (i)

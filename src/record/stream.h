@@ -15,6 +15,7 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LA
 typedef struct RecordShape {
     uint8_t parts;
     bool ticketed;
+    bool polls; /* ... and it reads alone: of those that read the same again and again, the last counts */
     bool holds;                      /* a barrier of threads: who comes to it stands there until the others come */
     uint16_t wide;                   /* parts of 64 bits: a mask */
     uint16_t corners;                /* parts that have corners: a mask */
