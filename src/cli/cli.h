@@ -22,6 +22,7 @@ int command_membar(Options *options);
 int command_lint(Options *options);
 int command_merge(Options *options);
 int command_launch(Options *options);
+int command_instrument(Options *options);
 int command_rules(Options *options);
 int command_help(Options *options);
 

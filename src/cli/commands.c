@@ -206,6 +206,19 @@ const Command commands[COMMAND_COUNT] = {
          .examples = EXAMPLES({"Write a launch file, fill it in, and check the kernel with it:",
                                {"weir launch --template -o kernel.launch.json kernel.ttgir",
                                 "$EDITOR kernel.launch.json", "weir check kernel.ttgir"}})},
+    [COMMAND_INSTRUMENT] =
+        {.name = "instrument",
+         .run = command_instrument,
+         .what = "write PTX with code in it that records what it does, or checks it",
+         .operands = "FILE|-",
+         .does = "Reads PTX, and writes it with code in it that records what the kernels do while they run.",
+         .more = "FILE is a .ptx file, or a program, library, object, cubin or fatbin with PTX in it; - is standard "
+                 "input. The result is for ptxas, for the same target. weir exec does this by itself.",
+         .status = "0 if all is well, 2 if the input or the command line is wrong, or if the PTX cannot be instrumented.",
+         .manual = "Each kernel has one more parameter, the last: the address of a block that says where its records go. "
+                   "What is not recorded stays as it was.",
+         .examples = EXAMPLES({"Instrument a kernel, and see what that costs:",
+                               {"weir instrument -o recorded.ptx kernel.ptx", "ptxas -v -arch=sm_90a recorded.ptx"}})},
     [COMMAND_RULES] = {.name = "rules",
                        .run = command_rules,
                        .what = "list the rules that findings are about, or explain one",

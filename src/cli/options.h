@@ -60,6 +60,7 @@ typedef enum CommandId {
     COMMAND_MERGE,
     COMMAND_PARSE,
     COMMAND_LAUNCH,
+    COMMAND_INSTRUMENT,
     COMMAND_RULES,
     COMMAND_HELP,
     COMMAND_COUNT
@@ -78,6 +79,7 @@ enum {
     MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
     LAUNCH = 1u << COMMAND_LAUNCH,
+    INSTRUMENT = 1u << COMMAND_INSTRUMENT,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
     ALL = (1u << COMMAND_COUNT) - 1
@@ -158,6 +160,9 @@ typedef struct Options {
     TableForm dump_ops;
 
     bool launch_template; /* launch */
+
+    weir_instrument_options instrument;
+    const char *spaces; /* of it */
 
     bool markdown; /* rules */
 

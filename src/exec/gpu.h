@@ -238,7 +238,9 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* From here on it is looked at until it has ended. The mutex is held, here and below. */
+/* Before it is handed to the driver: its waits may have a limit. The mutex is held, here and below. */
+void drain_watch(GpuFlight *flight);
+/* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);
 /* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
 bool drain_one(GpuContext *context);
@@ -274,6 +276,8 @@ void gpu_watch(GpuFlight *flight, Recording recording);
 void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
+/* The same for what has ended: a kernel never will. */
+void gpu_abandon(void);
 
 /* Nanoseconds of a clock that only goes on. */
 uint64_t gpu_now(void);

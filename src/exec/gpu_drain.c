@@ -178,6 +178,11 @@ static void *take_off(void *unused) {
     return unused;
 }
 
+void drain_watch(GpuFlight *flight) {
+    if (flight->launch.hang_after)
+        gpu_watch(flight, recording_of(flight));
+}
+
 void drain_add(GpuFlight *flight) {
     GpuFlight **at = &flights;
     pthread_t thread;
@@ -185,8 +190,8 @@ void drain_add(GpuFlight *flight) {
         at = &(*at)->next;
     *at = flight;
     flight->context->unwritten++;
-    if (flight->launch.hang_after && !flight->failed)
-        gpu_watch(flight, recording_of(flight));
+    if (flight->watched.found && !flight->failed)
+        hang_made(&flight->watched, flight_ended(flight));
     if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
         runs = true;
         pthread_detach(thread);
@@ -221,5 +226,6 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds) {
 
 void drain_lost(void) {
     for (const GpuFlight *flight = flights; flight; flight = flight->next)
-        gpu_unseen(flight->kernel->name, "it had not ended when the program did");
+        if (flight->watched.end == HANG_NOT) /* else it is told why */
+            gpu_unseen(flight->kernel->name, "it had not ended when the program did");
 }

@@ -21,12 +21,12 @@ static void count(GpuKernel *kernel) {
         seen.excluded += kernel->launches;
 }
 
-void gpu_finish(void) {
+static void finish(uint64_t nanoseconds) {
     if (owner != getpid())
         return;
     owner = 0;
     pthread_mutex_lock(&gpu_mutex);
-    if (!gpu_settle_all(patience + 2 * gpu_options()->hang_after))
+    if (!gpu_settle_all(nanoseconds))
         drain_lost();
     gpu_each_kernel(count);
     pthread_mutex_unlock(&gpu_mutex);
@@ -34,6 +34,14 @@ void gpu_finish(void) {
     folder_log("recorded %ld %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
                (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
                (unsigned long long)seen.excluded);
+}
+
+void gpu_finish(void) {
+    finish(patience + 2 * gpu_options()->hang_after);
+}
+
+void gpu_abandon(void) {
+    finish(0);
 }
 
 void gpu_begin(void) {

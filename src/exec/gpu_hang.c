@@ -11,7 +11,7 @@
 enum { STREAM_NON_BLOCKING = 1, MILLISECOND = 1000000 };
 /* How often RecordHost is looked at; for how long no further wait must have given up. */
 static const uint64_t tick = 5 * MILLISECOND, grace = 100 * MILLISECOND, longest_grace = 1000 * MILLISECOND;
-enum { LONGEST_PAUSE = 16 }; /* between two looks at a launch that goes on recording, in hang_after */
+enum { LOOKS = 4, LONGEST_PAUSE = 16 }; /* in hang_after: how often the block is looked at, how seldom all of it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -141,33 +141,27 @@ static void look_at_still(HangLaunch *launch, const Drained *drained) {
 }
 
 /* Nobody says anything, and it runs: what was recorded since the last look? Chunks are copied only when no further one
- * was asked for since. */
+ * was asked for since; and ever more seldom, where some threads are elsewhere. */
 static void look_at_silent(HangLaunch *launch) {
     uint64_t limit = launch->given.hang_after, now = clock_now();
+    size_t chunk = launch->recording.launch.chunk;
     Drained drained = {0};
-    launch->look = now + limit;
-    if (has_ended(launch) || !drain(launch, &drained, false) || !drained.block.shared_window) {
-        launch->since = now; /* it has ended, or not begun */
+    launch->look = now + limit / LOOKS;
+    if (has_ended(launch) || !drain(launch, &drained, false))
         return;
-    }
     if (drained.block.next != launch->asked) {
         launch->asked = drained.block.next;
-        launch->since = now;
-        return;
-    }
-    if (drain(launch, &drained, true)) {
-        size_t chunk = launch->recording.launch.chunk;
+        launch->hash = 0;
+    } else if ((!launch->hash || now - launch->since >= launch->pause) && drain(launch, &drained, true)) {
         uint64_t hash = hash_of(1, drained.first, launch->first_count * chunk);
         hash = hash_of(hash, drained.more, drained.more_count * chunk) | 1;
-        if (hash == launch->hash) {
+        bool same = hash == launch->hash;
+        if (same)
             look_at_still(launch, &drained);
-        } else {
-            launch->hash = hash;
-            launch->since = now;
-        }
+        launch->pause = !same ? limit : launch->pause < LONGEST_PAUSE * limit ? 2 * launch->pause : launch->pause;
+        launch->hash = hash;
+        launch->since = clock_now();
     }
-    uint64_t still = now - launch->since; /* a look costs a copy: the longer it has been so, the fewer of them */
-    launch->look = now + (still < limit ? limit : still < LONGEST_PAUSE * limit ? still : LONGEST_PAUSE * limit);
     drained_free(&drained);
 }
 
@@ -216,11 +210,13 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     pthread_mutex_lock(&lock);
     cuda = *driver;
     launch->end = HANG_NOT;
+    launch->done = NULL;
     launch->looked_at = false;
     launch->asked = 0;
     launch->hash = 0;
     launch->since = clock_now();
-    launch->look = launch->since + launch->given.hang_after;
+    launch->look = launch->since + launch->given.hang_after / LOOKS;
+    launch->pause = launch->given.hang_after;
     launch->next = launches;
     launches = launch;
     if (!runs && pthread_create(&thread, NULL, watch, NULL) == 0) {
@@ -228,6 +224,12 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
         pthread_detach(thread);
     }
     pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void hang_made(HangLaunch *launch, Handle done) {
+    pthread_mutex_lock(&lock);
+    launch->done = done;
     pthread_mutex_unlock(&lock);
 }
 

@@ -43,25 +43,29 @@ typedef struct HangLaunch {
     DevicePointer block; /* of the RecordLaunch */
     RecordLaunch given;  /* as it was before the launch */
     uint32_t first_count;
-    Handle context, done; /* an event behind the launch; NULL: it is not known before hang_release */
+    Handle context;
     /* Told once, by the watching thread, before the launch is ended. `recording` is complete but for what is not known
      * while the kernel runs, and is gone when this returns. */
     void (*found)(struct HangLaunch *launch, const Recording *recording, HangEnd end);
     void *user;
 
     struct HangLaunch *next; /* the rest is gpu_hang.c's */
+    Handle done;
     HangEnd end;
     bool looked_at; /* right now, without the lock */
-    uint64_t since; /* when `asked` and `hash` were last seen to change */
     uint64_t look;  /* when to look next at what is not told */
     uint32_t asked; /* further chunks */
-    uint64_t hash;  /* of all that is recorded; 0: not taken yet */
+    uint64_t hash;  /* of all that was recorded when `asked` was the same; 0: not taken */
+    uint64_t since; /* when it was taken */
+    uint64_t pause; /* until it is taken again */
 } HangLaunch;
 
-/* Begins to watch; right after the launch. */
+/* Begins to watch; before the launch is made, since that may wait for the kernel (CUDA_LAUNCH_BLOCKING). */
 void hang_watch(HangLaunch *launch, const HangDriver *driver);
-/* The launch has ended, or cannot be waited for any more; before anything that the launch uses is used again. It is how
- * the launch ended. Waits for a look that is under way. */
+/* The launch is made, and so is an event behind it. */
+void hang_made(HangLaunch *launch, Handle done);
+/* The launch has ended, could not be made, or cannot be waited for any more; before anything that the launch uses is
+ * used again. It is how the launch ended. Waits for a look that is under way. */
 HangEnd hang_release(HangLaunch *launch);
 /* What an end means to the program: a sentence. */
 const char *hang_means(HangEnd end);

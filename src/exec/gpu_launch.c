@@ -172,11 +172,18 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
 
 static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
     bool begun = flight_begins(flight, stream);
+    if (begun) {
+        pthread_mutex_lock(&gpu_mutex);
+        drain_watch(flight);
+        pthread_mutex_unlock(&gpu_mutex);
+    }
     Result result = go_with(launch, flight->kernel, begun ? flight->block : flight->context->off);
     if (begun && !result)
         flight_made(flight, stream);
     if (!begun && !result)
         gpu_unseen(flight->kernel->name, "its records could not be prepared");
+    if (result && flight->watched.found)
+        hang_release(&flight->watched);
     pthread_mutex_lock(&gpu_mutex);
     if (begun && !result) {
         flight->kernel->recorded++;

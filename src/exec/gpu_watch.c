@@ -40,7 +40,7 @@ static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     drain_write(recording);
     folder_log("note kernel %s did not end: %s", recording->kernel, hang_means(end));
     if (end == HANG_STAYS) {
-        gpu_finish();
+        gpu_abandon();
         _exit(ENDED_FOR_HANG);
     }
 }
@@ -70,7 +70,6 @@ void gpu_watch(GpuFlight *flight, Recording recording) {
                                    .given = context->slots[flight->slot].block,
                                    .first_count = (uint32_t)(flight->first_bytes / flight->launch.chunk),
                                    .context = context->context,
-                                   .done = flight_ended(flight),
                                    .found = found};
     hang_watch(&flight->watched, &calls);
 }

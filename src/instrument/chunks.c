@@ -79,12 +79,23 @@ static void write_sample(Code *code) {
         code_say(code, "mov.b32 ~count, 0");
     }
     code_say(code, "setp.eq.and.u32 ~lead, ~lane, 0, !~q0");
+    if (code->plan->corners) {
+        code_say(code, "popc.b32 ~r1, ~lane");
+        code_say(code, "setp.le.and.u32 ~corner, ~r1, 1, !~q0");
+        code_say(code, "clz.b32 ~r1, ~lane"); /* 32 of lane 0 */
+        code_say(code, "sub.u32 ~r1, 32, ~r1");
+        code_say(code, "shl.b32 ~cornerat, ~r1, 3");
+    }
 }
 
 void write_prologue(Code *code) {
+    if (code->plan->called) {
+        write_state_start(code);
+        return;
+    }
     const PtxBlockShape *shape = &code->look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
     write_warp(code);
     code_say(code, "mad.wide.u32 ~ptr, ~r3, %u, ~ptr", code->chunk);
@@ -99,6 +110,8 @@ void write_prologue(Code *code) {
     write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, 1), "~r3", "~zero", "~zero");
     code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
     write_windows(code);
+    if (code->plan->calls)
+        write_state_made(code);
 }
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
@@ -115,13 +128,12 @@ static void write_request(Code *code) {
         code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
     code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
     code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
-    code_say(code, "mov.b32 ~r2, 1");
-    code_say(code, "@~q2 st.global.b32 [~e0+%u], ~r2", OF(dropped));
+    code_say(code, "@~q2 red.global.or.b32 [~e0+%u], %u", OF(dropped), RECORD_DROPPED_PLACE);
 }
 
 void write_refill(Code *code, uint32_t offset) {
     bool together = code->plan->together;
-    code_say(code, "ld.param.b64 ~e0, [weir_launch]");
+    write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);

@@ -77,6 +77,11 @@ void code_label(Code *code, uint32_t label) {
     text_addf(code->to, "%u:", label);
 }
 
+void code_stand(Code *code, uint32_t statement) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
+    code->inner = code->depths[statement - function->begin] > 0;
+}
+
 void code_put(Code *code, uint32_t statement, bool behind) {
     Str text = {code->text.data, code->text.size};
     if (text.size)

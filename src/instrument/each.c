@@ -49,7 +49,7 @@ static void write_entry(Code *code, const Access *access) {
     code_say(code, "shr.u32 ~t1, ~t0, %u", RECORD_TICKETS_LOG2);
     code_say(code, "xor.b32 ~t0, ~t0, ~t1");
     code_say(code, "and.b32 ~t0, ~t0, 0x%x", (1u << RECORD_TICKETS_LOG2) - 1);
-    code_say(code, "ld.param.b64 ~d0, [weir_launch]");
+    write_launch(code, "~d0");
     code_say(code, "ld.global.b64 ~entry, [~d0+%u]", (unsigned)offsetof(RecordLaunch, tickets));
     code_say(code, "mad.wide.u32 ~entry, ~t0, 8, ~entry");
 }

@@ -27,11 +27,6 @@ static uint32_t *find_depths(const Look *look, Arena *arena) {
     return depths;
 }
 
-static void stand_at(Code *code, uint32_t statement) {
-    const PtxFunction *function = &code->look->module->functions[code->look->function];
-    code->inner = code->depths[statement - function->begin] > 0;
-}
-
 /* Records at fixed places behind the pointer that stand one after the other. */
 typedef struct Stretch {
     uint32_t units;
@@ -57,7 +52,7 @@ static bool stretch_ends(const Plan *plan, uint32_t index) {
 
 static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     Step step = code->plan->steps[index];
-    stand_at(code, step.at);
+    code_stand(code, step.at);
     if (step.how == STEP_STATIC) {
         if (step.in_run)
             write_run(code, &step, step.run ? stretch->units : 0);
@@ -94,7 +89,7 @@ static void write_blocks(Code *code) {
     for (uint32_t b = 0; b < flow->block_count; b++) {
         if (plan->needs[b] && flow->blocks[b].end > flow->blocks[b].begin) {
             uint32_t at = flow->instructions[flow->blocks[b].begin];
-            stand_at(code, at);
+            code_stand(code, at);
             write_room(code, plan->needs[b]);
             code_put(code, at, false);
         }
@@ -106,6 +101,9 @@ static void write_blocks(Code *code) {
 /* What seldom happens stands before the last brace, where nobody falls into it. */
 static void write_end(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
+    if (code->plan->called) /* it may end without a ret */
+        write_state(code);
+    code_put(code, function->end - 1, false);
     if (!code->cold.size)
         return;
     Text text = {0};
@@ -119,10 +117,15 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     Code code = {.plan = plan, .look = plan->look, .edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix};
     code.to = &code.text;
     code.depths = find_depths(plan->look, &edits->arena);
-    ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
+    if (!plan->called)
+        ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
     write_prologue(&code);
     code_put(&code, first_statement(plan->look), false);
+    write_wrap_checks(&code);
     write_blocks(&code);
+    if (plan->called || plan->calls)
+        write_calls(&code);
+    write_patience(&code, &edits->arena);
     write_end(&code);
     text_free(&code.text);
     text_free(&code.cold);

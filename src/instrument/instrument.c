@@ -51,16 +51,13 @@ static bool target_does(const PtxModule *module, const char **problem) {
     return false;
 }
 
-static bool function_does(PtxModule *module, const Sites *sites, const char **problem) {
-    for (uint32_t i = 0; i < sites->count; i++) {
-        const PtxFunction *function = &module->functions[sites->items[i].function];
-        if (function->entry)
-            continue;
-        *problem = sentence(module, "function '", ptx_name(module, function->name),
-                            "' is called and not inlined, and touches memory that others see");
-        return false;
-    }
-    return true;
+static bool calls_do(PtxModule *module, const Calls *calls, const char **problem) {
+    uint32_t kernel = calls_taken_kernel(calls);
+    if (kernel == PTX_NONE)
+        return true;
+    *problem = sentence(module, "kernel '", ptx_name(module, module->functions[kernel].name),
+                        "' is launched by the device, which cannot hand over where its records go");
+    return false;
 }
 
 /* ---- The text ---------------------------------------------------------------------------------------------- */
@@ -98,31 +95,59 @@ static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOption
     text_free(&text);
 }
 
+typedef struct Adding {
+    PtxEdits *edits;
+    PtxModule *module;
+    Sites *sites;
+    const Calls *calls;
+    uint32_t labels;
+    Str prefix; /* of labels */
+} Adding;
+
 /* The sites of a function, which are one after the other. */
-static bool add_function(PtxEdits *edits, PtxModule *module, const Sites *sites, uint32_t first, uint32_t count,
-                         uint32_t *labels, Str prefix, const char **problem) {
+static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint32_t count, const char **problem) {
     Look look;
     Plan plan;
     Arena scratch;
-    if (!look_open(&look, module, sites->items[first].function, problem))
+    if (!look_open(&look, adding->module, function, adding->calls, problem))
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, sites->items + first, count, &scratch);
-    instrument_function(edits, &plan, sites->chunk, labels, prefix);
+    plan_function(&plan, &look, adding->sites->items + first, count, &scratch);
+    instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix);
     arena_free(&scratch);
     look_close(&look);
     return true;
 }
 
-static bool add_records(PtxEdits *edits, PtxModule *module, const Sites *sites, const InstrumentOptions *options,
-                        const char **problem) {
-    uint32_t labels = 0, end;
-    Str prefix = fresh_labels(edits);
-    add_mark(edits, sites, options);
-    for (uint32_t first = 0; first < sites->count; first = end) {
-        for (end = first; end < sites->count && sites->items[end].function == sites->items[first].function; end++)
-            ;
-        if (!add_function(edits, module, sites, first, end - first, &labels, prefix, problem))
+/* Whether an instruction says how many registers a thread has, or a directive how many there are. */
+static bool limits_registers(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    if (statement->kind == PTX_DIRECTIVE)
+        return str_is(ptx_name(module, statement->what), ".maxnreg");
+    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_REGISTERS)
+            return true;
+    return false;
+}
+
+static void free_registers(PtxEdits *edits) {
+    for (uint32_t i = 0; i < edits->module->statements_count; i++)
+        if (limits_registers(edits->module, &edits->module->statements[i]))
+            ptx_edit_replace(edits, i, (Str){"", 0});
+}
+
+/* Every kernel, and every function that is handed something, whether it has sites or not. */
+static bool add_records(Adding *adding, const char **problem) {
+    PtxModule *module = adding->module;
+    uint32_t at = 0;
+    calls_edit_declarations(adding->edits, adding->calls);
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        uint32_t first = at;
+        while (at < adding->sites->count && adding->sites->items[at].function == i)
+            at++;
+        bool wanted = module->functions[i].body && (module->functions[i].entry || adding->calls->hands[i]);
+        if (wanted && !add_function(adding, i, first, at - first, problem))
             return false;
     }
     return true;
@@ -133,10 +158,17 @@ bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, c
         return instrument_shadow(module, options, to, problem);
     Sites sites;
     PtxEdits edits;
+    Calls calls;
     if (!target_does(module, problem) || !instrument_sites(&sites, module, options, problem))
         return false;
     ptx_edits_init(&edits, module);
-    bool good = function_does(module, &sites, problem) && add_records(&edits, module, &sites, options, problem);
+    calls_find(&calls, module, &sites, &edits.arena);
+    Adding adding = {.edits = &edits, .module = module, .sites = &sites, .calls = &calls};
+    adding.prefix = fresh_labels(&edits);
+    add_mark(&edits, &sites, options);
+    if (!options->keep_registers)
+        free_registers(&edits);
+    bool good = calls_do(module, &calls, problem) && add_records(&adding, problem);
     if (good)
         ptx_edit_print(&edits, to);
     ptx_edits_free(&edits);

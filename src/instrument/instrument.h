@@ -34,7 +34,8 @@ typedef struct SitePart {
     const uint64_t *offsets;
     uint32_t threads;
 } SitePart;
-typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE } SiteShape;
+/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. */
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS } SiteShape;
 
 typedef struct Site {
     uint32_t number;    /* in the module */

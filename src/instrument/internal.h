@@ -7,19 +7,47 @@
 #include "ptx/effects.h"
 #include "record/record.h"
 
+/* Who calls whom (calls.c). */
+typedef struct Calls {
+    PtxModule *module;
+    uint32_t *definitions; /* of each name: the function with a body; PTX_NONE */
+    bool *hands;           /* of each function with a body that is no kernel: it is handed where its caller was */
+    bool *taken;           /* of each function: its address is taken */
+} Calls;
+/* Of functions whose sites are known. */
+void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *arena);
+/* Whether a statement is a call that hands it on. */
+bool call_hands(const Calls *calls, uint32_t statement);
+/* Whether a statement is a call of what is in another module. */
+bool call_leaves(const Calls *calls, uint32_t statement);
+/* Whether there is such a call in a function. */
+bool calls_any(const Calls *calls, uint32_t function);
+/* A kernel whose address is taken: it is launched from elsewhere than the host; PTX_NONE: there is none. */
+uint32_t calls_taken_kernel(const Calls *calls);
+/* One more parameter where it is needed. */
+void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
 /* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
 void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
 
 /* One function, looked at. */
 typedef struct Look {
     PtxModule *module;
+    const Calls *calls; /* NULL: not known yet */
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
+    bool whole;  /* ... and each of its warps has 32 */
+    /* Where forms take it for granted that no index wraps between the lanes of a warp, that can be looked at: all
+     * instructions that extend one are such as write_wrap_check can. */
+    bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
 } Look;
-bool look_open(Look *look, PtxModule *module, uint32_t function, const char **problem);
+bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
+/* Whether it is known what instructions take for granted of values of a form, or is looked at. */
+static inline bool look_granted(const Look *look, const Form *form) {
+    return !(form->assumes & ~(look->wraps_checked ? FORM_NO_WRAP : 0));
+}
 static inline const PtxStatement *look_statement(const Look *look, uint32_t instruction) {
     return &look->module->statements[look->flow.instructions[instruction]];
 }
@@ -31,6 +59,8 @@ static inline const PtxForm *look_form(const Look *look, uint32_t instruction) {
 
 /* Fills in `site` if an instruction is one; number, function and statement are filled in by the caller. */
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena);
+/* The memory that an access is to. */
+PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *effect);
 /* Its parts, for a record that is made in that block; false if there are too many. */
 bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                   Site *site, Arena *arena);
@@ -64,10 +94,11 @@ typedef struct Step {
     bool first;   /* STEP_STATIC: in its block, or behind a step that is none */
     uint32_t run; /* STEP_STATIC: steps of the run that begins here; 0: it is none, or it began before */
     bool in_run;
-    bool last;       /* of its run */
-    uint32_t units;  /* STEP_STATIC: at least; of a run its first step has them all */
-    uint32_t check;  /* units that have to be there behind it; 0: no check */
-    uint32_t labels; /* STEP_EACH: the first of its three */
+    bool last;        /* of its run */
+    uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
+    uint32_t corners; /* the first of a run: its units before those of corners */
+    uint32_t check;   /* units that have to be there behind it; 0: no check */
+    uint32_t labels;  /* STEP_EACH: the first of its three */
 } Step;
 
 typedef struct Plan {
@@ -75,8 +106,12 @@ typedef struct Plan {
     Arena *arena;
     Step *steps;
     uint32_t count, capacity;
+    bool called;     /* it is handed where its caller was, and is no kernel */
+    bool calls;      /* it calls such functions */
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool parameters; /* some address is one of a parameter */
+    bool corners;    /* some values have corners */
+    bool wraps;      /* of some values it is taken for granted that no index wraps */
     bool dynamic;    /* some steps take room of their own */
     bool loops;      /* some are in loops */
     uint32_t most;   /* units that any check asks for */
@@ -85,6 +120,9 @@ typedef struct Plan {
 } Plan;
 /* The steps of a function whose sites are these. */
 void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+/* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
+ * at; and the code for it, which goes before it. */
+bool can_check_wrap(const Look *look, uint32_t instruction);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
 /* Units that a step may take of its own, beside those of the plan. */
@@ -110,6 +148,9 @@ uint32_t step_most_units(const Step *step);
     REGISTER(w1, b32)                                                                                  \
     REGISTER(w2, b32)                                                                                  \
     REGISTER(w3, b32)                                                                                  \
+    REGISTER(corner, pred)  /* lanes 0, 1, 2, 4, 8 and 16, in CTAs that are recorded */                \
+    REGISTER(cornerat, b32) /* 8 times which of them it is */                                          \
+    REGISTER(cornerptr, b64)                                                                           \
     REGISTER(lane, b32)                                                                                \
     REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
     REGISTER(t0, b32)                                                                                  \
@@ -138,8 +179,14 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q2, pred)                                                                                 \
     /* of an access with a ticket, across it */                                                        \
     REGISTER(entry, b64)                                                                               \
+    REGISTER(launch, b64) /* of functions that are called: what weir_launch is in kernels */           \
+    REGISTER(state, b64)  /* where it is kept what calls hand on */                                    \
     REGISTER(ticket, b32)                                                                              \
-    REGISTER(failed, pred)
+    REGISTER(failed, pred)                                                                                \
+    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */        \
+    REGISTER(since, b32)                                                                                  \
+    REGISTER(polled, b32)                                                                                 \
+    REGISTER(gives, b32)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,
     CODE_REGISTERS(REGISTER)
@@ -161,15 +208,18 @@ typedef struct Code {
     Text *to;         /* one of them */
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
-    uint32_t held, written, place, told;
+    uint32_t held, written, place, told, corners;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
+    uint32_t gives_up; /* label */
 } Code;
 
 /* Lines of PTX, the ';' left out. ~ptr is that register of ours, ~L%u a label. */
 void code_say(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 uint32_t new_label(Code *code);
 void code_label(Code *code, uint32_t label);
+/* What is said next is for a place at that statement. */
+void code_stand(Code *code, uint32_t statement);
 /* What was said goes before or behind a statement. */
 void code_put(Code *code, uint32_t statement, bool behind);
 /* From here on for those of a predicate ("~p1") alone, who seldom are any; `uni`: all lanes of the warp agree. What it
@@ -190,6 +240,15 @@ const char *step_predicate(Code *code, const Step *step);
 void write_warp(Code *code);
 /* The bits of the second word of a record of the step, in ~mask or ~full. */
 const char *write_mask(Code *code, const Step *step);
+/* The address of the launch's block in that register. */
+void write_launch(Code *code, const char *to);
+/* What is handed on: made in a kernel; taken at the start of a function; put there; and taken back. */
+void write_state_made(Code *code);
+void write_state_start(Code *code);
+void write_state(Code *code);
+void write_state_back(Code *code);
+/* Around the calls and returns of a function. */
+void write_calls(Code *code);
 void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
@@ -212,6 +271,7 @@ void write_count(Code *code, const char *mask);
 void write_map(Code *code, const Step *step, const char *leader, const char *mask, uint32_t offset);
 
 /* A step by itself. */
+void write_wrap_checks(Code *code);
 void write_static(Code *code, const Step *step, uint32_t offset);
 /* A step of a run. */
 void write_run(Code *code, const Step *step, uint32_t offset);
@@ -219,6 +279,9 @@ void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);
 void write_each_behind(Code *code, const Step *step);
+
+/* Checks of the clock in loops that wait. After all records of the function. */
+void write_patience(Code *code, Arena *arena);
 
 /* All of a function; `chunk` is that of the module. */
 void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix);

@@ -38,7 +38,7 @@ typedef struct Gather {
  * about; else lanes may be in different turns of a loop, and only what is made outside of loops is sure. */
 static bool holds(const Look *look, uint32_t block, uint32_t operand, const Form *form) {
     uint32_t value = flow_value(&look->flow, operand);
-    if (form->assumes || value == PTX_NONE)
+    if (!look_granted(look, form) || value == PTX_NONE)
         return false;
     if (!look_together(look, block) && look->flow.blocks[look->flow.values[value].block].loop != PTX_NONE)
         return false;
@@ -56,6 +56,11 @@ static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
     }
     part->shape = PART_STRIDE;
     part->stride = guess;
+    if (part->proven && (form.kind == FORM_AFFINE || form.kind == FORM_BITS) && form.width == part->bits &&
+        look->whole && look_together(look, g->block)) {
+        part->shape = PART_CORNERS;
+        return;
+    }
     part->proven &= form.kind == FORM_TABLE && form.width == part->bits; /* narrower ones wrap elsewhere */
     if (form.width == part->bits && form_stride(&look->values, &form, &stride)) {
         unsigned unused = 64 - part->bits;

@@ -76,7 +76,7 @@ uint32_t step_most_units(const Step *step) {
     if (step->how == STEP_EACH)
         return RECORD_LANES * (2 + (site->part_count + 1) / 2);
     for (uint32_t i = 0; i < site->part_count; i++)
-        units += site->parts[i].proven ? 1 : list;
+        units += site->parts[i].proven && site->parts[i].shape != PART_CORNERS ? 1 : list;
     return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
 }
 
@@ -178,7 +178,9 @@ static bool in_parameters(const Look *look, uint32_t statement, const SitePart *
 static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     const Look *look = plan->look;
     uint32_t instruction = 0;
-    plan->together = look->shaped && look->module->functions[look->function].entry;
+    plan->called = !look->module->functions[look->function].entry;
+    plan->calls = look->calls && calls_any(look->calls, look->function);
+    plan->together = look->shaped && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;
@@ -188,7 +190,10 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
             *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
             plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
-            plan->dynamic |= !sites[i].parts[k].proven;
+            plan->dynamic |= !sites[i].parts[k].proven || (sites[i].parts[k].shape == PART_CORNERS && sites[i].map);
+            Form form = ptx_operand_form(&look->values, sites[i].parts[k].operand);
+            plan->wraps |= sites[i].parts[k].proven && form.assumes & FORM_NO_WRAP;
+            plan->corners |= sites[i].parts[k].shape == PART_CORNERS;
         }
     }
     qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
@@ -228,6 +233,15 @@ static bool *find_heads(Plan *plan, Arena *arena) {
             for (uint32_t k = 0; block->reached && k < block->predecessor_count; k++)
                 heads[b] |= places[flow->edges[block->predecessors + k]] >= places[b];
         }
+    }
+    for (uint32_t b = 0; plan->calls && b < flow->block_count; b++) {
+        /* What is called takes room. */
+        const FlowBlock *block = &flow->blocks[b];
+        if (!block->reached || block->begin == block->end ||
+            !call_hands(plan->look->calls, flow->instructions[block->end - 1]))
+            continue;
+        for (uint32_t k = 0; k < block->successor_count; k++)
+            heads[flow->edges[block->successors + k]] = true;
     }
     for (uint32_t b = 0; b < flow->block_count; b++)
         plan->together &= !heads[b] || look_together(plan->look, b);
@@ -301,6 +315,7 @@ void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Ar
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);
+    plan->dynamic |= plan->calls;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;

@@ -4,7 +4,7 @@
  * may hold a thread, so that all that is told of happens. */
 #include "instrument/internal.h"
 
-enum { MOST_WORDS = 62 };
+enum { MOST_WORDS = 62, MOST_CORNERS = 8, CORNER_UNITS = RECORD_CORNER_LANES * 8 / RECORD_UNIT };
 
 /* Whether threads may stand there until others do something. */
 static bool may_hold(const Look *look, const PtxStatement *statement) {
@@ -52,8 +52,15 @@ static uint64_t lanes_key(const Look *look, const Step *step) {
 static uint32_t words_of(const Site *site) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
-        words += site->parts[i].bits / 32;
+        words += site->parts[i].shape == PART_CORNERS ? 0 : site->parts[i].bits / 32;
     return words;
+}
+
+static uint32_t corners_of(const Site *site) {
+    uint32_t corners = 0;
+    for (uint32_t i = 0; i < site->part_count; i++)
+        corners += site->parts[i].shape == PART_CORNERS;
+    return corners;
 }
 
 /* Whether nothing between two steps may hold a thread, the first of them included. */
@@ -72,21 +79,24 @@ static bool goes_on(const Look *look, const Step *step, const Step *next) {
 static uint32_t make_run(Plan *plan, uint32_t begin) {
     Step *first = &plan->steps[begin];
     uint64_t key = lanes_key(plan->look, first);
-    uint32_t words = words_of(first->site), end = begin + 1;
+    uint32_t words = words_of(first->site), corners = corners_of(first->site), end = begin + 1;
     for (; end < plan->count; end++) {
         Step *step = &plan->steps[end];
         bool masked = lanes_key(plan->look, step) != key;
         uint32_t more = words_of(step->site) + masked;
-        if (!may_run(step) || !goes_on(plan->look, step - 1, step) || words + more > MOST_WORDS)
+        if (!may_run(step) || !goes_on(plan->look, step - 1, step) || words + more > MOST_WORDS ||
+            corners + corners_of(step->site) > MOST_CORNERS)
             break;
         words += more;
+        corners += corners_of(step->site);
         step->units = 0;
         step->in_run = true;
         step->site->masked = masked;
     }
     first->in_run = true;
     first->run = first->site->run = end - begin;
-    first->units = 1 + (words > 2 ? (words - 2 + 3) / 4 : 0);
+    first->corners = 1 + (words > 2 ? (words - 2 + 3) / 4 : 0);
+    first->units = first->corners + corners * CORNER_UNITS;
     plan->steps[end - 1].last = true;
     return end - begin;
 }
@@ -131,6 +141,20 @@ static void begin_run(Code *code, const Step *step, uint32_t offset) {
     code_say(code, "or.b32 ~w0, ~tag, 0x%x", record_word(0, RECORD_RUN, step->site->number));
     code_say(code, "mov.b32 ~w1, %s", mask);
     code->held = 2;
+    code->corners = code->place + step->corners;
+    if (step->units > step->corners) {
+        code_say(code, "cvt.u64.u32 ~cornerptr, ~cornerat");
+        code_say(code, "add.s64 ~cornerptr, ~ptr, ~cornerptr");
+    }
+}
+
+/* A value by its corners: the lanes that they are write them themselves. */
+static void write_corners(Code *code, const SitePart *part) {
+    write_value(code, part);
+    if (part->bits == 32)
+        code_say(code, "mov.b64 ~value, {~lo, ~hi}");
+    code_say(code, "@~corner st.global.b64 [~cornerptr+%u], ~value", code->corners * RECORD_UNIT);
+    code->corners += CORNER_UNITS;
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {
@@ -140,6 +164,10 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
     else if (site->masked)
         add_word(code, write_mask(code, step));
     for (uint32_t i = 0; i < site->part_count; i++) {
+        if (site->parts[i].shape == PART_CORNERS) {
+            write_corners(code, &site->parts[i]);
+            continue;
+        }
         write_value(code, &site->parts[i]);
         add_word(code, "~lo");
         if (site->parts[i].bits == 64)

@@ -26,6 +26,8 @@ RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *are
         shapes[i].run = site->run;
         shapes[i].holds = holds(module, &module->statements[site->statement]);
         for (unsigned k = 0; k < site->part_count; k++)
+            shapes[i].corners |= (uint16_t)((site->parts[k].shape == PART_CORNERS) << k);
+        for (unsigned k = 0; k < site->part_count; k++)
             shapes[i].wide |= (uint16_t)((site->parts[k].bits == 64) << k);
     }
     return shapes;

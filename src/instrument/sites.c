@@ -20,7 +20,7 @@ static uint32_t asked_bits(PtxSpace space) {
     }
 }
 
-static PtxSpace space_of(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     PtxOrigin origin = {0};
     switch (effect->effect.space) {
     case SPACE_GLOBAL:
@@ -47,12 +47,12 @@ static bool is_strong(const PtxEffect *effect) {
 }
 
 /* Whether others may notice what it does, or it them, beside the memory that it touches. */
-static bool synchronizes(const PtxEffect *effect) {
+static bool synchronizes(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     switch (effect->effect.verb) {
     case EFFECT_WARP_SYNC:
         return !effect->effect.relaxed;
     case EFFECT_ANYTHING:
-        return !effect->callee;
+        return !effect->callee || call_leaves(look->calls, look->flow.instructions[instruction]);
     case EFFECT_READ:
     case EFFECT_WRITE:
     case EFFECT_UPDATE:
@@ -102,15 +102,15 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
     }
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
-        any |= synchronizes(effect);
+        any |= synchronizes(look, instruction, effect);
         if (effect_is_access(&effect->effect)) {
-            uint32_t bits = asked_bits(space_of(look, instruction, effect));
+            uint32_t bits = asked_bits(look_space(look, instruction, effect));
             site->ticketed |= bits && is_strong(effect);
             any |= (bits & options->spaces) != 0 || site->ticketed;
         }
         site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
         site->map |= map_in_memory(look, instruction, effect);
-        parts &= !is_texture(effect);
+        parts &= !is_texture(effect) && effect->effect.verb != EFFECT_ANYTHING;
     }
     if (site->waits && wait_exit(look, instruction, &behind) != PTX_NONE)
         block = wait_exit(look, instruction, &behind);
@@ -125,6 +125,8 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
 
 typedef struct Finding {
     Sites *sites;
+    Calls calls;
+    uint32_t *firsts; /* of each function: its first site */
     uint32_t capacity;
     const InstrumentOptions *options;
 } Finding;
@@ -145,37 +147,58 @@ static bool find_in(Finding *finding, Look *look, const char **problem) {
     return true;
 }
 
-/* What one function adds: its sites, and the chunk that it needs. */
 static bool find_in_function(Finding *finding, PtxModule *module, uint32_t function, const char **problem) {
     Look look;
-    Sites *sites = finding->sites;
-    uint32_t first = sites->count;
-    if (!look_open(&look, module, function, problem))
+    finding->firsts[function] = finding->sites->count;
+    if (!look_open(&look, module, function, &finding->calls, problem))
         return false;
     bool good = find_in(finding, &look, problem);
-    if (good && sites->count > first) {
-        Plan plan;
-        Arena scratch;
-        arena_init(&scratch, SIZE_MAX);
-        plan_function(&plan, &look, sites->items + first, sites->count - first, &scratch);
-        if (plan.chunk > sites->chunk)
-            sites->chunk = plan.chunk;
-        arena_free(&scratch);
-    }
     look_close(&look);
     return good;
+}
+
+/* How the sites of a function are recorded: which are told of together, and the chunk that it needs. */
+static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, const char **problem) {
+    Look look;
+    Plan plan;
+    Arena scratch;
+    Sites *sites = finding->sites;
+    uint32_t first = finding->firsts[function], end = first;
+    while (end < sites->count && sites->items[end].function == function)
+        end++;
+    if (end == first)
+        return true;
+    if (!look_open(&look, module, function, &finding->calls, problem))
+        return false;
+    arena_init(&scratch, SIZE_MAX);
+    plan_function(&plan, &look, sites->items + first, end - first, &scratch);
+    if (plan.chunk > sites->chunk)
+        sites->chunk = plan.chunk;
+    arena_free(&scratch);
+    look_close(&look);
+    return true;
+}
+
+static bool each_function(Finding *finding, PtxModule *module, const char **problem,
+                          bool (*what)(Finding *, PtxModule *, uint32_t, const char **)) {
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].body && !what(finding, module, i, problem))
+            return false;
+    return true;
 }
 
 bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *options, const char **problem) {
     Finding finding = {.sites = sites, .options = options};
     *sites = (Sites){.chunk = 4 * RECORD_UNIT};
     arena_init(&sites->arena, SIZE_MAX);
-    for (uint32_t i = 0; i < module->functions_count; i++)
-        if (module->functions[i].body && !find_in_function(&finding, module, i, problem)) {
-            instrument_sites_free(sites);
-            return false;
-        }
-    return true;
+    finding.firsts = ARENA_ARRAY(&sites->arena, uint32_t, module->functions_count + 1);
+    calls_find(&finding.calls, module, sites, &sites->arena);
+    bool good = each_function(&finding, module, problem, find_in_function);
+    calls_find(&finding.calls, module, sites, &sites->arena);
+    if (good && each_function(&finding, module, problem, plan_sites))
+        return true;
+    instrument_sites_free(sites);
+    return false;
 }
 
 void instrument_sites_free(Sites *sites) {

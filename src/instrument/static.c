@@ -192,7 +192,7 @@ void write_static(Code *code, const Step *step, uint32_t offset) {
     for (uint32_t i = 0; i < site->part_count; i++) {
         const SitePart *part = &site->parts[i];
         write_value(code, part);
-        if (part->proven)
+        if (part->proven && part->shape != PART_CORNERS)
             write_unit(code, "~lead", offset + i, part_word(site, part), mask, "~lo", "~hi");
         else
             write_checked(code, step, part, mask, offset + i);

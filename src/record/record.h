@@ -51,7 +51,12 @@ typedef enum RecordKind {
      * them are the value here, the others follow, padded to units. What may hold a thread is the last of a run. Each
      * has a number of its own. */
     RECORD_RUN,
+    /* Of a part of a run, behind the words of all parts, with 8 bytes for each: the values of lanes 0, 1, 2, 4, 8
+     * and 16. Those of others are sums: what each bit of the lane's number adds to that of lane 0. No unit begins so.
+     */
+    RECORD_CORNERS,
 } RecordKind;
+enum { RECORD_CORNER_LANES = 6 };
 
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
  * next chunk has the others), unless it is a RECORD_LANE, which has
@@ -80,6 +85,9 @@ static inline uint32_t record_entry(uint64_t address) {
     return (granule ^ granule >> RECORD_TICKETS_LOG2) & ((1u << RECORD_TICKETS_LOG2) - 1);
 }
 
+/* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
+
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
  */
@@ -90,7 +98,7 @@ typedef struct RecordLaunch {
                            what found no place or is not to be recorded */
     uint32_t more_count; /* 16: without that one */
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
-    uint32_t dropped;    /* 24: by the kernel: not 0 if some record found no place */
+    uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_...; not 0: not all is as it was recorded */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
     uint64_t tickets;    /* 32: the table, 1 << RECORD_TICKETS_LOG2 entries of 8 bytes, zero */
     uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */

@@ -1,8 +1,6 @@
 /* The last record of each lane. */
 #include "record/standing.h"
 
-#include <string.h>
-
 typedef enum Last { LAST_ELSEWHERE, LAST_HELD, LAST_GAVE_UP, LAST_ENDED } Last;
 
 static Last last_of(const Record *record, const RecordShape *shapes) {
@@ -14,13 +12,6 @@ static Last last_of(const Record *record, const RecordShape *shapes) {
     default:
         return shapes[record->site].holds ? LAST_HELD : LAST_ELSEWHERE;
     }
-}
-
-/* A warp that has no chunk of this launch has not begun. */
-static bool has_begun(const Recording *recording, uint32_t warp) {
-    uint32_t word;
-    memcpy(&word, recording->first + (size_t)warp * recording->launch.chunk, sizeof word);
-    return record_tag(word) == recording->launch.tag && record_kind(word) == RECORD_CHUNK;
 }
 
 static void count_warp(RecordStanding *standing, RecordReader *reader, uint32_t warp, uint32_t lanes,
@@ -46,7 +37,7 @@ bool record_standing(RecordStanding *standing, const Recording *recording, const
                      uint32_t site_count) {
     const RecordingLaunch *launch = &recording->launch;
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    RecordCursor room[RECORD_LANES + 1];
+    RecordCursor room[RECORD_LEADERS];
     RecordReader reader;
     Arena arena;
     jmp_buf exhausted;
@@ -62,7 +53,7 @@ bool record_standing(RecordStanding *standing, const Recording *recording, const
     for (uint32_t warp = 0; tells && warp < recording->first_count; warp++) {
         uint32_t first = warp % reader.warps * RECORD_LANES;
         uint32_t lanes = threads - first < RECORD_LANES ? threads - first : RECORD_LANES;
-        if (has_begun(recording, warp))
+        if (record_begun(recording, warp))
             count_warp(standing, &reader, warp, lanes, room);
     }
     tells = tells && !reader.damaged && !reader.missing;

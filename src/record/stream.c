@@ -25,6 +25,11 @@ static bool is_written(const RecordReader *reader, Head head) {
     return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
 }
 
+bool record_begun(const Recording *recording, uint32_t warp) {
+    Head head = head_at(recording->first + (size_t)warp * recording->launch.chunk);
+    return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
 static bool refuse(RecordReader *reader, const char *problem) {
     if (!reader->problem)
         reader->problem = problem;
@@ -61,7 +66,7 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
         reader->leaders[i] = reader->leaders[i - 1];
     reader->leaders[0] = 0;
     for (size_t i = 0; i < recording->first_count; i++)
-        if (reader->leaders[i + 1] - reader->leaders[i] > RECORD_LANES)
+        if (reader->leaders[i + 1] - reader->leaders[i] >= RECORD_LEADERS)
             return refuse(reader, "the recording is damaged: a warp has more chunks than lanes");
     return true;
 }
@@ -141,7 +146,8 @@ static void advance_number(RecordCursor *cursor, Head head) {
 
 /* Words of 32 bits that a site has in a run. */
 static size_t run_words(const RecordShape *shape) {
-    return (size_t)shape->masked + shape->parts + (size_t)__builtin_popcount(shape->wide);
+    unsigned told = ((1u << shape->parts) - 1) & ~(unsigned)shape->corners;
+    return (size_t)shape->masked + (size_t)__builtin_popcount(told) + (size_t)__builtin_popcount(told & shape->wide);
 }
 
 /* Goes into a run, whose words are all there. */
@@ -150,14 +156,18 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     uint32_t first = record_site(head.word), count = first < reader->site_count ? reader->shapes[first].run : 0;
     if (!count || count > reader->site_count - first)
         return refuse(reader, "the recording is damaged: a run is of a site that begins none");
-    size_t words = 0;
-    for (uint32_t i = 0; i < count; i++)
+    size_t words = 0, corners = 0;
+    for (uint32_t i = 0; i < count; i++) {
         words += run_words(&reader->shapes[first + i]);
+        corners += (size_t)__builtin_popcount(reader->shapes[first + i].corners);
+    }
     size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
+    size_t all = RECORD_UNIT + bytes + corners * RECORD_CORNER_LANES * 8;
+    if ((size_t)(cursor->last - cursor->at) < all)
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
     cursor->words = cursor->at + RECORD_UNIT - 8;
-    cursor->at += RECORD_UNIT + bytes;
+    cursor->corners = cursor->at + RECORD_UNIT + bytes;
+    cursor->at += all;
     cursor->run = count;
     cursor->run_lanes = head.lanes;
     cursor->site = first - 1;
@@ -183,6 +193,11 @@ static void read_run(const RecordReader *reader, RecordCursor *cursor, Record *r
     record->map = NULL;
     record->part_count = shape->parts;
     for (unsigned i = 0; i < shape->parts; i++) {
+        if (shape->corners >> i & 1) {
+            record->parts[i] = (RecordPart){.kind = RECORD_CORNERS, .list = cursor->corners};
+            cursor->corners += RECORD_CORNER_LANES * 8;
+            continue;
+        }
         uint64_t value = run_word(cursor);
         if (shape->wide >> i & 1)
             value |= (uint64_t)run_word(cursor) << 32;

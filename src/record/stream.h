@@ -8,17 +8,19 @@
 
 #include "record/file.h"
 
-enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128 };
+/* Lanes may have one chunk more to begin with: for a wait that gave up. */
+enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
 /* What has to be known of a site to read its records. */
 typedef struct RecordShape {
     uint8_t parts;
     bool ticketed;
-    bool holds;    /* a barrier of threads: who comes to it stands there until the others come */
-    uint16_t wide; /* parts of 64 bits: a mask */
-    bool ends;     /* a thread ends there */
-    bool masked;   /* RECORD_RUN: its lanes are told */
-    uint32_t run;  /* sites of a RECORD_RUN of it */
+    bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
+    uint16_t wide;    /* parts of 64 bits: a mask */
+    uint16_t corners; /* parts of which a run has corners: a mask */
+    bool ends;        /* a thread ends there */
+    bool masked;      /* RECORD_RUN: its lanes are told */
+    uint32_t run;     /* sites of a RECORD_RUN of it */
 } RecordShape;
 
 typedef struct RecordReader {
@@ -35,9 +37,10 @@ typedef struct RecordReader {
 } RecordReader;
 
 typedef struct RecordPart {
-    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE */
+    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS */
     uint64_t value;
-    const uint8_t *list; /* RECORD_LIST: a value for each of the lanes, 4 or 8 bytes, not aligned */
+    /* RECORD_CORNERS: 8 bytes each. RECORD_LIST: a value for each of the lanes, 4 or 8 bytes, not aligned */
+    const uint8_t *list;
 } RecordPart;
 
 typedef struct Record {
@@ -60,6 +63,7 @@ typedef struct RecordCursor {
     uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
     uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
     const uint8_t *words;    /* of the next of them */
+    const uint8_t *corners;  /* the same */
     uint32_t warp;
     uint8_t lane;
 } RecordCursor;
@@ -75,6 +79,8 @@ typedef struct RecordStream {
 /* False, with a sentence in reader->problem: chunks say of themselves what cannot be. Memory is the arena's. */
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena);
+/* Whether a warp of the grid had begun. */
+bool record_begun(const Recording *recording, uint32_t warp);
 /* All streams can be opened once in a pass. */
 void record_reader_restart(RecordReader *reader);
 /* Further chunks of the recording that no stream of this pass came to. */
@@ -87,6 +93,15 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
 /* False: there is none any more. What it points to is the recording's. */
 bool record_next(RecordStream *stream, Record *record);
 
+/* The value of a lane by its corners. */
+static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+    uint64_t values[RECORD_CORNER_LANES], sum;
+    memcpy(values, part->list, sizeof values);
+    sum = values[0];
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+        sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+    return sum;
+}
 /* The value of the i-th lane of a mask in a list. */
 static inline uint64_t record_listed(const RecordPart *part, bool wide, unsigned index) {
     uint64_t value = 0;

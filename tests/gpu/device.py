@@ -17,8 +17,8 @@ import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
 TICKETS = 8 << 16  # bytes
-BLOCK = struct.Struct("<QQIIIIQQQQQII48x")
-LAUNCH = struct.Struct("<20I5Q")
+BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40x")
+LAUNCH = struct.Struct("<20I6Q")
 SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6}
 HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
@@ -231,7 +231,9 @@ class Recorder:
         self.first_bytes = launch.warps() * self.chunk
         self.more_count = more_bytes // self.chunk
         room = device.pinned if outlives else device.room
-        self.first, self.more = room(self.first_bytes), room(self.more_count * self.chunk)
+        # Chunks are aligned to their size; behind the last one is room for what finds no other.
+        self.held = [room(self.first_bytes + self.chunk), room((self.more_count + 2) * self.chunk)]
+        self.first, self.more = ((at + self.chunk - 1) & -self.chunk for at in self.held)
         self.tickets = tickets or device.room(TICKETS)
         self.own_tickets = tickets is None
         self.blocks = room(BLOCK.size * slots)
@@ -251,7 +253,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, self.tickets, self.hang_after, self.host, 0, 0, 0, 0)
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, self.tickets, self.hang_after, self.host, 0, 0, 0, 0, 0)
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -263,7 +265,7 @@ class Recorder:
     def after(self, slot=0):
         """The block after its launch."""
         names = ("first", "more", "more_count", "next", "dropped", "tag", "tickets", "hang_after", "host", "shared_window", "local_window", "sample_mask",
-                 "sample_value")
+                 "sample_value", "param_window")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 
     def settle(self):
@@ -274,19 +276,27 @@ class Recorder:
         """Bytes of further chunks that hold something."""
         return min(block["next"], self.more_count) * self.chunk
 
+    def hung(self):
+        """Whether a wait of the kernel has given up."""
+        return bool(self.host) and ctypes.c_uint32.from_address(self.host).value != 0
+
+    def let_go(self):
+        """Lets those that gave up end: RecordHost.drained."""
+        if self.host:
+            ctypes.c_uint32.from_address(self.host + 4).value = 1
+
     def free(self):
         """Of the host's memory; the device's goes with free_all."""
-        self.device.unpin(self.staging, *([self.host] if self.host else []), *([self.first, self.more, self.blocks] if self.outlives else []))
+        self.device.unpin(self.staging, *([self.host] if self.host else []), *([*self.held, self.blocks] if self.outlives else []))
 
     def write(self, path, slot=0, number=0, nanoseconds=0, flags=0):
         """The recording as a file; bytes of chunks in it."""
         block, words = self.after(slot), self.launch.words
         used = self.used(block)
-        if self.host and struct.unpack("<I", ctypes.string_at(self.host, 4))[0]:
-            flags |= HUNG
+        flags |= HUNG if self.hung() else 0
         head = LAUNCH.pack(1, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
                            self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"], 0, 0, block["shared_window"], block["local_window"],
-                           number, nanoseconds, self.hang_after)
+                           block["param_window"], number, nanoseconds, self.hang_after)
         names = words["kernel"].encode() + b"\0" + self.device.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:

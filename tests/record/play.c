@@ -1,13 +1,14 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] FILE.ptx | FILE.launch.json | FILE.json ...
+ *     play [--verbose] [--hangs] FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
  * order. What a recording cannot say is left out: which values are written, so that a race of equal values is one of
- * different ones. The last line is `N passed, N failed`. */
+ * different ones. With --hangs, kernels that do not end are run until their waits give up, by the machine's clock, and
+ * the recording has to name the same cause. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -20,9 +21,11 @@ enum { BUDGET = 100000000, MORE_CHUNKS = 4096, TAG = 7 };
 #define TICKETS_AT UINT64_C(0x600100000000)
 #define FIRST_AT   UINT64_C(0x600200000000)
 #define MORE_AT    UINT64_C(0x601200000000)
+#define HOST_AT    UINT64_C(0x600080000000)
+#define HANG_AFTER UINT64_C(20000000)
 
 static unsigned passed, failed;
-static bool verbose;
+static bool verbose, hangs;
 
 static void judge(const char *name, const char *problem) {
     if (problem)
@@ -174,17 +177,22 @@ static void add_block(Case *of, const PtxProgram *program) {
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){
         .first = FIRST_AT, .more = MORE_AT, .more_count = MORE_CHUNKS, .tag = TAG << 24, .tickets = TICKETS_AT};
+    if (hangs) {
+        of->block.hang_after = HANG_AFTER;
+        of->block.host = HOST_AT;
+    }
     PtxBuffer more[] = {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
         {.name = "tickets", .address = TICKETS_AT, .bytes = UINT64_C(8) << RECORD_TICKETS_LOG2, .zero = true},
         {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
-        {.name = "more", .address = MORE_AT, .bytes = (MORE_CHUNKS + 1) * chunk, .zero = true}};
+        {.name = "more", .address = MORE_AT, .bytes = (MORE_CHUNKS + 1) * chunk, .zero = true},
+        {.name = "host", .address = HOST_AT, .bytes = sizeof(RecordHost), .zero = true}};
     more[0].data_bytes = sizeof of->block;
-    of->with.buffers = ARENA_ARRAY(&of->arena, PtxBuffer, of->launch.buffer_count + 4);
+    of->with.buffers = ARENA_ARRAY(&of->arena, PtxBuffer, of->launch.buffer_count + 5);
     if (of->launch.buffer_count)
         memcpy(of->with.buffers, of->launch.buffers, of->launch.buffer_count * sizeof *more);
     memcpy(of->with.buffers + of->launch.buffer_count, more, sizeof more);
-    of->with.buffer_count += 4;
+    of->with.buffer_count += 5;
 }
 
 static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
@@ -207,7 +215,9 @@ static void take_recording(Case *of, bool complete) {
     *to = (Recording){.kernel = arena_copy(&of->arena, name.data, name.size), .device = "the machine of PTX"};
     RecordingLaunch *launch = &to->launch;
     *launch = (RecordingLaunch){.abi = 1,
-                                .flags = complete ? 0 : RECORDING_CUT,
+                                .flags = complete ? 0
+                                         : hangs  ? RECORDING_CUT | RECORDING_HUNG
+                                                  : RECORDING_CUT,
                                 .shared = (uint32_t)of->launch.dynamic_bytes,
                                 .spaces = of->options.spaces,
                                 .options = instrument_options_number(&of->options),
@@ -217,7 +227,8 @@ static void take_recording(Case *of, bool complete) {
                                 .dropped = of->block.dropped,
                                 .shared_window = of->block.shared_window,
                                 .local_window = of->block.local_window,
-                                .param_window = of->block.param_window};
+                                .param_window = of->block.param_window,
+                                .hang_after = of->block.hang_after};
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = of->launch.grid[i];
         launch->block[i] = of->launch.block[i] ? of->launch.block[i] : 1;
@@ -269,7 +280,8 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     if (!of->machine)
         return problem;
     of->machine->budget = budget;
-    *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_EAGER});
+    of->machine->timed = hangs;
+    *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = hangs ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER});
     if (*end == PTX_END_UNKNOWN)
         return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";
     take_recording(of, *end == PTX_END_COMPLETE);
@@ -347,7 +359,40 @@ static bool ends_alike(PtxEnd plain, PtxEnd recorded) {
     return plain == recorded || (plain == PTX_END_STUCK && recorded == PTX_END_BUDGET);
 }
 
+/* What is told of a deadlock first; NULL: nothing. */
+static const Finding *deadlock_of(const Verdict *verdict) {
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (!strncmp(rule_of(verdict->findings[i].rule)->id, "deadlock.", 9))
+            return &verdict->findings[i];
+    return NULL;
+}
+
+static const char *compare_hangs(Case *of) {
+    ThreadsOptions options = {.launch = &of->given, .only_launch = true};
+    Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena};
+    PtxEnd recorded = PTX_END_UNKNOWN;
+    const char *problem = record(of, BUDGET, &recorded);
+    if (problem)
+        return problem;
+    threads_check(of->module, of->entry, &options, &machine);
+    recording_check(of->module, of->entry, &of->recording, &options, &played);
+    if (verbose) {
+        print_verdict("check", &machine);
+        print_verdict("recording", &played);
+    }
+    const Finding *ours = deadlock_of(&machine), *theirs = deadlock_of(&played);
+    if (recorded != PTX_END_STUCK)
+        return "the instrumented kernel does not hang";
+    if (!ours || !theirs)
+        return ours ? "the recording does not tell of a deadlock" : "the machine does not tell of a deadlock";
+    return ours->rule == theirs->rule && ours->places[0].ir_line == theirs->places[0].ir_line
+               ? NULL
+               : "the recording has another cause";
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
+    if (hangs)
+        return compare_hangs(of);
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
@@ -460,6 +505,8 @@ int main(int count, char **arguments) {
     for (int i = 1; i < count; i++)
         if (!strcmp(arguments[i], "--verbose"))
             verbose = true;
+        else if (!strcmp(arguments[i], "--hangs"))
+            hangs = true;
         else
             run_file(arguments[i]);
     printf("%u passed, %u failed\n", passed, failed);

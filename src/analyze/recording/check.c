@@ -9,6 +9,7 @@ typedef struct Playing {
     const Recording *recording;
     PtxObserve *also;
     void *also_observer;
+    bool hangs; /* and it is told why */
     Player player;
 } Playing;
 
@@ -118,7 +119,7 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     if (launch->dropped || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
-    else if (launch->flags & RECORDING_CUT)
+    else if (launch->flags & RECORDING_CUT && !playing->hangs)
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
@@ -193,6 +194,33 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
+/* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
+ * room for them while the others wait. */
+static void judge_hang(Playing *playing, const ThreadsRun *run) {
+    ThreadsCheck *check = &playing->check;
+    Verdict *verdict = check->verdict;
+    const PtxWarp *running = play_running(&playing->player);
+    uint32_t later = play_not_begun(&playing->player) * check->machine->cluster_size;
+    double seconds = (double)playing->recording->launch.hang_after / 1e9;
+    if (running) {
+        uint32_t lane = (uint32_t)__builtin_ctz(running->launched & ~running->exited);
+        verdict_incomplete(
+            verdict, "", 0,
+            "a wait took longer than %g s, and was ended while %s still ran: the kernel may hang, or may "
+            "be slow (raise --hang-after)",
+            seconds, thread_words(check, running->cta->number, running->index * PTX_LANES + lane));
+        return;
+    }
+    Finding *finding = threads_blocked(check, &run->schedule, run->world);
+    if (!finding)
+        return;
+    playing->hangs = true;
+    runs_tell_stop(check, NULL);
+    if (later)
+        finding->why = verdict_text(verdict, "%s %u CTA%s had not begun: while the others wait, there is no room.",
+                                    finding->why, later, later == 1 ? "" : "s");
+}
+
 static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
@@ -200,8 +228,7 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
         if (threads_fault(check, &run->schedule, run->world))
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
-        if (threads_blocked(check, &run->schedule, run->world))
-            runs_tell_stop(check, NULL);
+        judge_hang(playing, run);
     } else if (end == PTX_END_STUCK) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {

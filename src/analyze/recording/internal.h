@@ -6,7 +6,7 @@
 #include "analyze/threads/runs.h"
 #include "emulate/ptx/play.h"
 #include "engine/threads.h"
-#include "instrument/instrument.h"
+#include "instrument/shapes.h"
 #include "record/stream.h"
 
 /* ---- check.c ---- */
@@ -28,7 +28,7 @@ typedef struct PlaySite {
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
     bool gathers;                             /* all lanes of the warp run it together */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
-    const PtxArgument *state, *object;        /* a wait by a token: that, and the mbarrier; NULL: it is another one */
+    const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* ticketed: of the access */
     PtxSpace space;                           /* ... and in which memory */
     const PtxArgument *compare;               /* ... and what a compare-and-swap compares with; NULL: it is none */
@@ -125,6 +125,10 @@ typedef struct Player {
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
+const PtxWarp *play_running(const Player *player);
+/* Clusters of which no warp had begun. */
+uint32_t play_not_begun(const Player *player);
 
 /* ---- values.c ---- */
 

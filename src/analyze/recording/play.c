@@ -52,7 +52,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     uint32_t number = id * player->reader.warps + warp->index;
     RecordCursor *room = to->room;
     if (!room && record_reader_leaders(&player->reader, number) > 1)
-        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LANES + 1);
+        room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     *to = (PlayWarp){.warp = warp, .room = room};
     record_stream(&to->stream, &player->reader, number, room);
 }
@@ -257,6 +257,43 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     return !(wanted & ~here) && run_together(player, warp, site, record, here, group);
 }
 
+static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+    Pending *pending = player->free_pending, **at = &warp->pending;
+    if (pending)
+        player->free_pending = pending->next;
+    else
+        pending = ARENA_NEW(&player->arena, Pending);
+    pending->record = *record;
+    pending->group = group;
+    pending->ready = false;
+    pending->next = NULL;
+    while (*at)
+        at = &(*at)->next;
+    return *at = pending;
+}
+
+/* Lanes of a bar.warp.sync may have different masks: those of each are a record of their own. `record`
+ * becomes the last of them; the others are kept. */
+static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Record *record) {
+    Lanes masks;
+    if (!record->part_count || record->parts[0].kind == RECORD_UNIFORM)
+        return;
+    play_values(player, site, record, 0, warp->warp->index, &masks);
+    for (uint32_t rest = record->lanes; rest;) {
+        uint32_t mask = (uint32_t)masks.at[__builtin_ctz(rest)], same = 0;
+        for (uint32_t more = rest; more; more &= more - 1)
+            same |= (uint32_t)masks.at[__builtin_ctz(more)] == mask ? more & -more : 0;
+        Record part = *record;
+        part.parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = mask};
+        part.lanes = same;
+        rest &= ~same;
+        if (rest)
+            keep(player, warp, &part, NULL);
+        else
+            *record = part;
+    }
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
@@ -282,21 +319,6 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);
-}
-
-static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
-    Pending *pending = player->free_pending, **at = &warp->pending;
-    if (pending)
-        player->free_pending = pending->next;
-    else
-        pending = ARENA_NEW(&player->arena, Pending);
-    pending->record = *record;
-    pending->group = group;
-    pending->ready = false;
-    pending->next = NULL;
-    while (*at)
-        at = &(*at)->next;
-    return *at = pending;
 }
 
 /* Those that have waited. Lanes that still do. */
@@ -341,6 +363,11 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
+        const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
+        if (site && site->mask) {
+            part_masks(player, warp, site, &record);
+            blocked = warp->pending ? retry(player, warp, &any, &count) : blocked;
+        }
         if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
             if (warp->pending)
                 blocked = retry(player, warp, &any, &count);
@@ -376,6 +403,21 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+/* Lanes that gave up at an mbarrier wait for it still. */
+static void stand_at_mbarrier(Player *player, const PlaySite *site, const Record *record, PtxGroup *group) {
+    PtxSpot spot;
+    Lanes values;
+    if (site->site->part_count) {
+        play_values(player, site, record, 0, group->warp->index, &values);
+        play_set(player->machine, group, site->arguments[0], &values, record->lanes);
+    }
+    if (play_spot(player->machine, group, site->code, site->object, (uint32_t)__builtin_ctz(record->lanes), &spot)) {
+        group->status = PTX_IS_MBARRIER;
+        group->place = ptx_place(spot);
+    }
+    forget_registers(group, site);
+}
+
 /* Where lanes stand that have no group: for whoever asks why they wait. */
 static void stand(Player *player, PlayWarp *warp) {
     for (Pending *pending = warp->pending; pending; pending = pending->next) {
@@ -388,6 +430,8 @@ static void stand(Player *player, PlayWarp *warp) {
         bool meets = site->gathers || site->mask;
         pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
         pending->group->waits_for = meets ? wanted_lanes(player, warp, site, &pending->record) : 0;
+        if (pending->record.kind == RECORD_GIVES_UP && site->site->waits && site->object)
+            stand_at_mbarrier(player, site, &pending->record, pending->group);
     }
 }
 
@@ -396,6 +440,33 @@ static void stand_all(Player *player) {
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
             stand(player, &player->clusters[i]->warps[k]);
+}
+
+static bool has_begun(const Player *player, const PtxWarp *warp) {
+    uint32_t id = play_cta_id(player, warp->cta->number);
+    return record_begun(player->recording, id * player->reader.warps + warp->index);
+}
+
+const PtxWarp *play_running(const Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
+            const PlayWarp *warp = &player->clusters[i]->warps[k];
+            if (live_lanes(warp->warp) && !warp->pending && has_begun(player, warp->warp))
+                return warp->warp;
+        }
+    return NULL;
+}
+
+uint32_t play_not_begun(const Player *player) {
+    uint32_t count = 0, warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; i < player->cluster_count; i++) {
+        bool begun = !player->clusters[i];
+        for (uint32_t k = 0; !begun && k < warps; k++)
+            begun = has_begun(player, player->clusters[i]->warps[k].warp);
+        count += !begun;
+    }
+    return count;
 }
 
 PtxEnd play(Player *player) {

@@ -40,14 +40,10 @@ static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
 }
 
 /* False: a part is no register of the instruction. */
-static bool prepare_site(ThreadsCheck *check, PlaySite *site, RecordShape *shape) {
+static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
     PtxEffect effect;
-    shape->parts = site->site->part_count;
-    shape->ticketed = site->site->ticketed;
-    for (unsigned i = 0; i < site->site->part_count; i++)
-        shape->wide |= (uint16_t)((site->site->parts[i].bits == 64) << i);
-    if (!site->code)
+    if (!site->code || site->site->ends)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
         site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
@@ -57,8 +53,8 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site, RecordShape *shape
     site->gathers = site->code->together;
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);
-    if (code_effect(check, site->code, EFFECT_WAIT, &effect) && effect.by_state) {
-        site->state = code_named(program, site->code, effect.phase);
+    if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
+        site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
     if (site->site->ticketed)
@@ -78,12 +74,12 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         return false;
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
-    sites->shapes = ARENA_ARRAY(&check->arena, RecordShape, sites->sites.count + 1);
+    sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
         site->site = &sites->sites.items[i];
         site->code = codes[site->site->statement];
-        if (!prepare_site(check, site, &sites->shapes[i])) {
+        if (!prepare_site(check, site)) {
             *problem = verdict_text(check->verdict, "what is recorded at line %u is no register of the instruction",
                                     code_line(check->program, site->code));
             play_sites_free(sites);

@@ -48,7 +48,7 @@ static void read_warp(Player *player, uint32_t number, uint32_t cta, RecordCurso
 }
 
 void tickets_read(Player *player) {
-    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LANES + 1);
+    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
     if (!player->sites->any_ticketed)
         return;

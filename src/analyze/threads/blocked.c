@@ -5,6 +5,7 @@
 #include "analyze/threads/internal.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Threads of a CTA that wait at the same instruction for the same. */
 typedef struct Wait {
@@ -105,6 +106,14 @@ static Wait *wait_like(Stuck *stuck, const PtxGroup *group) {
     return wait;
 }
 
+/* The lowest threads first. */
+static int by_threads(const void *a, const void *b) {
+    const Wait *x = a, *y = b;
+    if (x->cta->number != y->cta->number)
+        return x->cta->number < y->cta->number ? -1 : 1;
+    return x->threads[0] < y->threads[0] ? -1 : 1;
+}
+
 static void collect(Stuck *stuck) {
     const PtxMachine *machine = stuck->check->machine;
     for (uint32_t i = 0; i < machine->cta_count; i++) {
@@ -128,6 +137,8 @@ static void collect(Stuck *stuck) {
                 wait->threads[b - 1] = thread;
             }
     }
+    if (stuck->count)
+        qsort(stuck->waits, stuck->count, sizeof *stuck->waits, by_threads);
 }
 
 static bool has_thread(const Wait *wait, uint32_t thread) {

@@ -535,7 +535,7 @@ static PtxStep wait_run(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (!find_places(machine, group, code, &lanes, spots) ||
         !find_over(machine, group, code, lanes, spots, phases, &over))
         return PTX_STEP_FAULT;
-    if (lanes && (machine->plays ? over != lanes : !over && detail->blocks))
+    if (lanes && (machine->plays ? over != lanes : !over && detail->blocks && !machine->timed))
         return sleep_on(machine, group, code, lanes, spots, phases);
     for (uint32_t left = lanes; left;) {
         bool passed = over >> __builtin_ctz(left) & 1;

@@ -308,6 +308,7 @@ typedef struct PtxMachine {
     unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
+    bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
     bool step_visible;    /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
     bool plays;

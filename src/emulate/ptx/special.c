@@ -32,6 +32,7 @@
     SPECIAL(DYNAMIC_SMEM, "%dynamic_smem_size")            \
     SPECIAL(CURRENT_GRAPH, "%current_graph_exec")          \
     SPECIAL(CLOCK_HI, "%clock_hi")                         \
+    SPECIAL(GLOBALTIMER, "%globaltimer")                   \
     SPECIAL(GLOBALTIMER_HI, "%globaltimer_hi")
 
 typedef enum SpecialKind {
@@ -159,6 +160,9 @@ static uint64_t uniform_value(PtxMachine *machine, const PtxCta *cta, SpecialKin
     case SPECIAL_GLOBALTIMER_HI:
         *unknown = UINT32_MAX;
         return machine->clock >> 32;
+    case SPECIAL_GLOBALTIMER:
+        *unknown = machine->timed ? 0 : UINT32_MAX;
+        return machine->clock * (machine->timed ? 1000 : 1);
     default:
         *unknown = UINT32_MAX;
         return machine->clock;
@@ -175,6 +179,8 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
     } else if (kind == SPECIAL_LANEID || (kind >= SPECIAL_LANEMASK_EQ && kind <= SPECIAL_LANEMASK_GT)) {
         lane_masks(kind, values);
     } else {
+        if (kind == SPECIAL_GLOBALTIMER && machine->timed)
+            spin_forget(group); /* time passes */
         uint64_t value =
             kind == SPECIAL_WARPID ? warp->index : uniform_value(machine, warp->cta, kind, axis, number, unknown);
         if (ptx_special_at(special)->bits <= 32)

@@ -79,7 +79,7 @@ extern "C" __global__ void tested(int *out) {
 }
 
 // A producer of 24 registers and consumers of 240; the producer never fills the second slot.
-extern "C" __global__ void __launch_bounds__(256) partitions(int *out, int turns) {
+extern "C" __global__ void __maxnreg__(128) partitions(int *out, int turns) {
     __shared__ uint64_t full[2];
     if (threadIdx.x == 0)
         for (int i = 0; i < 2; i++)

@@ -1,0 +1,253 @@
+/* Functions that are called and record something: where their caller was is handed to them, and back.
+ *
+ * A kernel has, in local memory, { the next place: u64, the launch: u64, the count: u32, the tag: u32 }. Its address is
+ * one more parameter, the last, of each function that needs it, and of each whose address is taken, since whoever calls
+ * by an address cannot know. What is called is run by lanes of which nothing is known: they lead apart. */
+#include "instrument/internal.h"
+
+#include "ptx/print.h"
+
+enum { STATE_PTR = 0, STATE_LAUNCH = 8, STATE_COUNT = 16, STATE_TAG = 20, STATE_BYTES = 32 };
+
+/* The operand of a call that is what is called; the index of it in the module. */
+static uint32_t callee_of(const PtxModule *module, const PtxStatement *statement) {
+    uint32_t count;
+    const PtxOperand *operands = ptx_operands(module, statement, &count);
+    if (module->forms[statement->what].evaluator != PTX_EVALUATE_CALL)
+        return PTX_NONE;
+    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]))
+        if (operands[i].kind != PTX_LIST)
+            return (uint32_t)(&operands[i] - module->operands);
+    return PTX_NONE;
+}
+
+static bool is_call(const PtxModule *module, uint32_t statement) {
+    return module->statements[statement].kind == PTX_INSTRUCTION &&
+           callee_of(module, &module->statements[statement]) != PTX_NONE;
+}
+
+/* The function with a body that a call names; PTX_NONE: there is none, or it is called by its address. */
+static uint32_t called_by(const Calls *calls, uint32_t statement) {
+    const PtxModule *module = calls->module;
+    const PtxOperand *callee = &module->operands[callee_of(module, &module->statements[statement])];
+    return callee->kind == PTX_CALLEE ? calls->definitions[module->functions[callee->a].name] : PTX_NONE;
+}
+
+static bool calls_address(const PtxModule *module, uint32_t statement) {
+    return module->operands[callee_of(module, &module->statements[statement])].kind == PTX_REGISTER;
+}
+
+bool call_hands(const Calls *calls, uint32_t statement) {
+    if (!is_call(calls->module, statement))
+        return false;
+    uint32_t to = called_by(calls, statement);
+    return to == PTX_NONE ? calls_address(calls->module, statement) : calls->hands[to];
+}
+
+bool call_leaves(const Calls *calls, uint32_t statement) {
+    if (!is_call(calls->module, statement) || calls_address(calls->module, statement) ||
+        called_by(calls, statement) != PTX_NONE)
+        return false;
+    const PtxModule *module = calls->module;
+    const PtxOperand *callee = &module->operands[callee_of(module, &module->statements[statement])];
+    Str name = callee->kind == PTX_CALLEE ? ptx_name(module, module->functions[callee->a].name) : (Str){"", 0};
+    return word_place(name, "vprintf malloc free __assertfail") <
+           0; /* what comes with the driver touches no memory of ours */
+}
+
+/* ---- Who needs it ------------------------------------------------------------------------------------------ */
+
+/* Functions whose address is taken: all that are named, but not where they are called. */
+static void find_taken(Calls *calls, Arena *arena) {
+    PtxModule *module = calls->module;
+    bool *called = ARENA_ARRAY(arena, bool, module->operands_count + 1);
+    for (uint32_t i = 0; i < module->statements_count; i++)
+        if (is_call(module, i))
+            called[callee_of(module, &module->statements[i])] = true;
+    for (uint32_t i = 0; i < module->operands_count; i++) {
+        if (module->operands[i].kind != PTX_CALLEE || called[i])
+            continue;
+        const PtxFunction *function = &module->functions[module->operands[i].a];
+        uint32_t definition = calls->definitions[function->name];
+        if (definition != PTX_NONE)
+            calls->taken[definition] = true;
+    }
+}
+
+static uint32_t function_at(const PtxModule *module, uint32_t statement, uint32_t from) {
+    for (uint32_t i = from; i < module->functions_count; i++)
+        if (module->functions[i].body && statement >= module->functions[i].begin &&
+            statement < module->functions[i].end)
+            return i;
+    return PTX_NONE;
+}
+
+/* Those that call one that needs it need it themselves. */
+static bool spread(Calls *calls) {
+    bool changed = false;
+    uint32_t in = 0;
+    for (uint32_t i = 0; i < calls->module->statements_count; i++) {
+        if (!call_hands(calls, i))
+            continue;
+        in = function_at(calls->module, i, in == PTX_NONE ? 0 : in);
+        if (in == PTX_NONE || calls->module->functions[in].entry || calls->hands[in])
+            continue;
+        calls->hands[in] = changed = true;
+    }
+    return changed;
+}
+
+void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *arena) {
+    *calls = (Calls){.module = module};
+    calls->definitions = ARENA_ARRAY(arena, uint32_t, module->names_count + 1);
+    calls->hands = ARENA_ARRAY(arena, bool, module->functions_count + 1);
+    calls->taken = ARENA_ARRAY(arena, bool, module->functions_count + 1);
+    memset(calls->definitions, 0xff, sizeof *calls->definitions * module->names_count);
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].body && module->functions[i].name != PTX_NONE)
+            calls->definitions[module->functions[i].name] = i;
+    find_taken(calls, arena);
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        calls->hands[i] = calls->taken[i] && !module->functions[i].entry;
+    for (uint32_t i = 0; i < sites->count; i++)
+        calls->hands[sites->items[i].function] |= !module->functions[sites->items[i].function].entry;
+    while (spread(calls))
+        ;
+}
+
+uint32_t calls_taken_kernel(const Calls *calls) {
+    for (uint32_t i = 0; i < calls->module->functions_count; i++)
+        if (calls->taken[i] && calls->module->functions[i].entry)
+            return i;
+    return PTX_NONE;
+}
+
+bool calls_any(const Calls *calls, uint32_t function) {
+    const PtxFunction *of = &calls->module->functions[function];
+    for (uint32_t i = of->begin; i < of->end; i++)
+        if (call_hands(calls, i))
+            return true;
+    return false;
+}
+
+/* ---- Declarations ------------------------------------------------------------------------------------------ */
+
+/* A prototype with one more parameter: its list is the last thing in parentheses. */
+static void edit_prototype(PtxEdits *edits, uint32_t index) {
+    const PtxModule *module = edits->module;
+    const PtxStatement *statement = &module->statements[index];
+    Str text = {module->source->data + statement->begin, statement->end - statement->begin};
+    size_t close = text.size;
+    while (close && text.data[close - 1] != ')')
+        close--;
+    if (!close)
+        return;
+    Text to = {0};
+    text_add(&to, text.data, close - 1);
+    text_str(&to, module->functions[statement->what].parameter_count ? STR(", ") : STR(""));
+    text_str(&to, STR(".param .b64 _"));
+    text_add(&to, text.data + close - 1, text.size - close + 1);
+    ptx_edit_replace(edits, index, (Str){to.data, to.size});
+    text_free(&to);
+}
+
+void calls_edit_declarations(PtxEdits *edits, const Calls *calls) {
+    const PtxModule *module = calls->module;
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        const PtxFunction *function = &module->functions[i];
+        uint32_t definition = function->name == PTX_NONE ? PTX_NONE : calls->definitions[function->name];
+        if (definition != PTX_NONE && calls->hands[definition])
+            ptx_edit_parameter(edits, i, STR(".param .b64 weir_state"));
+    }
+    for (uint32_t i = 0; i < module->statements_count; i++)
+        if (module->statements[i].kind == PTX_PROTOTYPE)
+            edit_prototype(edits, i);
+}
+
+/* ---- Code -------------------------------------------------------------------------------------------------- */
+
+void write_launch(Code *code, const char *to) {
+    bool entry = code->look->module->functions[code->look->function].entry;
+    code_say(code, entry ? "ld.param.b64 %s, [weir_launch]" : "mov.b64 %s, ~launch", to);
+}
+
+void write_state_start(Code *code) {
+    code_say(code, "ld.param.b64 ~state, [weir_state]");
+    code_say(code, "ld.b64 ~launch, [~state+%u]", STATE_LAUNCH);
+    code_say(code, "ld.b32 ~tag, [~state+%u]", STATE_TAG);
+    code_say(code, "mov.b32 ~zero, 0");
+    write_state_back(code);
+}
+
+void write_state(Code *code) {
+    code_say(code, "st.b64 [~state+%u], ~ptr", STATE_PTR);
+    code_say(code, "st.b32 [~state+%u], ~count", STATE_COUNT);
+}
+
+void write_state_back(Code *code) {
+    code_say(code, "ld.b64 ~ptr, [~state+%u]", STATE_PTR);
+    code_say(code, "ld.b32 ~count, [~state+%u]", STATE_COUNT);
+}
+
+void write_state_made(Code *code) {
+    code_say(code, ".local .align 16 .b8 weir_state[%u]", STATE_BYTES);
+    code_say(code, "mov.u64 ~state, weir_state");
+    code_say(code, "cvta.local.u64 ~state, ~state");
+    write_launch(code, "~e0");
+    code_say(code, "st.b64 [~state+%u], ~e0", STATE_LAUNCH);
+    code_say(code, "st.b32 [~state+%u], ~tag", STATE_TAG);
+}
+
+/* The call, with one more argument. */
+static void write_call(Code *code, uint32_t index) {
+    const PtxModule *module = code->look->module;
+    const PtxStatement *statement = &module->statements[index];
+    uint32_t count, callee = callee_of(module, statement);
+    const PtxOperand *operands = ptx_operands(module, statement, &count);
+    Text to = {0};
+    if (statement->flags & PTX_GUARDED)
+        text_addf(&to, "@%s%s ", statement->flags & PTX_NEGATED ? "!" : "", operand_text(code, statement->first));
+    text_str(&to, module->forms[statement->what].text);
+    bool listed = false;
+    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i])) {
+        bool arguments = operands[i].kind == PTX_LIST && &operands[i] > &module->operands[callee];
+        bool behind = &operands[i] > &module->operands[callee];
+        if (behind && !arguments && !listed) { /* a prototype, and no arguments */
+            text_str(&to, STR(", (~state)"));
+            listed = true;
+        }
+        text_str(&to, i ? STR(", ") : STR(" "));
+        ptx_print_operand(module, &operands[i], &to);
+        if (arguments) {
+            to.size--;
+            text_str(&to, operands[i].a ? STR(", ~state)") : STR("~state)"));
+            listed = true;
+        }
+    }
+    if (!listed)
+        text_str(&to, STR(", (~state)"));
+    code_say(code, "%.*s", (int)to.size, to.data);
+    text_free(&to);
+}
+
+void write_calls(Code *code) {
+    const PtxFunction *function = &code->look->module->functions[code->look->function];
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        const PtxStatement *statement = &code->look->module->statements[i];
+        bool returns = !function->entry && statement->kind == PTX_INSTRUCTION &&
+                       code->look->module->forms[statement->what].evaluator == PTX_EVALUATE_RETURN;
+        if (returns) {
+            write_state(code);
+            code_put(code, i, false);
+        }
+        if (!call_hands(code->look->calls, i))
+            continue;
+        write_state(code);
+        code_put(code, i, false);
+        write_call(code, i);
+        ptx_edit_replace(code->edits, i, (Str){code->text.data, code->text.size});
+        code->text.size = 0;
+        write_state_back(code);
+        code_put(code, i, true);
+    }
+}

@@ -1,0 +1,269 @@
+/* Waits that go on for too long: they give up, and tell the host (RecordHost of record/record.h).
+ *
+ * A wait is a loop that does nothing but look: at an mbarrier, or at memory by strong accesses, and meanwhile meets
+ * others at barriers and hands on in shared memory what it saw. Behind the look stands a check of the clock, which runs
+ * from the first look that was in vain; of memory, from the first that found what is there now. Looks at memory are
+ * made ever more seldom then, so that a loop that goes round for seconds does not fill the recording.
+ *
+ * Who gives up takes a chunk for it, whatever else it was about to write: nothing comes after it, and the others of the
+ * warp may still write behind its pointer. Its threads stand by until the host says how they end. */
+#include "instrument/internal.h"
+
+#include <stddef.h>
+
+#define OF(field)      (unsigned)offsetof(RecordLaunch, field)
+#define OF_HOST(field) (unsigned)offsetof(RecordHost, field)
+
+enum {
+    TIME_SHIFT = 16,   /* a unit of time is 65,536 ns */
+    FIRST_LOOK = 4,    /* units before the limit is looked at */
+    PART_OF_LIMIT = 4, /* log2: what part of its own limit a wait lets pass before it follows others who gave up */
+    NAP_SHIFT = 12,    /* ns of a nap for each unit that was waited: a sixteenth */
+    LONGEST_NAP = 1 << 19,
+    STANDS_BY = 20000,       /* ns between two looks at what the host says */
+    LAST_COUNT = 0x7fffffff, /* numbers of records are less */
+};
+
+/* ---- Which loops ------------------------------------------------------------------------------------------- */
+
+static bool in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
+    uint32_t at = flow->blocks[block].loop;
+    while (at != PTX_NONE && at != loop)
+        at = flow->loops[at].outer;
+    return at == loop;
+}
+
+/* Whether a loop that only looks may do this. */
+static bool only_looks(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+    switch (effect->effect.verb) {
+    case EFFECT_READ:
+    case EFFECT_UPDATE:
+        return effect->effect.done == DONE_NOW && effect->effect.helper == HELPER_BASE;
+    case EFFECT_WRITE:
+        return effect->effect.done == DONE_NOW && effect->effect.helper == HELPER_BASE &&
+               look_space(look, instruction, effect) != PTX_SPACE_GLOBAL &&
+               look_space(look, instruction, effect) != PTX_SPACE_UNKNOWN;
+    case EFFECT_WAIT:
+    case EFFECT_CTA_BARRIER:
+    case EFFECT_NAMED_ARRIVE:
+    case EFFECT_NAMED_SYNC:
+    case EFFECT_FENCE_PROXY:
+    case EFFECT_FENCE_ORDER:
+    case EFFECT_WARP_SYNC:
+    case EFFECT_CONVERGED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_waiting_loop(const Look *look, uint32_t loop) {
+    const PtxFlow *flow = &look->flow;
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    if (flow->loops[loop].irreducible)
+        return false;
+    for (uint32_t i = 0; i < flow->instruction_count; i++) {
+        if (!in_loop(flow, flow->block_of[i], loop))
+            continue;
+        unsigned count = ptx_effects_of(look->module, look_statement(look, i), effects);
+        for (unsigned k = 0; k < count; k++)
+            if (!only_looks(look, i, &effects[k]))
+                return false;
+    }
+    return true;
+}
+
+/* What a look at memory gives; PTX_NONE: nothing, or it is none. */
+static uint32_t looked_at(const Look *look, const Step *step) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = look_statement(look, step->instruction);
+    unsigned count = step->site->ticketed ? ptx_effects_of(look->module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const PtxOperand *gives = effects[i].gives.size && effect_is_access(&effects[i].effect)
+                                      ? ptx_effect_operand(look->module, statement, effects[i].gives)
+                                      : NULL;
+        if (gives && gives->kind == PTX_VECTOR)
+            gives++; /* the first of its members */
+        if (gives && gives->kind == PTX_REGISTER)
+            return (uint32_t)(gives - look->module->operands);
+    }
+    return PTX_NONE;
+}
+
+/* The loop that waits by this step; PTX_NONE: it is no wait. */
+static uint32_t waiting_loop(const Look *look, const Step *step) {
+    uint32_t loop = look->flow.blocks[look->flow.block_of[step->instruction]].loop;
+    bool looks = (step->site->waits && step->given != PTX_NONE) || looked_at(look, step) != PTX_NONE;
+    return loop != PTX_NONE && looks && is_waiting_loop(look, loop) ? loop : PTX_NONE;
+}
+
+/* ---- The clock --------------------------------------------------------------------------------------------- */
+
+static void forget(Code *code) {
+    code_say(code, "mov.b32 ~since, 0");
+    code_say(code, "mov.b32 ~polled, 0");
+}
+
+/* Where the loop is entered, the clock stands still. */
+static void write_entries(Code *code, uint32_t loop) {
+    const PtxFlow *flow = &code->look->flow;
+    const FlowBlock *header = &flow->blocks[flow->loops[loop].header];
+    for (uint32_t i = 0; i < header->predecessor_count; i++) {
+        uint32_t from = flow->edges[header->predecessors + i];
+        const FlowBlock *block = &flow->blocks[from];
+        if (in_loop(flow, from, loop) || block->begin == block->end)
+            continue;
+        forget(code);
+        code_put(code, flow->instructions[block->end - 1], block->ends == FLOW_NEXT);
+    }
+}
+
+/* Units since the first look in vain, in ~t0. */
+static void write_elapsed(Code *code) {
+    code_say(code, "mov.u64 ~d0, %%globaltimer");
+    code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
+    code_say(code, "cvt.u32.u64 ~t0, ~d0");
+    code_say(code, "or.b32 ~t0, ~t0, 1");
+    code_say(code, "setp.eq.u32 ~p1, ~since, 0");
+    code_say(code, "@~p1 mov.b32 ~since, ~t0");
+    code_say(code, "sub.u32 ~t0, ~t0, ~since");
+    code_say(code, "setp.lt.u32 ~p1, ~t0, %u", FIRST_LOOK);
+}
+
+static void write_nap(Code *code) {
+    code_say(code, "shl.b32 ~t1, ~t0, %u", NAP_SHIFT);
+    code_say(code, "min.u32 ~t1, ~t1, %u", LONGEST_NAP);
+    code_say(code, "nanosleep.u32 ~t1");
+}
+
+/* To `on` if it is not yet time. */
+static void write_limit(Code *code, uint32_t on) {
+    uint32_t over = new_label(code);
+    write_launch(code, "~d0");
+    code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
+    code_say(code, "setp.eq.u64 ~p1, ~d1, 0");
+    code_say(code, "@~p1 bra ~L%u", on);
+    code_say(code, "ld.global.b64 ~d0, [~d0+%u]", OF(hang_after));
+    code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
+    code_say(code, "cvt.u32.u64 ~t1, ~d0");
+    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
+    code_say(code, "@~p1 bra ~L%u", on);
+    code_say(code, "setp.ge.u32 ~p1, ~t0, ~t1");
+    code_say(code, "@~p1 bra ~L%u", over);
+    code_say(code, "shr.u32 ~t1, ~t1, %u", PART_OF_LIMIT);
+    code_say(code, "setp.lt.u32 ~p1, ~t0, ~t1");
+    code_say(code, "@~p1 bra ~L%u", on);
+    code_say(code, "ld.volatile.global.b32 ~t1, [~d1+%u]", OF_HOST(hang));
+    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
+    code_say(code, "@~p1 bra ~L%u", on);
+    code_label(code, over);
+}
+
+/* Behind the look. */
+static void write_look(Code *code, const Step *step) {
+    const PtxStatement *statement = look_statement(code->look, step->instruction);
+    uint32_t polled = looked_at(code->look, step), on = new_label(code);
+    const char *guard = statement->flags & PTX_GUARDED ? operand_text(code, statement->first) : "";
+    if (*guard)
+        code_say(code, statement->flags & PTX_NEGATED ? "@%s bra ~L%u" : "@!%s bra ~L%u", guard, on);
+    if (polled == PTX_NONE) {
+        code_say(code, "@%s bra ~L%u", operand_text(code, step->given), on);
+    } else {
+        write_value(code, &(SitePart){.operand = polled});
+        code_say(code, "setp.ne.u32 ~p1, ~lo, ~polled");
+        code_say(code, "mov.b32 ~polled, ~lo");
+        code_say(code, "@~p1 mov.b32 ~since, 0");
+    }
+    write_elapsed(code);
+    code_say(code, "@~p1 bra ~L%u", on);
+    if (polled != PTX_NONE)
+        write_nap(code);
+    write_limit(code, on);
+    if (step->site->part_count)
+        write_value(code, &step->site->parts[0]);
+    else
+        code_say(code, "mov.b32 ~lo, 0");
+    if (!step->site->part_count || step->site->parts[0].bits == 32)
+        code_say(code, "mov.b32 ~hi, 0");
+    code_say(code, "mov.b32 ~gives, %u", step->site->number);
+    code_say(code, "bra ~L%u", code->gives_up);
+    code_label(code, on);
+    code_put(code, step->site->statement, true);
+}
+
+/* ---- Giving up --------------------------------------------------------------------------------------------- */
+
+/* By the lowest of those who wait for the same. */
+static void write_record(Code *code) {
+    uint32_t told = new_label(code);
+    write_launch(code, "~e0");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
+    code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+    code_say(code, "atom.global.add.u32 ~r1, [~e0+%u], 1", OF(next));
+    code_say(code, "setp.ge.u32 ~q0, ~r1, ~r0");
+    code_say(code, "@~q0 st.global.b32 [~e0+%u], ~mask", OF(dropped));
+    code_say(code, "@~q0 bra ~L%u", told);
+    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
+    write_warp(code);
+    code_say(code, "mov.u32 ~r0, %%laneid");
+    code_say(code, "mov.b32 ~r1, 0x%x", LAST_COUNT);
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_CHUNK, 1));
+    code_say(code, "st.global.v4.b32 [~e2], {~word, ~r3, ~r0, ~r1}");
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_GIVES_UP, 0));
+    code_say(code, "or.b32 ~word, ~word, ~gives");
+    code_say(code, "st.global.v4.b32 [~e2+%u], {~word, ~mask, ~lo, ~hi}", RECORD_UNIT);
+    code_label(code, told);
+    code_say(code, "fence.acq_rel.sys");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
+    code_say(code, "mov.b32 ~r0, 1");
+    code_say(code, "red.global.add.u32 [~e1+%u], ~r0", OF_HOST(gave_up));
+    code_say(code, "st.volatile.global.b32 [~e1+%u], ~r0", OF_HOST(hang));
+}
+
+/* At the end of the function, for all of its waits: nobody comes back. */
+static void write_gives_up(Code *code) {
+    uint32_t stands = new_label(code), again = new_label(code);
+    code->to = &code->cold;
+    code_label(code, code->gives_up);
+    code_say(code, "activemask.b32 ~t0");
+    code_say(code, "mov.b64 ~d0, {~lo, ~hi}");
+    code_say(code, "match.any.sync.b64 ~mask, ~d0, ~t0");
+    code_say(code, "match.any.sync.b32 ~t1, ~gives, ~t0");
+    code_say(code, "and.b32 ~mask, ~mask, ~t1");
+    code_say(code, "mov.u32 ~t0, %%lanemask_lt");
+    code_say(code, "and.b32 ~t0, ~t0, ~mask");
+    code_say(code, "setp.ne.u32 ~p1, ~t0, 0");
+    code_say(code, "@~p1 bra ~L%u", stands);
+    write_record(code);
+    code_label(code, stands);
+    write_launch(code, "~e0");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
+    code_label(code, again);
+    code_say(code, "nanosleep.u32 %u", STANDS_BY);
+    code_say(code, "ld.volatile.global.b32 ~t0, [~e1+%u]", OF_HOST(drained));
+    code_say(code, "setp.eq.u32 ~p1, ~t0, 0");
+    code_say(code, "@~p1 bra ~L%u", again);
+    code_say(code, "setp.eq.u32 ~p1, ~t0, 2");
+    code_say(code, "@~p1 trap");
+    code_say(code, "exit");
+    code->to = &code->text;
+}
+
+void write_patience(Code *code, Arena *arena) {
+    const Plan *plan = code->plan;
+    bool *entered = ARENA_ARRAY(arena, bool, code->look->flow.loop_count + 1), any = false;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        uint32_t loop = waiting_loop(code->look, &plan->steps[i]);
+        if (loop == PTX_NONE)
+            continue;
+        if (!any)
+            code->gives_up = new_label(code);
+        any = true;
+        if (!entered[loop])
+            write_entries(code, loop);
+        entered[loop] = true;
+        write_look(code, &plan->steps[i]);
+    }
+    if (any)
+        write_gives_up(code);
+}

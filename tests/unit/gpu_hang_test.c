@@ -1,0 +1,260 @@
+/* exec/gpu_hang: launches that do not end, seen by what they recorded, and how they are ended. The device is memory of
+ * this process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exec/gpu_hang.c" /* not of the library */
+
+enum { CHUNK = 256, WARPS = 3, MORE = 8, TAG = 9, LIMIT = 80 * MILLISECOND };
+enum { SITE_BARRIER, SITE_WAIT, SITE_STORE, SITES };
+static const RecordShape shapes[SITES] = {{.holds = true}, {.parts = 1}, {.parts = 1, .wide = 1}};
+
+typedef struct Device {
+    RecordLaunch block;
+    uint8_t first[WARPS][CHUNK], more[MORE][CHUNK];
+    unsigned places[WARPS]; /* units that are written */
+    RecordHost host;
+    int ended; /* what an event says */
+    HangEnd told;
+    unsigned times;
+    RecordStanding standing;
+    uint32_t flags;
+    HangLaunch launch;
+} Device;
+
+static Result fake_context(Handle context) {
+    (void)context;
+    return 0;
+}
+static Result fake_create(Handle *stream, unsigned flags) {
+    *stream = (Handle)(uintptr_t)flags;
+    return flags == STREAM_NON_BLOCKING ? 0 : 1;
+}
+static Result fake_stream(Handle stream) {
+    (void)stream;
+    return 0;
+}
+static Result fake_copy(void *to, DevicePointer from, size_t bytes, Handle stream) {
+    (void)stream;
+    memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+static Result fake_query(Handle event) {
+    return ((const Device *)event)->ended;
+}
+static const HangDriver driver = {fake_context, fake_create, fake_stream, fake_stream, fake_copy, fake_query};
+
+static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
+    Device *device = launch->user;
+    device->told = end;
+    device->times++;
+    device->flags = recording->launch.flags;
+    record_standing(&device->standing, recording, shapes, SITES);
+}
+
+static void put(Device *device, unsigned warp, RecordKind kind, uint32_t site, uint32_t lanes, uint32_t value) {
+    uint32_t unit[4] = {record_word(TAG, kind, site), lanes, value, 0};
+    memcpy(device->first[warp] + device->places[warp]++ * RECORD_UNIT, unit, sizeof unit);
+}
+
+/* Warps 0 to 2, the last with 16 threads; each has stored something. */
+static void start(Device *device) {
+    *device = (Device){.ended = 600};
+    device->block = (RecordLaunch){.first = (uintptr_t)device->first,
+                                   .more = (uintptr_t)device->more,
+                                   .more_count = MORE,
+                                   .tag = TAG << 24,
+                                   .hang_after = LIMIT};
+    for (unsigned i = 0; i < WARPS; i++) {
+        put(device, i, RECORD_CHUNK, 1, i, 0);
+        put(device, i, RECORD_WARP, SITE_STORE, i == 2 ? 0xffff : UINT32_MAX, 64);
+    }
+    RecordingLaunch about = {.grid = {1, 1, 1}, .block = {80, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG};
+    device->launch = (HangLaunch){.recording = {.launch = about},
+                                  .shapes = shapes,
+                                  .site_count = SITES,
+                                  .host = &device->host,
+                                  .block = (uintptr_t)&device->block,
+                                  .given = device->block,
+                                  .first_count = WARPS,
+                                  .found = found,
+                                  .user = device};
+    hang_watch(&device->launch, &driver);
+    hang_made(&device->launch, device);
+}
+
+static uint32_t lanes_of(unsigned warp) {
+    return warp == 2 ? 0xffff : UINT32_MAX;
+}
+
+/* A chunk of its own for it, as instrumented code has it. */
+static void give_up(Device *device, unsigned warp) {
+    uint32_t units[8] = {record_word(TAG, RECORD_CHUNK, 1),
+                         warp,
+                         0,
+                         0x7fffffff,
+                         record_word(TAG, RECORD_GIVES_UP, SITE_WAIT),
+                         lanes_of(warp),
+                         16,
+                         0};
+    memcpy(device->more[device->block.next++], units, sizeof units);
+    device->host.gave_up++;
+    __atomic_store_n(&device->host.hang, 1, __ATOMIC_SEQ_CST);
+}
+
+static void wait_until_told(const Device *device) {
+    for (unsigned i = 0; i < 400 && !*(volatile const unsigned *)&device->times; i++)
+        pause_for(10 * MILLISECOND);
+}
+
+static void all_who_wait_exit(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    give_up(&device, 0);
+    give_up(&device, 1);
+    put(&device, 2, RECORD_EXIT, 0, 0xffff, 0);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_EXITS);
+    assert_int_equal(device.host.drained, 1);
+    assert_int_equal(device.times, 1);
+    assert_int_equal(device.flags, RECORDING_HUNG | RECORDING_CUT);
+    assert_int_equal(device.standing.gave_up, 64);
+    assert_int_equal(device.standing.ended, 16);
+}
+
+static void others_at_a_barrier_need_a_trap(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    give_up(&device, 1);
+    put(&device, 0, RECORD_PLAIN, SITE_BARRIER, UINT32_MAX, 0);
+    put(&device, 2, RECORD_EXIT, 0, 0xffff, 0);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_TRAPS);
+    assert_int_equal(device.host.drained, 2);
+    assert_int_equal(device.standing.held, 32);
+}
+
+static void what_found_no_place_needs_a_trap(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    device.block.dropped = 1;
+    for (unsigned i = 0; i < WARPS; i++)
+        give_up(&device, i);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_TRAPS);
+}
+
+static void nobody_ends_who_is_held(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    for (unsigned i = 0; i < WARPS; i++)
+        put(&device, i, i == 1 ? RECORD_EXIT : RECORD_PLAIN, SITE_BARRIER, lanes_of(i), 0);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_STAYS);
+    assert_int_equal(device.host.drained, 0);
+    assert_int_equal(device.standing.held, 48);
+    assert_true(standing_still(&device.standing));
+}
+
+static void who_computes_is_left_alone(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    put(&device, 0, RECORD_PLAIN, SITE_BARRIER, UINT32_MAX, 0);
+    put(&device, 2, RECORD_PLAIN, SITE_BARRIER, 0xffff, 0);
+    pause_for(6 * LIMIT);
+    assert_int_equal(hang_release(&device.launch), HANG_NOT);
+    assert_int_equal(device.times, 0);
+}
+
+static void who_records_is_left_alone(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    for (unsigned i = 0; i < WARPS; i++)
+        put(&device, i, RECORD_PLAIN, SITE_BARRIER, lanes_of(i), 0);
+    for (unsigned i = 0; i < 10; i++) {
+        pause_for(LIMIT / 4);
+        put(&device, 0, RECORD_PLAIN, SITE_BARRIER, UINT32_MAX, 0);
+    }
+    assert_int_equal(hang_release(&device.launch), HANG_NOT);
+    assert_int_equal(device.times, 0);
+}
+
+static void what_has_ended_is_not_looked_at(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    device.ended = 0;
+    for (unsigned i = 0; i < WARPS; i++)
+        put(&device, i, RECORD_PLAIN, SITE_BARRIER, lanes_of(i), 0);
+    pause_for(6 * LIMIT);
+    assert_int_equal(hang_release(&device.launch), HANG_NOT);
+}
+
+static void no_limit_no_watch(void **state) {
+    (void)state;
+    Device device = {.host = {.hang = 1}};
+    device.launch = (HangLaunch){.host = &device.host, .found = found, .user = &device};
+    hang_watch(&device.launch, &driver);
+    pause_for(3 * tick);
+    assert_int_equal(hang_release(&device.launch), HANG_NOT);
+    assert_int_equal(device.times, 0);
+}
+
+/* Of each lane the last counts; CTAs that have not begun count nowhere; a damaged recording tells nothing. */
+static void standing_by_lanes(void **state) {
+    (void)state;
+    Device device;
+    RecordStanding standing;
+    start(&device);
+    hang_release(&device.launch);
+    put(&device, 0, RECORD_EXIT, 0, 0xff, 0);
+    put(&device, 0, RECORD_PLAIN, SITE_BARRIER, 0xff00, 0);
+    memset(device.first[1], 0, CHUNK);
+    Recording recording = device.launch.recording;
+    recording.first = device.first[0];
+    recording.first_count = WARPS;
+    assert_true(record_standing(&standing, &recording, shapes, SITES));
+    assert_int_equal(standing.ended, 8);
+    assert_int_equal(standing.held, 8);
+    assert_int_equal(standing.elsewhere, 32);
+    assert_int_equal(standing.gave_up, 0);
+    assert_false(standing_still(&standing));
+    put(&device, 0, RECORD_PLAIN, SITES + 1, 1, 0);
+    assert_false(record_standing(&standing, &recording, shapes, SITES));
+    recording.launch.sample_mask = 1;
+    assert_false(record_standing(&standing, &recording, shapes, SITES));
+}
+
+static void every_end_has_its_words(void **state) {
+    (void)state;
+    for (HangEnd end = HANG_EXITS; end <= HANG_STAYS; end++)
+        assert_true(strlen(hang_means(end)) > 20);
+    assert_string_equal(hang_means(HANG_NOT), "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_who_wait_exit),
+        cmocka_unit_test(others_at_a_barrier_need_a_trap),
+        cmocka_unit_test(what_found_no_place_needs_a_trap),
+        cmocka_unit_test(nobody_ends_who_is_held),
+        cmocka_unit_test(who_computes_is_left_alone),
+        cmocka_unit_test(who_records_is_left_alone),
+        cmocka_unit_test(what_has_ended_is_not_looked_at),
+        cmocka_unit_test(no_limit_no_watch),
+        cmocka_unit_test(standing_by_lanes),
+        cmocka_unit_test(every_end_has_its_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
