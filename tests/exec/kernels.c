@@ -142,6 +142,10 @@ static int run(const char *what) {
         cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         return 1;
     }
+    if (strcmp(what, "threads") ==
+        0) /* as many as a block can have: with what records it, it must not need more registers */
+        return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
+                              NULL, NULL, NULL) == 0;
     if (strcmp(what, "fails") == 0) {
         to = 16;
         launch(function, 3, NULL);
