@@ -250,7 +250,7 @@ $(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(BUILD)/libweir.a
 
 $(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)

@@ -451,7 +451,10 @@ static void take_parameters(const PtxProgram *program, PtxLaunch *launch, void *
     }
 }
 
-static void give_memory(Arena *arena, PtxLaunch *launch) {
+/* As it is now: the copy is what the launch begins with. */
+static uint8_t *give_memory(Arena *arena, PtxLaunch *launch) {
+    uint8_t *now = arena_alloc(arena, next_free - ARENA_BEGIN);
+    memcpy(now, (void *)(uintptr_t)ARENA_BEGIN, next_free - ARENA_BEGIN);
     launch->buffers = ARENA_ARRAY(arena, PtxBuffer, block_count + 1);
     for (unsigned i = 0; i < block_count; i++)
         if (!blocks[i].freed && blocks[i].bytes)
@@ -459,15 +462,21 @@ static void give_memory(Arena *arena, PtxLaunch *launch) {
                                                                   .parameter = PTX_NONE,
                                                                   .address = blocks[i].begin,
                                                                   .bytes = blocks[i].bytes,
-                                                                  .data = (void *)(uintptr_t)blocks[i].begin,
+                                                                  .data = now + (blocks[i].begin - ARENA_BEGIN),
                                                                   .data_bytes = blocks[i].bytes};
+    return now;
 }
 
-static void take_memory(const PtxMachine *machine) {
+/* What the kernel has changed: what the host has written meanwhile stays. */
+static void take_memory(const PtxMachine *machine, const uint8_t *before) {
     for (uint32_t i = 0; i < machine->block_count; i++) {
         const PtxBlock *block = &machine->blocks[i];
-        if (block->base >= ARENA_BEGIN && block->base < ARENA_BEGIN + ARENA_BYTES && block->bytes)
-            memcpy((void *)(uintptr_t)block->base, block->bytes, block->size);
+        if (block->base < ARENA_BEGIN || block->base >= ARENA_BEGIN + ARENA_BYTES || !block->bytes)
+            continue;
+        const uint8_t *was = before + (block->base - ARENA_BEGIN);
+        for (uint64_t at = 0; at < block->size; at++)
+            if (block->bytes[at] != was[at])
+                ((uint8_t *)(uintptr_t)block->base)[at] = block->bytes[at];
     }
 }
 
@@ -486,7 +495,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
-    give_memory(&arena, &launch);
+    const uint8_t *before = give_memory(&arena, &launch);
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
@@ -501,7 +510,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
                     machine->fault.what    ? machine->fault.what
                     : machine->unknown_why ? machine->unknown_why
                                            : "");
-        take_memory(machine);
+        take_memory(machine, before);
         ptx_machine_free(machine);
     } else {
         fprintf(stderr, "the machine of PTX: %s\n", problem);
