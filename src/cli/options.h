@@ -107,7 +107,7 @@ typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
 /* How exec looks at kernels. */
-typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_CAPTURE } ExecMode;
+typedef enum ExecMode { EXEC_AS_FITS, EXEC_RECORD, EXEC_SHADOW, EXEC_CAPTURE } ExecMode;
 
 /* What a command line says, of every command: fields that a command does not take stay 0. */
 typedef struct Options {

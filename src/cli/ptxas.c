@@ -136,8 +136,10 @@ static bool keep_text(const Text *text, const char *folder) {
 
 static bool write_instrumented(Text *text, const char *folder, bool free_registers) {
     weir_instrument_options options = {.free_registers = free_registers};
-    const char *spaces = getenv("WEIR_RECORD_SPACES");
+    const char *spaces = getenv("WEIR_RECORD_SPACES"), *shadow = getenv("WEIR_RECORD_SHADOW");
     options.spaces = spaces ? (unsigned)strtoul(spaces, NULL, 10) : 0;
+    options.shadow = shadow && *shadow && *shadow != '0';
+    options.seed_layout = options.shadow && *shadow == '2';
     snprintf(text->path, sizeof text->path, "%s/%ld.ptx", folder, (long)getpid());
     FILE *file = fopen(text->path, "wb");
     bool good = file && weir_ptx_instrument(text->module, &options, to_file, file, &text->problem) == 0;

@@ -24,9 +24,9 @@ static bool has_gpu(void) {
 bool record_wanted(const Options *options) {
     if (options->mode == EXEC_AS_FITS)
         return !options->standin && has_gpu();
-    if (options->mode == EXEC_RECORD && options->standin)
-        wrong_usage(options, "--target runs no kernel, and --mode record records those that run");
-    return options->mode == EXEC_RECORD;
+    if (options->mode != EXEC_CAPTURE && options->standin)
+        wrong_usage(options, "--target runs no kernel, and modes record and shadow look at those that run");
+    return options->mode != EXEC_CAPTURE;
 }
 
 char *record_folder(const char *scratch) {
@@ -82,6 +82,7 @@ static bool set_options(const Options *options) {
                     options->record_memory);
     return set_number("WEIR_RECORD_HANG", hang) && set_number("WEIR_RECORD_MEMORY", memory) &&
            (!options->launches_given || set_number("WEIR_RECORD_LAUNCHES", options->record_launches)) &&
+           set_number("WEIR_RECORD_SHADOW", options->mode == EXEC_SHADOW) &&
            set_number("WEIR_RECORD_SAMPLE", options->sample) && set_number("WEIR_RECORD_HOST", options->record_host) &&
            setenv("WEIR_RECORD_ONLY", options->only ? options->only : "", 1) == 0 &&
            setenv("WEIR_RECORD_EXCLUDE", options->exclude ? options->exclude : "", 1) == 0;

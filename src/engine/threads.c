@@ -439,7 +439,9 @@ void threads_arrive(Threads *threads, uint64_t name, uint32_t cta, uint32_t warp
 
 void threads_flip(Threads *threads, uint64_t name) {
     ENTER(threads);
-    Object *object = threads_object(threads, name, true, THREADS_ANY_CTA);
+    Object *object = threads_object(threads, name, false, THREADS_ANY_CTA);
+    if (!object) /* nobody has arrived */
+        return;
     object->flips++;
     if (!object->done) {
         object->done = object->collecting;

@@ -131,6 +131,9 @@ void threads_over(Threads *threads, uint32_t cta);
  * themselves. */
 void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_t lanes, const ThreadsAccess *access,
                     const uint64_t addresses[THREADS_LANES]);
+/* Of all 32 lanes of a warp, each behind the one before, from `first` on: faster, where it can be. False: it has to be
+ * told by threads_access. */
+bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
 /* Nothing is known of the memory from now on. */

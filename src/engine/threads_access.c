@@ -185,7 +185,7 @@ static uint32_t node_lanes(const Node *node, uint32_t slot) {
 }
 
 /* Whether everything of the list is before whatever lane does this. */
-static bool is_clear(Attempt *attempt, uint32_t slot) {
+bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5;
     if (attempt->clear[first % MEMO] == first)
         return true;
@@ -251,7 +251,7 @@ static uint32_t put_long(Attempt *attempt, uint32_t slot) {
 }
 
 /* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
-static bool any_lane(Attempt *attempt, uint32_t slot) {
+bool attempt_any_lane(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
@@ -263,7 +263,7 @@ static bool any_lane(Attempt *attempt, uint32_t slot) {
 }
 
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
-static bool is_there(const Attempt *attempt, uint32_t slot) {
+bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
     const Record *record = attempt->record;
     uint32_t left = LOOKED_AT;
     for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
@@ -277,17 +277,15 @@ static bool is_there(const Attempt *attempt, uint32_t slot) {
     return false;
 }
 
-static uint32_t put(Attempt *attempt, uint32_t slot);
-
 /* The same, for one of many cells that have the same list. */
 static uint32_t put_again(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5, memo = first % MEMO;
     if (attempt->by != 1U << (slot & 31))
-        return put(attempt, slot);
+        return attempt_put(attempt, slot);
     if (attempt->put_from[memo] == first)
         return attempt->put_to[memo] << 5 | (slot & 31);
-    uint32_t made = put(attempt, slot);
-    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 && any_lane(attempt, slot)) {
+    uint32_t made = attempt_put(attempt, slot);
+    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 && attempt_any_lane(attempt, slot)) {
         attempt->put_from[memo] = first;
         attempt->put_to[memo] = made >> 5;
     }
@@ -295,7 +293,7 @@ static uint32_t put_again(Attempt *attempt, uint32_t slot) {
 }
 
 /* The list with this access in front, without those that it stands for. */
-static uint32_t put(Attempt *attempt, uint32_t slot) {
+uint32_t attempt_put(Attempt *attempt, uint32_t slot) {
     Threads *threads = attempt->threads;
     uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
     if (count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned)
@@ -324,28 +322,28 @@ static uint32_t put(Attempt *attempt, uint32_t slot) {
 /* ---- Cells ---- */
 
 static void read_cell(Attempt *attempt, Cell *cell) {
-    if (cell->writes && !is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
+    if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
         look(attempt, cell->writes, false);
     bool single = !(attempt->by & (attempt->by - 1));
-    if (single && (!cell->reads || (attempt->record->order == THREADS_WEAK && is_clear(attempt, cell->reads)))) {
+    if (single && (!cell->reads || (attempt->record->order == THREADS_WEAK && attempt_is_clear(attempt, cell->reads)))) {
         cell->reads = attempt->node << 5 | lowest(attempt->by);
         return;
     }
     if (attempt->record->order != THREADS_WEAK)
-        cell->reads = put(attempt, cell->reads);
-    else if (!is_there(attempt, cell->reads))
+        cell->reads = attempt_put(attempt, cell->reads);
+    else if (!attempt_is_there(attempt, cell->reads))
         cell->reads = put_again(attempt, cell->reads);
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK;
     uint32_t writes = 0, reads = 0;
-    if (cell->writes && !is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
+    if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
         writes = look(attempt, cell->writes, weak);
-    if (cell->reads && !is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
+    if (cell->reads && !attempt_is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
         reads = look(attempt, cell->reads, weak);
     if (!weak) {
-        cell->writes = put(attempt, cell->writes);
+        cell->writes = attempt_put(attempt, cell->writes);
         return;
     }
     uint32_t lane = lowest(attempt->by);
@@ -371,7 +369,7 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
     }
 }
 
-static void touch(Attempt *attempt, uint64_t begin, uint64_t end) {
+void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end) {
     ShadowPage *page = attempt->page;
     uint64_t base = 0, stop = 0;
     for (uint64_t at = begin; at < end;) {
@@ -412,13 +410,13 @@ static Elements elements_of(const ThreadsAccess *access) {
 
 static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
     if (attempt->whole) {
-        touch(attempt, address, address + access->bytes);
+        attempt_touch(attempt, address, address + access->bytes);
         return;
     }
     Elements elements = elements_of(access);
     for (uint32_t i = 0; i < elements.count; i++)
         if (elements.used >> i & 1)
-            touch(attempt, address + i * elements.bytes, address + (i + 1) * elements.bytes);
+            attempt_touch(attempt, address + i * elements.bytes, address + (i + 1) * elements.bytes);
 }
 
 /* ---- Strong accesses ---- */
@@ -494,7 +492,7 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
                 threads_releases_drop(threads, observed.releases); /* so that it need not be copied */
                 observed.releases = NULL;
             }
-            touch(attempt, address, address + elements.bytes);
+            attempt_touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
             if (alone && record->kind == THREADS_UPDATE && observed.any)
                 observed.releases =
@@ -546,7 +544,7 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
     return index;
 }
 
-static Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
+Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
     Attempt attempt = {.threads = threads, .knower = *knower};
     attempt.index = new_record(threads, knower, access, epoch);
     attempt.record = record_at(threads, attempt.index);
@@ -585,7 +583,9 @@ static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lan
                 access->kind != THREADS_READ;
     for (uint32_t rest = lanes; kept && rest; rest &= rest - 1)
         threads_history_other(attempt->threads, addresses[lowest(rest)], access->bytes);
-    if (access->order != THREADS_WEAK && !access->object) {
+    if (attempt_lines(attempt, access, lanes, addresses)) {
+        return;
+    } else if (access->order != THREADS_WEAK && !access->object) {
         strong_lanes(attempt, access, lanes, addresses);
     } else if (access->kind == THREADS_READ && !all_differ(lanes, addresses)) {
         weak_reads(attempt, access, lanes, addresses);
@@ -686,5 +686,5 @@ void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access
     threads->accesses++;
     if (threads->shape.history && access->kind != THREADS_READ)
         threads_history_other(threads, address, bytes);
-    touch(&attempt, address, address + bytes);
+    attempt_touch(&attempt, address, address + bytes);
 }

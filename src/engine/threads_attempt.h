@@ -22,6 +22,19 @@ typedef struct Attempt {
     bool whole;                              /* all elements are touched */
 } Attempt;
 
+Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
+/* Whether everything of the list is before whatever lane does this. */
+bool attempt_is_clear(Attempt *attempt, uint32_t slot);
+/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
+bool attempt_is_there(const Attempt *attempt, uint32_t slot);
+/* The list with this access in front, without those that it stands for. */
+uint32_t attempt_put(Attempt *attempt, uint32_t slot);
+/* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
+bool attempt_any_lane(Attempt *attempt, uint32_t slot);
+/* These bytes, cell by cell, by attempt->by. */
+void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
+/* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
+bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */

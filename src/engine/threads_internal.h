@@ -217,13 +217,23 @@ typedef struct Cell {
     uint32_t writes, reads;
 } Cell;
 
-enum { SHADOW_PAGE = 1024 };
+/* A line that whole lines were accessed of, and nothing else: lists as those of cells, whose lane is `lane` + (bytes from
+ * its begin on >> shift). */
+enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE };
+typedef struct LineSlot {
+    uint32_t node; /* of nc: the record; 0: none */
+    uint8_t lane, shift;
+} LineSlot;
+typedef struct Line {
+    LineSlot writes, reads, nc;
+} Line;
 typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
     uint8_t shift; /* a cell is 1 << shift bytes */
-    Cell *cells;
+    Cell *cells;          /* NULL: there are lines alone */
+    Line lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
     Location **locations; /* by word, lists; NULL: none */
 } ShadowPage;
@@ -277,7 +287,7 @@ struct Location {
 
 /* ---- The engine ---- */
 
-enum { INCLUDED_MEMO = 256 };
+enum { INCLUDED_MEMO = 256, LATEST_PAGES = 16 };
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;
@@ -305,7 +315,7 @@ struct Threads {
     uint32_t sweep_at, sweep_first; /* records and nodes together */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
-    ShadowPage *latest[4];
+    ShadowPage *latest[LATEST_PAGES];
     uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
@@ -398,8 +408,10 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->nodes, index);
 }
 
-/* The page of an address; made if it is not there, if `make`. Its cells are not larger than `size` bytes. */
+/* The page of an address, with cells; made if it is not there, if `make`. */
 ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
+/* The same, of which lines are accessed: it may have no cells. */
+ShadowPage *threads_page_lines(Threads *threads, uint64_t address);
 void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
 /* A list of one new record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);

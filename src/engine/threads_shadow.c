@@ -26,33 +26,69 @@ static void pages_grow(Threads *threads) {
     threads->page_capacity = capacity;
 }
 
-ShadowPage *threads_page(Threads *threads, uint64_t address, bool make) {
+static ShadowPage *page_new(Threads *threads, uint64_t address) {
+    if (threads->page_count >= threads->page_capacity)
+        pages_grow(threads);
     uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **latest = &threads->latest[number % 4];
+    ShadowPage **bucket = &threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    ShadowPage *page = POOL_NEW(&threads->pool, ShadowPage);
+    page->number = number;
+    page->shift = 2;
+    page->next = *bucket;
+    *bucket = page;
+    threads->page_count++;
+    if (address >> 62) {
+        Cta *cta = threads_cta(threads, (uint32_t)(address >> 28));
+        page->of_cta = cta->pages;
+        cta->pages = page;
+    }
+    return page;
+}
+
+static ShadowPage *page_find(Threads *threads, uint64_t address) {
+    uint64_t number = address / SHADOW_PAGE;
+    ShadowPage **latest = &threads->latest[number % LATEST_PAGES];
     if (*latest && (*latest)->number == number)
         return *latest;
     ShadowPage *page = threads->pages[hashed(number) & (threads->page_capacity - 1)];
     while (page && page->number != number)
         page = page->next;
-    if (!page && make) {
-        if (threads->page_count >= threads->page_capacity)
-            pages_grow(threads);
-        ShadowPage **bucket = &threads->pages[hashed(number) & (threads->page_capacity - 1)];
-        page = POOL_NEW(&threads->pool, ShadowPage);
-        page->number = number;
-        page->shift = 2;
-        page->cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
-        page->next = *bucket;
-        *bucket = page;
-        threads->page_count++;
-        if (address >> 62) {
-            Cta *cta = threads_cta(threads, (uint32_t)(address >> 28));
-            page->of_cta = cta->pages;
-            cta->pages = page;
-        }
-    }
     if (page)
         *latest = page;
+    return page;
+}
+
+static uint32_t line_slot(const LineSlot *slot, uint32_t byte) {
+    return slot->node ? slot->node << 5 | (slot->lane + (byte >> slot->shift)) : 0;
+}
+
+/* What its lines say, cell by cell. */
+static void make_cells(Threads *threads, ShadowPage *page) {
+    bool any = false;
+    page->cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
+    for (uint32_t i = 0; i < PAGE_CELLS; i++) {
+        const Line *line = &page->lines[i * 4 / SHADOW_LINE];
+        uint32_t byte = i * 4 % SHADOW_LINE;
+        page->cells[i] = (Cell){line_slot(&line->writes, byte), line_slot(&line->reads, byte)};
+        any |= line->nc.node != 0;
+    }
+    if (any)
+        page->nc = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof *page->nc);
+    for (uint32_t i = 0; any && i < PAGE_CELLS; i++)
+        page->nc[i] = line_slot(&page->lines[i * 4 / SHADOW_LINE].nc, i * 4 % SHADOW_LINE);
+}
+
+ShadowPage *threads_page_lines(Threads *threads, uint64_t address) {
+    ShadowPage *page = page_find(threads, address);
+    return page ? page : page_new(threads, address);
+}
+
+ShadowPage *threads_page(Threads *threads, uint64_t address, bool make) {
+    ShadowPage *page = page_find(threads, address);
+    if (!page && make)
+        page = page_new(threads, address);
+    if (page && !page->cells)
+        make_cells(threads, page);
     return page;
 }
 
@@ -90,8 +126,8 @@ static void page_free(Threads *threads, ShadowPage *page) {
         at = &(*at)->next;
     *at = page->next;
     threads->page_count--;
-    if (threads->latest[page->number % 4] == page)
-        threads->latest[page->number % 4] = NULL;
+    if (threads->latest[page->number % LATEST_PAGES] == page)
+        threads->latest[page->number % LATEST_PAGES] = NULL;
     locations_drop(threads, page);
     gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
     gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
@@ -230,7 +266,12 @@ static void mark_list(Threads *threads, uint32_t slot) {
 
 static void mark_page(Threads *threads, const ShadowPage *page) {
     Cell last = {0};
-    for (uint32_t i = 0; i < cell_count(page); i++) {
+    for (uint32_t i = 0; !page->cells && i < PAGE_LINES; i++) {
+        mark_list(threads, page->lines[i].writes.node << 5);
+        mark_list(threads, page->lines[i].reads.node << 5);
+        threads_record_mark(threads, page->lines[i].nc.node);
+    }
+    for (uint32_t i = 0; page->cells && i < cell_count(page); i++) {
         if (page->cells[i].writes != last.writes)
             mark_list(threads, page->cells[i].writes);
         if (page->cells[i].reads != last.reads)

@@ -10,6 +10,7 @@
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
 #include "exec/gpu_hang.h"
+#include "exec/gpu_shadow.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
 
@@ -35,6 +36,8 @@ typedef struct GpuOptions {
 const GpuOptions *gpu_options(void);
 /* Whether anything is recorded in this process. */
 bool gpu_on(void);
+/* Whether kernels check themselves against shadow memory: mode shadow. */
+bool gpu_checks(void);
 /* Whether the options want a kernel of that name to be looked at. */
 bool gpu_wants(const char *kernel);
 /* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
@@ -55,6 +58,8 @@ struct GpuModule {
     bool excluded;     /* the options want none of its kernels */
     const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
+    bool checks;               /* its kernels check themselves */
+    GpuShadowMark shadow;      /* then */
     const RecordShape *shapes; /* of its sites, made when a launch is watched */
     uint32_t site_count;
 };
@@ -200,6 +205,23 @@ typedef struct GpuFlight {
 Result gpu_launch(const SeenLaunch *launch);
 /* Launches so far, recorded or not. */
 uint64_t gpu_launches(void);
+/* As the program has it, with ours behind the last of its parameters. */
+Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes);
+
+/* ---- Mode shadow (gpu_checked.c, gpu_plain.c) ---------------------------------------------------- */
+
+/* Memory with its shadow, in place of the driver's; false: the driver is to be asked. */
+bool checked_allocate(DevicePointer *to, size_t bytes, Result *result);
+bool checked_pitch(DevicePointer *to, size_t *pitch, size_t width, size_t height, Result *result);
+bool checked_free(DevicePointer memory, Result *result);
+/* Makes a launch, waits for it, and writes what it found; `again`: only if it found something. With a *problem nothing
+ * was launched. */
+Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
+                      const char **problem);
+/* The kernel as it was before it was instrumented, in the context of the calling thread; NULL: it cannot be had. */
+Handle gpu_plain(const GpuKernel *kernel, Handle function);
+/* A launch may name a CUkernel where a CUfunction is meant: the latter. */
+Handle gpu_function(Handle kernel);
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */

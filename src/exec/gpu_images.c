@@ -16,7 +16,10 @@ enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
 typedef struct Mark {
     uint32_t abi, chunk, spaces, options;
     uint64_t hash;
+    GpuShadowMark shadow; /* of a module whose kernels check themselves, from another variable */
+    bool checks;
 } Mark;
+#define SHADOW_MARK "weir_shadow"
 
 static GpuModule *modules;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -42,28 +45,29 @@ static const char *part(const char *file, size_t bytes, uint64_t offset, uint64_
     return offset <= bytes && size <= bytes - offset ? file + offset : NULL;
 }
 
-static bool mark_in(const char *file, size_t bytes, const Elf64_Shdr *sections, unsigned count, unsigned table,
-                    Mark *mark) {
+/* The first bytes of a variable, by the tables of an ELF file. */
+static bool symbol_in(const char *file, size_t bytes, const Elf64_Shdr *sections, unsigned count, unsigned table,
+                      const char *name, void *to, size_t size) {
     const Elf64_Shdr *symbols = &sections[table], *strings = &sections[symbols->sh_link];
     const char *names = part(file, bytes, strings->sh_offset, strings->sh_size);
     const Elf64_Sym *first = (const Elf64_Sym *)part(file, bytes, symbols->sh_offset, symbols->sh_size);
     for (size_t i = 0; names && first && i < symbols->sh_size / sizeof *first; i++) {
         const Elf64_Sym *symbol = &first[i];
         if (symbol->st_name >= strings->sh_size || symbol->st_shndx >= count ||
-            strncmp(names + symbol->st_name, INSTRUMENT_MARK, strings->sh_size - symbol->st_name) != 0)
+            strncmp(names + symbol->st_name, name, strings->sh_size - symbol->st_name) != 0)
             continue;
         const Elf64_Shdr *section = &sections[symbol->st_shndx];
         const char *data = section->sh_type == SHT_NOBITS || symbol->st_value > section->sh_size
                                ? NULL
-                               : part(file, bytes, section->sh_offset + symbol->st_value, sizeof *mark);
+                               : part(file, bytes, section->sh_offset + symbol->st_value, size);
         if (data)
-            memcpy(mark, data, sizeof *mark);
-        return data && mark->abi == 1 && mark->chunk && mark->chunk <= GPU_ALIGN;
+            memcpy(to, data, size);
+        return data;
     }
     return false;
 }
 
-static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+static bool read_symbol(const char *file, size_t bytes, const char *name, void *to, size_t size) {
     const Elf64_Ehdr *header = (const void *)file;
     if (bytes < sizeof *header || memcmp(file, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64)
         return false;
@@ -71,15 +75,26 @@ static bool read_mark(const char *file, size_t bytes, Mark *mark) {
         (const Elf64_Shdr *)part(file, bytes, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections);
     for (unsigned i = 0; sections && i < header->e_shnum; i++)
         if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < header->e_shnum &&
-            mark_in(file, bytes, sections, header->e_shnum, i, mark))
+            symbol_in(file, bytes, sections, header->e_shnum, i, name, to, size))
             return true;
     return false;
+}
+
+/* What kind of image it is; false: it was not instrumented, or not as this library has it. */
+static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != 1)
+        return false;
+    mark->checks = instrument_options_of(mark->spaces, mark->options).mode == INSTRUMENT_SHADOW;
+    return mark->checks ? read_symbol(file, bytes, SHADOW_MARK, &mark->shadow, sizeof mark->shadow)
+                        : mark->chunk && mark->chunk <= GPU_ALIGN;
 }
 
 static void take_mark(GpuModule *module, const Mark *mark) {
     module->chunk = mark->chunk;
     module->spaces = mark->spaces;
     module->options = mark->options;
+    module->checks = mark->checks;
+    module->shadow = mark->shadow;
 }
 
 /* Of an image that the wrapper made. */

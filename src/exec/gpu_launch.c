@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { PARAMETER_BYTES = 1 << 15, OUT_OF_MEMORY = 2, MOST_DIFFERENT = 100 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, OUT_OF_MEMORY = 2, MOST_DIFFERENT = 100 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;
@@ -45,32 +45,35 @@ static bool take_values(const GpuKernel *kernel, const SeenLaunch *launch, uint8
     return true;
 }
 
-static Result go_packed(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours, const char *block,
-                        size_t bytes) {
-    char values[PARAMETER_BYTES + sizeof ours] = {0};
-    size_t size = kernel->ours + sizeof ours;
+static Result go_packed(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes,
+                        const char *block, size_t bytes) {
+    char values[PARAMETER_BYTES + OURS_MOST] = {0};
+    size_t size = kernel->ours + ours_bytes;
     void *extra[] = {(void *)(uintptr_t)EXTRA_POINTER, values, (void *)(uintptr_t)EXTRA_SIZE, &size,
                      (void *)(uintptr_t)EXTRA_END};
     if (size > sizeof values)
         return INVALID_VALUE;
     memcpy(values, block, bytes < kernel->ours ? bytes : kernel->ours);
-    memcpy(values + kernel->ours, &ours, sizeof ours);
+    memcpy(values + kernel->ours, ours, ours_bytes);
     return launch->go(launch, NULL, extra);
 }
 
-/* As the program has it, with ours behind the last. */
-static Result go_with(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours) {
+Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes) {
     size_t bytes;
     const char *block = packed(launch, &bytes);
     if (block)
-        return go_packed(launch, kernel, ours, block, bytes);
+        return go_packed(launch, kernel, ours, ours_bytes, block, bytes);
     if (!launch->parameters && kernel->parameter_count)
         return launch->go(launch, NULL, launch->extra); /* the driver says what is wrong */
     void *parameters[kernel->parameter_count + 1];
     for (size_t i = 0; i < kernel->parameter_count; i++)
         parameters[i] = launch->parameters[i];
-    parameters[kernel->parameter_count] = &ours;
+    parameters[kernel->parameter_count] = (void *)(uintptr_t)ours;
     return launch->go(launch, parameters, NULL);
+}
+
+static Result go_with(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours) {
+    return launch_ours(launch, kernel, &ours, sizeof ours);
 }
 
 /* ---- Which are recorded -------------------------------------------------------------------------- */
@@ -193,11 +196,45 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
     return result;
 }
 
+/* Mode shadow: every launch is checked. One that cannot be runs as it was before it was instrumented. */
+static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
+    uint8_t values[PARAMETER_BYTES];
+    bool different = false, again = false;
+    const char *problem = "it is a node of a graph, which is not checked";
+    Result result = 0;
+    if (kernel->wanted && !launch->later && !is_capturing(gpu_driver(NULL), stream) &&
+        take_values(kernel, launch, values)) {
+        pthread_mutex_lock(&hook_mutex);
+        uint64_t key = launch_key(kernel, launch, values);
+        pthread_mutex_unlock(&hook_mutex);
+        pthread_mutex_lock(&gpu_mutex);
+        again = is_repeated(kernel, key, &different);
+        pthread_mutex_unlock(&gpu_mutex);
+        result = checked_launch(launch, kernel, stream, values, again, &problem);
+        if (!problem) {
+            kernel->recorded += !result;
+            return result;
+        }
+    }
+    if (kernel->wanted)
+        gpu_unseen(kernel->name, "%s", problem);
+    SeenLaunch plain = *launch;
+    pthread_mutex_lock(&gpu_mutex);
+    plain.function = gpu_plain(kernel, launch->function);
+    pthread_mutex_unlock(&gpu_mutex);
+    return plain.function ? plain.go(&plain, launch->parameters, launch->extra) : OUT_OF_MEMORY;
+}
+
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
     pthread_mutex_lock(&gpu_mutex);
     launches++;
     GpuKernel *kernel = instrumented(launch);
+    if (kernel && kernel->module->checks) {
+        bool measured = gpu_measure(kernel, launch->function);
+        pthread_mutex_unlock(&gpu_mutex);
+        return measured ? make_checked(launch, kernel, stream) : OUT_OF_MEMORY;
+    }
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
     DevicePointer off = context ? context->off : 0;

@@ -37,6 +37,10 @@ bool gpu_on(void) {
     return gpu_options()->folder != NULL;
 }
 
+bool gpu_checks(void) {
+    return gpu_on() && gpu_options()->instrument.mode == INSTRUMENT_SHADOW;
+}
+
 /* ---- Names --------------------------------------------------------------------------------------- */
 
 Str gpu_plain_name(const char *name) {

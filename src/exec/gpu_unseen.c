@@ -98,7 +98,7 @@ static void write_libraries(void) {
     if (named > NAMES_MOST)
         text_addf(&sentence, " and %llu more", (unsigned long long)(named - NAMES_MOST));
     text_free(&names);
-    write_sentences("kernels of libraries", &sentence);
+    write_sentences("kernels_without_ptx", &sentence);
 }
 
 void gpu_unseen_write(void) {

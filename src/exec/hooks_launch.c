@@ -107,16 +107,26 @@ typedef struct NodeCall {
     bool first_form; /* its parameters end before `kernel` and `context` */
 } NodeCall;
 
+/* It may be another one than the program's. */
+static void node_function(KernelNode *node, Handle function) {
+    if (node->function)
+        node->function = function;
+    else if (node->kernel != function)
+        node->function = function;
+}
+
 static Result go_node(const SeenLaunch *launch, void **parameters, void **extra) {
     const NodeCall *call = launch->call;
     if (call->any) {
         GraphNode node = *call->any;
+        node_function(&node.kernel, launch->function);
         node.kernel.parameters = parameters;
         node.kernel.extra = extra;
         return call->with(call, NULL, &node);
     }
     KernelNode node = {0};
     memcpy(&node, call->kernel, call->first_form ? offsetof(KernelNode, kernel) : sizeof node);
+    node_function(&node, launch->function);
     node.parameters = parameters;
     node.extra = extra;
     return call->with(call, &node, NULL);

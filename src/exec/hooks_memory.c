@@ -1,20 +1,24 @@
 /* Entry points of the driver that allocate and free memory, and that encode tensor maps: what there is is remembered.
  */
-#include "exec/capture.h"
+#include "exec/gpu.h"
 #include "exec/hooks.h"
 
 #include <string.h>
 
 EXPORTED Result cuMemAlloc_v2(DevicePointer *to, size_t bytes) {
-    Result result = NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes);
+    Result result;
+    if (!checked_allocate(to, bytes, &result))
+        result = NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes);
     if (!result)
         GUARDED(memory_add(*to, bytes, false));
     return result;
 }
 
 EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t width, size_t height, unsigned element) {
-    Result result = NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
-                         height, element);
+    Result result;
+    if (!checked_pitch(to, pitch, width, height, &result))
+        result = NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
+                      height, element);
     if (!result)
         GUARDED(memory_add(*to, *pitch * height, false));
     return result;
@@ -27,22 +31,26 @@ EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flag
     return result;
 }
 
-#define ALLOCATE_ASYNC(name)                                                              \
-    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {                \
-        Result result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
-        if (!result)                                                                      \
-            GUARDED(memory_add(*to, bytes, false));                                       \
-        return result;                                                                    \
+#define ALLOCATE_ASYNC(name)                                                           \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {             \
+        Result result;                                                                 \
+        if (!checked_allocate(to, bytes, &result))                                     \
+            result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
+        if (!result)                                                                   \
+            GUARDED(memory_add(*to, bytes, false));                                    \
+        return result;                                                                 \
     }
 ALLOCATE_ASYNC(cuMemAllocAsync)
 ALLOCATE_ASYNC(cuMemAllocAsync_ptsz)
 
-#define ALLOCATE_FROM(name)                                                                             \
-    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {                 \
-        Result result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
-        if (!result)                                                                                    \
-            GUARDED(memory_add(*to, bytes, false));                                                     \
-        return result;                                                                                  \
+#define ALLOCATE_FROM(name)                                                                          \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {              \
+        Result result;                                                                               \
+        if (!checked_allocate(to, bytes, &result))                                                   \
+            result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
+        if (!result)                                                                                 \
+            GUARDED(memory_add(*to, bytes, false));                                                  \
+        return result;                                                                               \
     }
 ALLOCATE_FROM(cuMemAllocFromPoolAsync)
 ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz)
@@ -75,17 +83,20 @@ EXPORTED Result cuMemHostUnregister(void *memory) {
 
 EXPORTED Result cuMemFree_v2(DevicePointer memory) {
     GUARDED(memory_remove(memory));
-    return NEXT(cuMemFree_v2, (DevicePointer), memory);
+    Result result;
+    return checked_free(memory, &result) ? result : NEXT(cuMemFree_v2, (DevicePointer), memory);
 }
 
 EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {
     GUARDED(memory_remove(memory));
-    return NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
+    Result result;
+    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
 }
 
 EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
     GUARDED(memory_remove(memory));
-    return NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
+    Result result;
+    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
 }
 
 EXPORTED Result cuMemFreeHost(void *memory) {

@@ -332,9 +332,29 @@ typedef struct Found {
     char name[128];
 } Found;
 
+/* A fatbin with one image: PTX as it is, or what is machine code here, PTX with its bits turned over. */
+static const char *text_in(const char *fatbin) {
+    enum { ENTRY = 16, KIND_PTX = 1 };
+    uint16_t kind;
+    uint32_t header;
+    uint64_t bytes;
+    memcpy(&kind, fatbin + ENTRY, sizeof kind);
+    memcpy(&header, fatbin + ENTRY + 4, sizeof header);
+    memcpy(&bytes, fatbin + ENTRY + 8, sizeof bytes);
+    char *text = calloc(1, bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = (char)(fatbin[ENTRY + header + i] ^ (kind == KIND_PTX ? 0 : 0xff));
+    return text;
+}
+
 EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
+    uint32_t magic;
+    memcpy(&magic, image, sizeof magic);
+    if (magic == 0x466243B1) /* a wrapper */
+        memcpy(&image, (const char *)image + 8, sizeof image);
+    memcpy(&magic, image, sizeof magic);
     bool elf = memcmp(image, ELFMAG, SELFMAG) == 0;
-    const char *text = elf ? ((const Image *)image)->text : image;
+    const char *text = elf ? ((const Image *)image)->text : magic == 0xBA55ED50 ? text_in(image) : image;
     Loaded *loaded = calloc(1, sizeof *loaded);
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))

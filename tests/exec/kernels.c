@@ -82,10 +82,29 @@ static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
 
+/* A fatbin with one image, as nvcc makes them: PTX, or what is machine code to the stand-in. In a wrapper. */
+static const void *fatbin_of(const char *text, int kind) {
+    enum { HEADER = 16, ENTRY = 64 };
+    static char fatbin[1 << 14];
+    static struct {
+        uint32_t magic, version;
+        const void *data, *rest;
+    } wrapper = {0x466243B1, 1, fatbin, NULL};
+    uint64_t bytes = (strlen(text) + 7) / 8 * 8, all = ENTRY + bytes;
+    uint32_t words[] = {0xBA55ED50, 1 | HEADER << 16, (uint32_t)all, 0},
+             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 80};
+    memset(fatbin, 0, sizeof fatbin);
+    memcpy(fatbin, words, HEADER);
+    memcpy(fatbin + HEADER, entry, ENTRY);
+    for (size_t i = 0; i < bytes; i++)
+        fatbin[HEADER + ENTRY + i] = (char)((i < strlen(text) ? text[i] : '\n') ^ (kind == 1 ? 0 : 0xff));
+    return &wrapper;
+}
+
 static int values[256], results[256];
 static uint64_t from, to;
 
-static Handle function_of(const char *text, const char *name) {
+static Handle function_of(const void *text, const char *name) {
     Handle module, function;
     if (cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, name))
         exit(2);
@@ -132,6 +151,16 @@ static int run(const char *what) {
     if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
         launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
         return 1;
+    }
+    if (strcmp(what, "fatbin") == 0) {
+        launch(function_of(fatbin_of(without(right, "  bar.sync 0;\n"), 1), "turned"), 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "machine") == 0) {
+        Handle machine = function_of(fatbin_of(right, 2), "turned");
+        launch(machine, 3, NULL);
+        launch(machine, 4, NULL);
+        return is_turned(4);
     }
     if (strcmp(what, "graph") == 0) {
         launch(function, 1, (Handle)99);

@@ -1,14 +1,15 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs] FILE.ptx | FILE.launch.json | FILE.json ...
+ *     play [--verbose] [--hangs] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
  * order. What a recording cannot say is left out: which values are written, so that a race of equal values is one of
- * different ones. With --hangs, kernels that do not end are run until their waits give up, by the machine's clock, and
- * the recording has to name the same cause. The last line is `N passed, N failed`. */
+ * different ones. --keep writes the last recording to a file, and compares nothing. With --hangs, kernels that do not
+ * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. The last
+ * line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -26,6 +27,7 @@ enum { BUDGET = 100000000, MORE_CHUNKS = 4096, TAG = 7 };
 
 static unsigned passed, failed;
 static bool verbose, hangs;
+static const char *keep;
 
 static void judge(const char *name, const char *problem) {
     if (problem)
@@ -250,6 +252,11 @@ static const char *pass_file(Case *of) {
     const char *problem = NULL;
     FILE *file = open_memstream(&bytes, &count);
     bool written = file && recording_write(file, &of->recording);
+    FILE *kept_file = keep ? fopen(keep, "wb") : NULL;
+    if (kept_file) {
+        written &= recording_write(kept_file, &of->recording);
+        fclose(kept_file);
+    }
     if (file)
         fclose(file);
     uint8_t *kept = memcpy(arena_alloc(&of->arena, count + 8), bytes, count);
@@ -282,6 +289,8 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     of->machine->budget = budget;
     of->machine->timed = hangs;
     *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = hangs ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER});
+    if (*end == PTX_END_BUDGET && !hangs) /* whoever polls with a ticket is not seen to stand still */
+        *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     if (*end == PTX_END_UNKNOWN)
         return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";
     take_recording(of, *end == PTX_END_COMPLETE);
@@ -434,8 +443,12 @@ static const char *run_case(Case *of, const char *json) {
     of->program = of->entry == PTX_NONE ? NULL : ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";
+    PtxEnd end;
     PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
-    problem = plain ? compare(of, plain) : problem;
+    if (keep)
+        problem = record(of, UINT64_MAX, &end);
+    else
+        problem = plain ? compare(of, plain) : problem;
     ptx_machine_free(plain);
     source_free(source);
     return problem;
@@ -505,6 +518,8 @@ int main(int count, char **arguments) {
     for (int i = 1; i < count; i++)
         if (!strcmp(arguments[i], "--verbose"))
             verbose = true;
+        else if (!strcmp(arguments[i], "--keep") && i + 1 < count)
+            keep = arguments[++i];
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
         else

@@ -329,7 +329,8 @@ static bool check_ptx_launch(Result *result) {
 /* A recording is of one launch of one kernel. */
 static bool ask_recording(Result *result) {
     const Question *question = &result->question;
-    if (question->launch || question->argument_count || question->grid || question->block || question->cluster ||
+    bool given = question->launch && !is_beside(result, question->launch);
+    if (given || question->argument_count || question->grid || question->block || question->cluster ||
         question->shared)
         return result_fail(result, "a recording has its launch, and takes no other");
     if (!result_keep(result, str_of(result->recording->kernel)))

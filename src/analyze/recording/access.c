@@ -66,8 +66,43 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
     return true;
 }
 
+/* All lanes, each beside the one before: nothing is looked at lane by lane. */
+static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+    const SitePart *part = &site->site->parts[0];
+    const PlayAccess *access = &site->access;
+    uint32_t bytes = access->access.bytes;
+    if (record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
+        part->stride != bytes)
+        return false;
+    uint64_t first = record->parts[0].value + (uint64_t)access->offset, all = (uint64_t)bytes * PTX_LANES;
+    PtxSpace space = access->space;
+    if (part->bits == 32)
+        first = (uint32_t)first;
+    if (site->generic & 1) {
+        if (play_generic(player, first) != first || play_generic(player, first + all) != first + all)
+            return false;
+        space = PTX_SPACE_GLOBAL;
+    }
+    if (space == PTX_SPACE_SHARED) {
+        Reach reach = {.least = first, .most = first + all - bytes};
+        if (!is_own_shared(player->machine, warp->cta, bytes, &reach) ||
+            (access->access.kind != EFFECT_READ && history_near(player->check->history, reach.least, reach.most + bytes)))
+            return false;
+        first = threads_shared(warp->cta->number, reach.least);
+    } else if (space != PTX_SPACE_GLOBAL ||
+               !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
+        return false;
+    }
+    return ptx_watch_beside(player->watch, warp, &site->told, first);
+}
+
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     Reach reach;
+    if (play_beside(player, warp, site, record)) {
+        player->check->events++;
+        player->machine->thread_instructions += PTX_LANES;
+        return true;
+    }
     find_reach(player, site, record, warp->index, &reach);
     uint64_t bits = 0;
     for (unsigned i = 0; i < PTX_LANES; i++)

@@ -26,6 +26,7 @@ typedef struct PlaySite {
     const PtxCode *code; /* NULL: the kernel cannot come to it */
     const Site *site;
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
+    uint16_t generic;                         /* parts that are generic addresses: a mask */
     bool gathers;                             /* all lanes of the warp run it together */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */

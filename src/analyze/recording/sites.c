@@ -1,6 +1,8 @@
 /* Sites as they are played: the code of each, and where in it the values are that a record has. */
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 /* The argument that is this operand of the module: a register. */
 static const PtxArgument *find_register(const PtxProgram *program, const PtxArgument *argument, uint32_t operand) {
     bool is_register = argument->kind == ARGUMENT_ROW || argument->kind == ARGUMENT_PREDICATE;
@@ -32,6 +34,25 @@ static const PtxCode **codes_of(ThreadsCheck *check) {
     return codes;
 }
 
+/* Addresses that may be in any memory. That of a tensor map is, whatever the instruction names. */
+static uint16_t generic_parts(ThreadsCheck *check, const PlaySite *site) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = &check->module->statements[site->code->statement];
+    unsigned count = ptx_effects_of(check->module, statement, effects);
+    uint16_t generic = 0;
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        generic |= (uint16_t)(site->site->parts[i].generic << i);
+    for (unsigned i = 0; i < count; i++) {
+        bool map = effects[i].effect.proxy == PROXY_TENSORMAP && effects[i].effect.verb == EFFECT_READ;
+        const PtxArgument *on = map ? code_named(check->program, site->code, effects[i].on) : NULL;
+        if (!on || on->kind != ARGUMENT_ADDRESS || !on->count)
+            continue;
+        for (unsigned k = 0; k < site->site->part_count; k++)
+            generic |= (uint16_t)((site->arguments[k] == argument_member(check->program, on, 0)) << k);
+    }
+    return generic;
+}
+
 static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
     site->address = code_named(check->program, site->code, STR("a"));
     site->space = ptx_space_of_form(site->code->form->text, 0);
@@ -50,6 +71,7 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         if (!site->arguments[i])
             return false;
     }
+    site->generic = generic_parts(check, site);
     site->gathers = site->code->together;
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);

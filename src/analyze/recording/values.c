@@ -53,7 +53,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
             values->at[i] = from->value;
     for (unsigned i = 0; part->bits == 32 && i < PTX_LANES; i++)
         values->at[i] = (uint32_t)values->at[i];
-    for (uint32_t rest = part->generic ? record->lanes : 0; rest; rest &= rest - 1) {
+    for (uint32_t rest = site->generic >> index & 1 ? record->lanes : 0; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         values->at[lane] = play_generic(player, values->at[lane]);
     }

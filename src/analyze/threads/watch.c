@@ -104,6 +104,12 @@ void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, cons
     watch_take_races(watch, NULL);
 }
 
+bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *told, uint64_t first) {
+    bool done = threads_access_beside(watch->engine, watch_warp(watch, warp), told, first);
+    watch_take_races(watch, NULL);
+    return done;
+}
+
 /* ---- Fences ---- */
 
 static ThreadsSpace space_of(const PtxEvent *event) {

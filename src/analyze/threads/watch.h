@@ -58,6 +58,8 @@ struct ThreadsAccess;
 void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *told,
                       const uint64_t addresses[PTX_LANES]);
+/* Lanes one beside the other, as in engine/threads.h. */
+bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
