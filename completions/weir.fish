@@ -75,7 +75,6 @@ complete -c weir -n '__fish_seen_subcommand_from exec' -l hang-after -x -d 'in m
 complete -c weir -n '__fish_seen_subcommand_from exec' -l jobs -s j -x -d 'check N files at once (as many as there are cores)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l mma-order -x -a 'issue waits' -d 'tensor-core work completes in issue order (issue), or is ordered by waits alone (waits)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l mode -x -a 'record capture' -d 'record: kernels run on the GPU, and what they do is recorded and checked; capture: kernels are run on an emulator (record with a GPU, else capture)'
-complete -c weir -n '__fish_seen_subcommand_from exec' -l record-host -d 'in mode record: keep records in memory of the host, where they outlive a launch that fails'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-launches -x -d 'in mode record: record N of the launches of a kernel that are equal in shape and numbers (3)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: memory of the device that records take, such as 512M or 4G (a sixteenth)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l resident -x -d 'max resident clusters per device (all)'
