@@ -12,17 +12,26 @@ typedef struct Attempt {
     Knower knower;
     uint32_t index; /* of the record */
     const Record *record;
-    uint32_t node;    /* the list that has it alone */
+    uint32_t node;    /* the list that has it alone; 0: nobody has asked for it */
     uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
     uint64_t address; /* of the cell */
-    uint32_t known[MEMO], known_lanes[MEMO]; /* records of which lanes are known; by record */
-    uint32_t clear[MEMO];                    /* lists all of which is before whatever lane */
-    uint32_t put_from[MEMO], put_to[MEMO];   /* lists that it was put in front of, where the lane does not matter */
-    ShadowPage *page;                        /* the last */
-    bool whole;                              /* all elements are touched */
+    struct {
+        uint32_t known[MEMO];    /* records of which lanes are known; by record */
+        uint32_t clear[MEMO];    /* lists all of which is before whatever lane */
+        uint32_t put_from[MEMO]; /* lists that it was put in front of, where the lane does not matter */
+    } memos;
+    uint32_t known_lanes[MEMO], put_to[MEMO];
+    ShadowPage *page; /* the last */
+    bool whole;       /* all elements are touched */
 } Attempt;
 
-Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
+static inline uint32_t attempt_node(Attempt *attempt) {
+    if (!attempt->node)
+        attempt->node = threads_node_alone(attempt->threads, attempt->index);
+    return attempt->node;
+}
+void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                   uint32_t epoch);
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */

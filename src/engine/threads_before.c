@@ -37,13 +37,13 @@ uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *ear
     const Clock *clock = attempt->knower.clock;
     if (!attempt_needs_fence(attempt, earlier)) {
         uint32_t memo = index % MEMO;
-        if (attempt->known[memo] == index)
+        if (attempt->memos.known[memo] == index)
             return attempt->known_lanes[memo];
         uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
         Clock inits;
         if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
             lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
-        attempt->known[memo] = index;
+        attempt->memos.known[memo] = index;
         return attempt->known_lanes[memo] = lanes;
     }
     uint64_t keys[4];

@@ -150,6 +150,7 @@ typedef struct Case {
     Sites sites;
     Recording recording;
     RecordLaunch block;
+    bool another_order; /* than that which it is held against: those who poll do so more or less often */
 } Case;
 
 static uint32_t find_kernel(const PtxModule *module, Str name) {
@@ -289,7 +290,8 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     of->machine->budget = budget;
     of->machine->timed = hangs;
     *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = hangs ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER});
-    if (*end == PTX_END_BUDGET && !hangs) /* whoever polls with a ticket is not seen to stand still */
+    of->another_order = *end == PTX_END_BUDGET && !hangs;
+    if (of->another_order) /* whoever polls with a ticket is not seen to stand still */
         *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     if (*end == PTX_END_UNKNOWN)
         return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";
@@ -423,7 +425,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
     bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE;
     if (!ends_alike(end, recorded))
         problem = "the instrumented kernel ends in another way";
-    if (!problem && complete && !plain->guess_count)
+    if (!problem && complete && !plain->guess_count && !of->another_order)
         problem = deeds_differ(&of->arena, &ours, &theirs);
     if (!problem)
         problem = verdicts_differ(&of->arena, &machine, &played, complete);
