@@ -41,9 +41,13 @@ typedef struct Look {
     bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
+    Arena arena;
+    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
+/* Whether an instruction has effects: most have none, which is known by their form. */
+bool look_acts(const Look *look, uint32_t instruction);
 /* Whether it is known what instructions take for granted of values of a form, or is looked at. */
 static inline bool look_granted(const Look *look, const Form *form) {
     return !(form->assumes & ~(look->wraps_checked ? FORM_NO_WRAP : 0));

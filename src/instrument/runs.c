@@ -131,7 +131,7 @@ static bool goes_on(const Look *look, const Step *step, const Step *next) {
     /* A wait that is recorded behind its loop stands before the block. */
     uint32_t begin = look->flow.blocks[step->block].begin;
     for (uint32_t i = step->instruction > begin ? step->instruction : begin; i < next->instruction; i++)
-        if (may_hold(look, look_statement(look, i)))
+        if (look_acts(look, i) && may_hold(look, look_statement(look, i)))
             return false;
     return true;
 }

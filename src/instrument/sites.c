@@ -93,13 +93,15 @@ static bool is_texture(const PtxEffect *effect) {
 
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     uint32_t block = look->flow.block_of[instruction], behind;
     bool any = false, parts = true;
     if (ends_thread(look, instruction)) {
         site->ends = true;
         return true;
     }
+    if (!look_acts(look, instruction))
+        return false;
+    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
