@@ -60,8 +60,9 @@ static void arguments_by_number_and_by_name(void **state) {
     (void)state;
     static const char *const texts[] = {
         "{\"block\": [64, 1, 1], \"args\": [{\"tensor\": {\"shape\": [4], \"dtype\": \"i32\"}}, -1, 2, {\"bytes\": "
-        "\"01 02\"}]}",
-        "{\"block\": [64, 1, 1], \"args\": {\"3\": {\"bytes\": \"0102\"}, \"x\": 2.0, \"n\": 4294967295, \"p\": "
+        "\"01 02 0300 00000000 0000000000000000 0000000000000000\"}]}",
+        "{\"block\": [64, 1, 1], \"args\": {\"3\": {\"bytes\": "
+        "\"010203000000000000000000000000000000000000000000\"}, \"x\": 2.0, \"n\": 4294967295, \"p\": "
         "{\"tensor\": {\"shape\": [4], \"dtype\": \"i32\"}}}}",
     };
     for (size_t i = 0; i < 2; i++) {
@@ -77,8 +78,8 @@ static void arguments_by_number_and_by_name(void **state) {
         assert_int_equal(word(&bound.launch, seat(&bound, 1), 4), 0xffffffff);
         assert_int_equal(word(&bound.launch, seat(&bound, 2), 4), 0x40000000);
         assert_int_equal(word(&bound.launch, seat(&bound, 3), 2), 0x0201);
-        assert_int_equal(bound.launch.known[seat(&bound, 3) + 1], BYTE_KNOWN);
-        assert_int_equal(bound.launch.known[seat(&bound, 3) + 2], BYTE_UNKNOWN);
+        assert_int_equal(bound.launch.known[seat(&bound, 3)], BYTE_KNOWN);
+        assert_int_equal(bound.launch.known[seat(&bound, 3) + 23], BYTE_KNOWN);
         assert_int_equal(bound.launch.known[seat(&bound, 4)], BYTE_UNKNOWN);
         done(&bound);
     }
@@ -89,7 +90,7 @@ static void structs_have_pointers_and_maps(void **state) {
     Bound bound;
     bind_to(
         &bound, kernel,
-        "{\"block\": [1, 1, 1], \"args\": {\"s\": {\"bytes\": \"00\", \"pointers\": {\"8\": {\"tensor\": {\"shape\": "
+        "{\"block\": [1, 1, 1], \"args\": {\"s\": {\"bytes\": \"\", \"pointers\": {\"8\": {\"tensor\": {\"shape\": "
         "[2], "
         "\"dtype\": \"i64\", \"buffer\": \"b\", \"offset\": 1, \"data\": [7, 8, 9]}}, \"16\": 5}}, "
         "\"p\": {\"tensor\": {\"shape\": [3], \"dtype\": \"i64\", \"buffer\": \"b\"}}, "
@@ -103,6 +104,8 @@ static void structs_have_pointers_and_maps(void **state) {
     assert_int_equal(word(&bound.launch, seat(&bound, 0), 8), buffer->address);
     assert_int_equal(word(&bound.launch, seat(&bound, 3) + 8, 8), buffer->address + 8);
     assert_int_equal(word(&bound.launch, seat(&bound, 3) + 16, 8), 5);
+    assert_int_equal(bound.launch.known[seat(&bound, 3) + 7], BYTE_UNKNOWN);
+    assert_int_equal(bound.launch.known[seat(&bound, 3) + 8], BYTE_KNOWN);
     TensorMap map;
     assert_true(tensormap_decode(bound.launch.parameters + seat(&bound, 4), &map));
     assert_int_equal(map.rank, 2);
@@ -159,6 +162,8 @@ static void what_does_not_fit_is_said(void **state) {
          "'p' needs a 'dtype': PTX does not say what pointers point to"},
         {"{\"args\": {\"s\": 3}}", "'s' has 24 bytes: the launch gives them as {\"bytes\": ...}"},
         {"{\"args\": {\"n\": {\"bytes\": \"0000000000\"}}}", "'n' has 4 bytes, and the launch gives 5"},
+        {"{\"args\": {\"s\": {\"bytes\": \"0102\"}}}", "'s' has 24 bytes, and the launch gives 2"},
+        {"{\"shared\": 232449}", "a CTA has at most 232448 bytes of shared memory, and the launch has 232449"},
         {"{\"args\": {\"s\": {\"bytes\": \"\", \"pointers\": {\"20\": 1}}}}", "'s': byte 27 is behind its end"},
         {"{\"args\": {\"map\": {\"descriptor\": {\"shape\": [4], \"dtype\": \"i32\"}}}}",
          "'map' is a tensor map: it needs a 'block'"},

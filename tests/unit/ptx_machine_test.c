@@ -509,6 +509,74 @@ static void unknown_values(void **state) {
     ptx_running_end(&r);
 }
 
+/* Three conditions that nobody knows: bit i of what a thread gives is the way that it went at the i-th. */
+static void run_ways(PtxRunning *r, unsigned world, const uint8_t *spans) {
+    ptx_running_go(r);
+    r->machine->world = world;
+    r->machine->spans = spans;
+    ptx_running_expect(r, PTX_END_COMPLETE);
+    assert_int_equal(r->machine->guess_count, 3);
+}
+
+static void unknown_conditions_go_as_the_world_says(void **state) {
+    (void)state;
+    PtxRunning r;
+    uint8_t spans[64];
+    unsigned seen = 0;
+    ptx_running_read(&r, "sm_90",
+                     ".shared .b32 s[4];\n" KERNEL(
+                         OWN "mov.u32 %r5, 0; ld.shared.u32 %r2, [s]; ld.shared.u32 %r3, [s+4]; ld.shared.u32 %r4, "
+                             "[s+8]; setp.eq.u32 %p1, %r2, 1; setp.eq.u32 %p2, %r3, 1; setp.eq.u32 %p3, %r4, 1;\n"
+                             "@%p1 add.u32 %r5, %r5, 1; @%p2 add.u32 %r5, %r5, 2; @%p3 add.u32 %r5, %r5, 4;\n"
+                             "@!%p1 add.u32 %r5, %r5, 8; @%p1 bra A; A: " GIVE("%r5") "ret;"));
+    r.launch.block[0] = 64;
+    for (unsigned world = 0; world < WORLD_PLAIN; world++) { /* every combination, and a condition stays what it was */
+        bool known;
+        run_ways(&r, world, NULL);
+        uint32_t given = ptx_running_word(&r, 0, &known);
+        assert_int_equal(given >> 3, !(given & 1));
+        seen |= 1u << (given & 7);
+        ptx_running_is(&r, 63, given);
+    }
+    assert_int_equal(seen, 0xff);
+    run_ways(&r, WORLD_CHOSEN | 2, NULL);
+    ptx_running_is(&r, 40, 8 + 2);
+    assert_int_equal(r.machine->guesses[1].went, PTX_RAN_YES);
+    assert_int_equal(r.machine->guesses[2].went, PTX_RAN_NO);
+    memset(spans, SPAN_NONE, sizeof spans); /* lanes part, */
+    run_ways(&r, WORLD_MIXED | 2 * 1, spans);
+    ptx_running_is(&r, 5, 8);
+    ptx_running_is(&r, 6, 7);
+    run_ways(&r, WORLD_MIXED | (2 * 1 + 1), spans);
+    ptx_running_is(&r, 5, 7);
+    memset(spans, SPAN_WARP, sizeof spans); /* warps do, */
+    run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
+    ptx_running_is(&r, 31, 8);
+    ptx_running_is(&r, 32, 7);
+    memset(spans, SPAN_CTA, sizeof spans); /* and nobody in a CTA does */
+    run_ways(&r, WORLD_MIXED | 2 * WORLD_WARP_BIT, spans);
+    ptx_running_is(&r, 31, 8);
+    ptx_running_is(&r, 32, 8);
+    ptx_running_end(&r);
+}
+
+/* A store to local memory that nobody knows the place of. */
+static void unknown_local_stores(void **state) {
+    (void)state;
+    PtxRunning r;
+    bool known;
+    ptx_running_read(
+        &r, "sm_90",
+        ".shared .b32 s[4];\n" KERNEL(OWN ".local .b32 l[4]; ld.shared.u32 %r2, [s]; st.local.u32 [l], 5;\n"
+                                          "and.b32 %r2, %r2, 12; mov.u32 %r3, l; add.u32 %r3, %r3, %r2;\n"
+                                          "st.local.u32 [%r3], 6; ld.local.u32 %r4, [l]; " GIVE("%r4") "ret;"));
+    ptx_running_expect(&r, PTX_END_COMPLETE);
+    ptx_running_word(&r, 0, &known);
+    assert_false(known);
+    assert_int_equal(r.machine->guess_count, 0);
+    ptx_running_end(&r);
+}
+
 static void what_is_not_modeled_stops(void **state) {
     (void)state;
     PtxRunning r;
@@ -547,6 +615,8 @@ int main(void) {
         cmocka_unit_test(worlds),
         cmocka_unit_test(nothing_is_out_of_bounds),
         cmocka_unit_test(unknown_values),
+        cmocka_unit_test(unknown_conditions_go_as_the_world_says),
+        cmocka_unit_test(unknown_local_stores),
         cmocka_unit_test(what_is_not_modeled_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void forget_registers(PtxGroup *group, const PlaySite *site) {
 static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     PtxMachine *machine = player->machine;
     machine->map = record->map;
-    machine->stores = site->compare ? play_stores(player, site, record) : UINT32_MAX;
+    machine->stores = play_stores(site, record);
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);
@@ -372,6 +372,7 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
+        tickets_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);

@@ -317,7 +317,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
         return "the launch before this one";
     default:
         if (is_empty_loop(stuck, wait))
-            return "nothing: every iteration is like the one before";
+            return "every iteration is like the one before";
         if (wait->look.code)
             return verdict_text(verdict, "%s to change", spot_words(stuck->check, wait->look.spot, wait->look.bytes));
         return wait->count == 1 ? "memory that it polls to change" : "memory that they poll to change";
@@ -328,7 +328,7 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
 static const char *message_of(const Stuck *stuck, const Wait *cause) {
     const char *agents = who(stuck, cause), *many = cause->count == 1 ? "s" : "";
     if (is_empty_loop(stuck, cause))
-        return verdict_text(stuck->check->verdict, "%s loop%s forever: the loop waits for nothing", agents, many);
+        return verdict_text(stuck->check->verdict, "%s loop%s forever: %s", agents, many, waits_for(stuck, cause));
     return verdict_text(stuck->check->verdict, "%s wait%s forever for %s", agents, many, waits_for(stuck, cause));
 }
 

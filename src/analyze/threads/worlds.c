@@ -11,7 +11,7 @@ enum {
     MOST_CHOSEN = 24, /* worlds for conditions that have gone one way only */
     MIXED_CTAS = 8,   /* CTAs of a grid by classes that are run in a mixed world */
 };
-static const uint64_t most_instructions = UINT64_C(1) << 23; /* of worlds beyond those that have to be */
+static const uint64_t most_instructions = UINT64_C(1) << 24; /* of all worlds together */
 
 void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -133,6 +133,15 @@ typedef struct Worlds {
     uint64_t spent; /* instructions */
 } Worlds;
 
+/* Ends badly, in a world that need not be. */
+static void doubt_end(ThreadsCheck *check, PtxEnd end) {
+    const PtxFault *fault = &check->machine->fault;
+    const PtxCode *code = end == PTX_END_FAULT ? fault->code : NULL;
+    verdict_incomplete(check->verdict, "", code ? code_line(check->program, code) : 0,
+                       "it %s%s%s for some choices of data that is not known: give the data with the launch",
+                       code ? "fails (" : "hangs", code ? rule_of(fault->rule)->id : "", code ? ")" : "");
+}
+
 /* `sure`: what goes wrong is a finding, where there is only one thing that is not known. */
 static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool sure) {
     PtxWatch *watch = runs_watch(check, false);
@@ -148,15 +157,15 @@ static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool
         (void)runs_tell_races(check, run, watch, 0);
     else
         worlds_doubt_races(check, races, count);
-    if (wrong && !sure)
-        verdict_incomplete(check->verdict, "", 0,
-                           "it %s for some choices of data that is not known: give the data with the launch",
-                           end == PTX_END_STUCK ? "hangs" : "faults");
-    else if (end != PTX_END_BUDGET && !runs_judge(check, run, end))
-        worlds->over = true; /* loops on made-up data need not end */
+    if (wrong && !sure) {
+        doubt_end(check, end);
+        worlds->over = true; /* it cannot get better */
+    } else if (end != PTX_END_BUDGET && !runs_judge(check, run, end)) { /* loops on made-up data need not end */
+        worlds->over = true;
+    }
     threads_unset(check, run);
     threads_guesses(check);
-    worlds->over |= deadline_passed() || verdict_faults(check->verdict, NULL);
+    worlds->over |= deadline_passed();
 }
 
 /* Conditions that went one way only: the other way, from a run that came there. What it comes to may have others. */
@@ -174,23 +183,45 @@ static void run_chosen(ThreadsCheck *check, Worlds *worlds) {
     }
 }
 
-/* Of a grid that falls into classes one CTA speaks for others, and they would all go its way: so a few of them. */
-static void run_mixed(ThreadsCheck *check, Worlds *worlds) {
-    uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, MIXED_CTAS), count = check->machine->cta_count;
-    count = count < MIXED_CTAS ? count : MIXED_CTAS;
-    for (uint32_t i = 0; i < count; i++)
-        only[i] = i;
-    find_all_spans(check);
-    for (unsigned kind = 0; kind < WORLD_MIXES && !worlds->over; kind++) {
-        ThreadsRun run = {.world = WORLD_MIXED | kind};
-        if (kind >= 2 && worlds->spent > most_instructions)
+static void run_mix(ThreadsCheck *check, Worlds *worlds, unsigned bit, const PtxSchedule *schedule) {
+    for (unsigned way = 0; way < 2 && !worlds->over; way++) {
+        if (worlds->spent > most_instructions) {
+            verdict_incomplete(check->verdict, "", 0,
+                               "a condition on data that is not known may differ between threads, and not all of them "
+                               "were tried apart: give the data with the launch");
+            worlds->over = true;
             return;
-        if (check->classes) {
-            run.schedule.only = only;
-            run.schedule.only_count = count;
         }
-        run_world(check, worlds, &run, false);
+        run_world(check, worlds, &(ThreadsRun){.schedule = *schedule, .world = WORLD_MIXED | (2 * bit + way)}, false);
     }
+}
+
+/* By each bit of the numbers of lanes, warps and CTAs, as far as conditions may differ between them. Of a grid that
+ * falls into classes one CTA speaks for others, and they would all go its way: so a few of them. */
+static void run_mixed(ThreadsCheck *check, Worlds *worlds) {
+    const PtxMachine *machine = check->machine;
+    uint32_t *only = ARENA_ARRAY(&check->arena, uint32_t, MIXED_CTAS), ctas = machine->cta_count;
+    PtxSchedule schedule = {0};
+    FormSpan most = SPAN_GRID;
+    find_all_spans(check);
+    for (uint32_t i = 0; i < check->program->code_count; i++)
+        most = check->went[i] ? wider(most, (FormSpan)check->spans[i]) : most;
+    if (check->classes) {
+        ctas = ctas < MIXED_CTAS ? ctas : MIXED_CTAS;
+        for (uint32_t i = 0; i < ctas; i++)
+            only[i] = i;
+        schedule = (PtxSchedule){.only = only, .only_count = ctas};
+    }
+    uint32_t threads = machine->threads_per_cta < PTX_LANES ? machine->threads_per_cta : PTX_LANES;
+    run_mix(check, worlds, WORLD_RANDOM, &schedule);
+    if (most == SPAN_GRID)
+        run_mix(check, worlds, 0, &schedule);
+    for (unsigned bit = 0; most == SPAN_NONE && (threads - 1) >> bit; bit++)
+        run_mix(check, worlds, bit, &schedule);
+    for (unsigned bit = 0; most >= SPAN_WARP && (machine->threads_per_cta - 1) / PTX_LANES >> bit; bit++)
+        run_mix(check, worlds, WORLD_WARP_BIT + bit, &schedule);
+    for (unsigned bit = 0; most >= SPAN_CLUSTER && (ctas - 1) >> bit; bit++)
+        run_mix(check, worlds, WORLD_CTA_BIT + bit, &schedule);
 }
 
 void worlds_run(ThreadsCheck *check) {
@@ -201,7 +232,8 @@ void worlds_run(ThreadsCheck *check) {
             run_world(check, &worlds, &(ThreadsRun){.world = world}, true);
     run_chosen(check, &worlds);
     check->classes = classes;
-    if (!worlds.over)
-        run_mixed(check, &worlds);
+    if (!worlds.over && !check->verdict->incomplete_count && !check->doubts[DOUBTED_DATA].count &&
+        !verdict_faults(check->verdict, NULL))
+        run_mixed(check, &worlds); /* else it is not clean as it is */
     check->classes = classes;
 }

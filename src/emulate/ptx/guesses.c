@@ -28,26 +28,33 @@ static uint8_t *visits_of(PtxMachine *machine, PtxWarp *warp, uint32_t index) {
 }
 
 static uint64_t mix(uint64_t number) {
-    number *= UINT64_C(0x9e3779b97f4a7c15);
+    number = (number ^ number >> 31) * UINT64_C(0x9e3779b97f4a7c15);
     return number ^ number >> 29;
 }
 
-/* Whoever has the same value of the condition goes the same way: mixes 0 and 1 by turns, and the other way round; 2 and
- * 3 at random, from time to time, too. */
-static bool goes_mixed(const PtxMachine *machine, const PtxWarp *warp, uint64_t place, uint32_t lane, unsigned visit) {
-    unsigned span = machine->spans ? machine->spans[place] : SPAN_GRID, kind = machine->world % WORLD_MIXES;
-    uint64_t who[] = {warp->cta->cluster, warp->cta->rank, warp->index, lane};
-    uint32_t count = span == SPAN_GRID      ? 0
-                     : span == SPAN_CLUSTER ? 1
-                     : span == SPAN_CTA     ? 2
-                     : span == SPAN_WARP    ? 3
-                                            : 4;
-    uint64_t turn = count ? 0 : visit, random = mix(place + 1) + visit;
-    for (uint32_t i = 0; i < count; i++) {
-        turn += who[i];
-        random = mix(random + who[i] + 1);
+/* Who a condition is of: threads that have the same value of it have the same number. */
+static uint64_t number_of(const PtxWarp *warp, unsigned span, uint32_t lane) {
+    uint64_t cta = (uint64_t)warp->cta->number << WORLD_CTA_BIT, in_cta = (uint64_t)warp->index << WORLD_WARP_BIT;
+    switch ((FormSpan)span) {
+    case SPAN_GRID:
+        return 0;
+    case SPAN_CLUSTER:
+        return cta - ((uint64_t)warp->cta->rank << WORLD_CTA_BIT);
+    case SPAN_CTA:
+        return cta;
+    case SPAN_WARP:
+        return cta | in_cta;
+    default:
+        return cta | in_cta | lane;
     }
-    return (kind < 2 ? turn & 1 : random >> 17 & 1) != (kind & 1);
+}
+
+static bool goes_mixed(const PtxMachine *machine, const PtxWarp *warp, uint64_t place, uint32_t lane, unsigned visit) {
+    unsigned span = machine->spans ? machine->spans[place] : SPAN_GRID, kind = machine->world & ~WORLD_MIXED;
+    uint64_t number = span == SPAN_GRID ? visit << kind / 2 : number_of(warp, span, lane);
+    if (kind / 2 == WORLD_RANDOM)
+        number = mix(number_of(warp, span, lane) + mix(place + 1) + visit);
+    return (number >> kind / 2 & 1) != (kind & 1);
 }
 
 static bool goes(const PtxMachine *machine, uint32_t index) {

@@ -269,9 +269,10 @@ typedef struct PtxGuess {
  *
  * Plain worlds: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second bit, too,
  * so that any three of the first four conditions go through every combination. WORLD_CHOSEN: bit i is the way of
- * condition i, all others say no. WORLD_MIXED: threads, warps or CTAs for which it may differ (machine->spans) go
- * different ways. */
-enum { WORLD_PLAIN = 8, WORLD_CHOICES = 24, WORLD_MIXES = 4 };
+ * condition i, all others say no. WORLD_MIXED: threads, warps or CTAs for which it may differ (machine->spans) go by a
+ * bit of their number, 2 * bit + 1: the other way round; of any two, there is a world in which they part. What is the
+ * same for all goes by turns. With WORLD_RANDOM as the bit, everyone goes at random from time to time. */
+enum { WORLD_PLAIN = 8, WORLD_CHOICES = 24, WORLD_WARP_BIT = 5, WORLD_CTA_BIT = 10, WORLD_RANDOM = 31 };
 #define WORLD_CHOSEN (1u << 31)
 #define WORLD_MIXED  (1u << 30)
 
