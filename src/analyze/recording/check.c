@@ -123,6 +123,12 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    const PtxCode *lapped = playing->player.lapped;
+    if (lapped)
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
+                           code_line(playing->check.program, lapped),
+                           "a wait for a phase that others do not wait for was played later than it was made: races "
+                           "across it may have been missed");
     uint64_t unseen = record_reader_unseen(reader);
     if (unseen && !reader->problem && !launch->dropped)
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",

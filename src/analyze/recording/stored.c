@@ -1,4 +1,5 @@
-/* What stores store, as far as it can be told without values: constants, and what is the same in all lanes of a warp. */
+/* What stores store, as far as it can be told without values: constants, and what is the same in all lanes of a warp.
+ */
 #include "analyze/recording/internal.h"
 
 static uint8_t operand_alike(const PtxValues *values, const PtxArgument *argument) {
@@ -21,8 +22,7 @@ static uint8_t stored_by(const PtxProgram *program, const PtxValues *values, con
     uint8_t least = STORES_CONSTANT;
     uint32_t count = data->kind == ARGUMENT_MEMBERS ? data->count : 1;
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t each =
-            operand_alike(values, data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, i) : data);
+        uint8_t each = operand_alike(values, data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, i) : data);
         least = each < least ? each : least;
     }
     return least;
