@@ -176,6 +176,10 @@ static int run(const char *what) {
         0) /* as many as a block can have: with what records it, it must not need more registers */
         return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
                               NULL, NULL, NULL) == 0;
+    if (strcmp(what, "crowded") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
+                              NULL, NULL, NULL) == 0 &&
+               standin_launches() == 1;
     if (strcmp(what, "parallel") == 0)
         return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {
