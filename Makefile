@@ -207,7 +207,7 @@ $(BUILD)/tests/reference/litmus/litmus_test: $(litmus_objects)
 $(BUILD)/tests/litmus/machine: $(litmus_machine_objects) $(filter-out %_test.o,$(litmus_objects)) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries) -lm
 
-$(BUILD)/tests/machine/machine: tests/record/walk.c tests/record/walk.h
+$(BUILD)/tests/machine/machine: tests/record/walk.c tests/record/walk.h tests/record/cells.c tests/record/cells.h
 $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play: $(BUILD)/%: %.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) -Itests $(LDFLAGS) -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)

@@ -23,7 +23,7 @@ _weir() {
         [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
-        [instrument]="--help -h --version -V --free-registers --mode --module --output -o --spaces"
+        [instrument]="--help -h --version -V --free-registers --layout --mode --module --output -o --spaces"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -191,6 +191,7 @@ _weir() {
     "launch --kernel") return ;;
     "launch --module") return ;;
     "launch --output" | "launch -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "instrument --layout") _weir_words "compact gsan" && return ;;
     "instrument --mode") _weir_words "record shadow" && return ;;
     "instrument --module") return ;;
     "instrument --output" | "instrument -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;

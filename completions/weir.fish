@@ -250,6 +250,7 @@ complete -c weir -n '__fish_seen_subcommand_from launch' -k -a '(__fish_complete
 complete -c weir -n '__fish_seen_subcommand_from launch' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l version -s V -d 'print the version'
 complete -c weir -n '__fish_seen_subcommand_from instrument' -l free-registers -d 'take setmaxnreg and .maxnreg out, for kernels in which the code does not fit'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l layout -x -a 'compact gsan' -d 'in mode shadow: compact: 16 bytes of shadow memory for 16 bytes, and no locks; gsan: 24 bytes for each 4, with a lock, as GSan has them (compact)'
 complete -c weir -n '__fish_seen_subcommand_from instrument' -l mode -x -a 'record shadow' -d 'record: what the kernel does is written down; shadow: it is checked against shadow memory as it runs (record)'
 complete -c weir -n '__fish_seen_subcommand_from instrument' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
 complete -c weir -n '__fish_seen_subcommand_from instrument' -l output -s o -rF -d 'write to FILE instead of standard output'

@@ -1,15 +1,18 @@
 /* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
  * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
+ * Waits that have a limit of less than a second are run by the machine's clock; who gave up stands by in the launch.
  * What is linked from PTX is an ELF file with the text in it, and with the mark of instrumented text where a cubin has
  * it. */
 #include "emulate/ptx/schedule.h"
 #include "ptx/reader.h"
+#include "record/record.h"
 
 #include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 typedef int Result;
 typedef void *Handle;
@@ -550,6 +553,27 @@ EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, H
     return SUCCESS;
 }
 
+/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+    const PtxModule *module = program->module;
+    const PtxFunction *kernel = &module->functions[program->entry];
+    const RecordLaunch *block;
+    uint32_t last = kernel->parameters + kernel->parameter_count - 1;
+    if (!kernel->parameter_count || !str_is(ptx_name(module, module->variables[last].name), "weir_launch"))
+        return NULL;
+    if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
+        return NULL;
+    memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
+    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+}
+
+/* Until the host says how its threads end; those at barriers never do. */
+static PtxEnd stand_by(volatile RecordHost *host) {
+    while (!host->drained)
+        usleep(1000);
+    return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
+}
+
 EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
     Arena arena;
@@ -571,10 +595,17 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        PtxSchedule schedule = {.kind = SCHEDULE_EAGER};
+        volatile RecordHost *host = host_of(program, &launch);
+        PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
+        machine->timed = host != NULL;
         end = ptx_schedule_run(machine, &schedule);
-        if (end != PTX_END_COMPLETE)
+        if (host && end == PTX_END_STUCK) {
+            take_memory(machine, &launch);
+            pthread_mutex_unlock(&mutex);
+            end = stand_by(host);
+            pthread_mutex_lock(&mutex);
+        } else if (end != PTX_END_COMPLETE)
             fprintf(stderr, "the machine of PTX: end %d, line %u: %s\n", end,
                     machine->fault.code ? code_line(program, machine->fault.code)
                     : machine->unknown  ? code_line(program, machine->unknown)

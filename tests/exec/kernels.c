@@ -44,6 +44,42 @@ static const char right[] =
          "}\n"
          ".visible .entry nothing() { ret; }\n";
 
+/* Kernels that do not end: all threads wait for an mbarrier on which one of two arrivals is made; a warp polls, and the
+ * other waits for it at a barrier; they wait at two barriers for each other. */
+static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry arrivals(.param .u64 to) {\n"
+                              "  .shared .align 8 .b64 full;\n"
+                              "  .reg .b32 %r<4>; .reg .b64 %state; .reg .pred %p<3>;\n"
+                              "  mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;\n"
+                              "  @%p1 mbarrier.init.shared::cta.b64 [full], 2;\n"
+                              "  bar.sync 0;\n"
+                              "  @%p1 mbarrier.arrive.shared::cta.b64 %state, [full];\n"
+                              "AGAIN:\n"
+                              "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
+                              "  @!%p2 bra AGAIN;\n"
+                              "  ret;\n"
+                              "}\n"
+                              ".visible .entry polls(.param .u64 to) {\n"
+                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
+                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra BEHIND;\n"
+                              "AGAIN:\n"
+                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
+                              "  @%p2 bra AGAIN;\n"
+                              "BEHIND:\n"
+                              "  bar.sync 1, 64;\n"
+                              "  ret;\n"
+                              "}\n"
+                              ".visible .entry held(.param .u64 to) {\n"
+                              "  .reg .b32 %r<2>; .reg .pred %p1;\n"
+                              "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra OTHER;\n"
+                              "  bar.sync 1, 64;\n"
+                              "OTHER:\n"
+                              "  bar.sync 2, 64;\n"
+                              "  ret;\n"
+                              "}\n";
+
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
 
@@ -191,6 +227,14 @@ static int run(const char *what) {
     if (strcmp(what, "fails") == 0) {
         to = 16;
         launch(function, 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0) {
+        void *parameters[] = {&to};
+        cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+        printf("the program goes on\n");
+        launch(function, 3, NULL);
+        printf("the next kernel is %s\n", is_turned(3) ? "right" : "wrong");
         return 1;
     }
     if (strcmp(what, "killed") == 0) {
