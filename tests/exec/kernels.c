@@ -218,6 +218,9 @@ static int run(const char *what) {
         launch(function_of(text, "turned"), 3, NULL);
         return 1;
     }
+    if (strcmp(what, "mangled") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 1,
+                              1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
     if (strcmp(what, "crowded") == 0)
         return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
                               NULL, NULL, NULL) == 0 &&
