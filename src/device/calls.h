@@ -41,9 +41,48 @@ static inline void access(const View *view, uint64_t address, uint32_t bytes, ui
     touch_cell(view, &touch);
 }
 
+/* The granule of an access of up to 16 bytes; of lanes that touch the same one, all bytes for the first, none for the
+ * others. */
+static inline Touch touch_of(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
+    const Here *here = view->here;
+    uint32_t bytes = what >> WHAT_BYTES, site = what_site(what);
+    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind, 0};
+    if (bytes && address - here->real >= here->bytes) {
+        tell_outside(here, site, address);
+        touch.mask = 0;
+    }
+    if (bytes && (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED)) {
+        uint32_t same = lanes_with(active_lanes(), touch.offset);
+        touch.mask = or_of(same, touch.mask);
+        touch.mask = lane() == lowest(same) ? touch.mask : 0;
+    }
+    return bytes ? touch : (Touch){0};
+}
+
 /* ---- Accesses of threads ---- */
 
+/* Four of one kind, of sites behind each other. */
+#define FOUR                                                                                                           \
+    uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
+static inline void access_four(View *view, FOUR, uint32_t kind) {
+    Touch touches[BATCH] = {touch_of(view, a, what_a, kind), touch_of(view, b, what_b, kind),
+                            touch_of(view, c, what_c, kind), touch_of(view, d, what_d, kind)};
+    touch_cells(view, touches, kind);
+}
+
 #ifdef CELLS_HAVE_TAGS
+DEVICE_CALL void weir_flat_reads(FOUR, HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, what_site(what_a), 0);
+    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_READ);
+}
+
+DEVICE_CALL void weir_flat_writes(FOUR, HERE) {
+    Here here = HERE_IS;
+    View view = view_flat(&here, what_site(what_a), 0);
+    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_WRITE);
+}
+
 DEVICE_CALL void weir_flat_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), 0);
@@ -63,6 +102,18 @@ DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how,
     access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
 }
 #endif
+
+DEVICE_CALL void weir_reads(FOUR, HERE) {
+    Here here = HERE_IS;
+    View view = view_clocked(&here, what_site(what_a), 0, false);
+    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_READ);
+}
+
+DEVICE_CALL void weir_writes(FOUR, HERE) {
+    Here here = HERE_IS;
+    View view = view_clocked(&here, what_site(what_a), 0, false);
+    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_WRITE);
+}
 
 DEVICE_CALL void weir_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
@@ -84,14 +135,14 @@ static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, b
                 : view_clocked(here, site, how >> HOW_SCOPE, writes && STATE32(here, slot_shift));
 }
 
-static inline void touch_range(const View *view, uint64_t begin, uint64_t end, uint64_t granule, uint32_t site,
-                               uint32_t how) {
+/* The bytes of a granule that are in a range. */
+static inline Touch touch_in(const View *view, uint64_t begin, uint64_t end, uint64_t granule, uint32_t site,
+                             uint32_t how) {
     uint64_t first = begin > granule ? begin : granule, last = end < granule + 16 ? end : granule + 16;
     if (first >= last || first - view->here->real >= view->here->bytes)
-        return;
-    Touch touch = {granule - view->here->real, mask_of(first, (uint32_t)(last - first)), site, how & 3,
+        return (Touch){0};
+    return (Touch){granule - view->here->real, mask_of(first, (uint32_t)(last - first)), site, how & 3,
                    view->scope ? 1 : 0};
-    touch_cell(view, &touch);
 }
 
 static inline void copy_range(const Here *here, uint32_t want, uint64_t address, uint64_t length, uint32_t site,
@@ -108,8 +159,13 @@ static inline void copy_range(const Here *here, uint32_t want, uint64_t address,
             continue;
         }
         uint64_t first = begin & ~(uint64_t)15;
-        for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step)
-            touch_range(&view, begin, begin + bytes, at, site, how);
+        for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
+            Touch touches[BATCH];
+#pragma unroll
+            for (uint32_t i = 0; i < BATCH; i++)
+                touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)step * i, site, how);
+            touch_cells(&view, touches, how & 3);
+        }
         meet(lanes);
     }
 }
@@ -136,40 +192,54 @@ static inline uint64_t map_of(const Here *here, uint32_t parameter) {
     return 0;
 }
 
-#define MAP32(map, field, i) constant32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
-#define MAP64(map, field, i) constant64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
+/* (Loads that stay where they are: there may be no map.) */
+#define MAP32(map, field, i) load32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
+#define MAP64(map, field, i) load64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
 
-/* Where row `row` of a box begins; false: it is outside of the tensor. */
-static inline bool row_begin(uint64_t map, uint32_t rank, uint32_t row, const int32_t *corner, uint64_t *at) {
-    *at = MAP64(map, address, 0);
-    for (uint32_t i = 1; i < rank; i++) {
-        uint32_t box = MAP32(map, box, i);
-        int32_t index = corner[i] + (int32_t)(row % box);
-        row /= box;
-        if (index < 0 || (uint32_t)index >= MAP32(map, size, i))
-            return false;
-        *at += (uint64_t)index * MAP64(map, stride, i);
+/* A box, with what is needed of its map in registers. */
+typedef struct Box {
+    uint64_t address, stride[SHADOW_DIMS];
+    uint32_t box[SHADOW_DIMS], size[SHADOW_DIMS];
+    int32_t corner[SHADOW_DIMS];
+} Box;
+
+/* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1. */
+static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
+    bool inside = true;
+    *at = box->address;
+#pragma unroll
+    for (uint32_t i = 1; i < SHADOW_DIMS; i++) {
+        uint32_t index = (uint32_t)box->corner[i] + row % box->box[i];
+        row /= box->box[i];
+        inside &= index < box->size[i];
+        *at += (uint64_t)index * box->stride[i];
     }
-    return true;
+    return inside;
 }
 
-static inline void touch_box(const View *view, uint64_t map, const int32_t *corner, uint32_t lanes, uint32_t site,
+static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
                              uint32_t how) {
-    uint32_t rank = MAP32(map, rank, 0), element = MAP32(map, element, 0), rows = 1;
-    for (uint32_t i = 1; i < rank; i++)
-        rows *= MAP32(map, box, i);
-    int64_t size = MAP32(map, size, 0), first = corner[0] > 0 ? corner[0] : 0;
-    int64_t last = corner[0] + (int64_t)MAP32(map, box, 0);
+    uint32_t element = MAP32(map, element, 0), rows = box->box[1] * box->box[2] * box->box[3] * box->box[4];
+    int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
+    int64_t last = box->corner[0] + (int64_t)box->box[0];
     last = last < size ? last : size;
     if (first >= last)
         return;
     uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
-    for (uint32_t u = rank_in(lanes); u < rows * units; u += step) {
-        uint64_t row;
-        if (!row_begin(map, rank, u / units, corner, &row))
-            continue;
-        uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
-        touch_range(view, begin, end, (begin & ~(uint64_t)15) + 16 * (uint64_t)(u % units), site, how);
+    if (!(((uint64_t)first * element | (uint64_t)last * element) & (SHADOW_GRANULE - 1)))
+        units -= 2; /* rows begin and end with granules */
+    for (uint32_t from = rank_in(lanes); from < rows * units; from += step * BATCH) {
+        Touch touches[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint32_t unit = from + i * step;
+            uint64_t row = 0;
+            bool inside = row_begin(box, unit / units, &row) && unit < rows * units;
+            uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
+            touches[i] = touch_in(view, begin, inside ? end : begin, (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units),
+                                  site, how);
+        }
+        touch_cells(view, touches, how & 3);
     }
 }
 
@@ -180,13 +250,20 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
     uint64_t map = map_of(here, parameter);
     for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
         uint32_t leader = lowest(left);
-        int32_t corner[SHADOW_DIMS];
-        for (uint32_t i = 0; i < SHADOW_DIMS; i++)
-            corner[i] = (int32_t)from_lane(lanes, (uint32_t)at[i], leader);
-        if (map && MAP64(map, address, 0) - here->real < here->bytes)
-            touch_box(&view, map, corner, lanes, site, how);
+        Box box = {0};
+#pragma unroll
+        for (uint32_t i = 0; i < SHADOW_DIMS; i++) {
+            bool there = map && i < MAP32(map, rank, 0);
+            box.corner[i] = there ? (int32_t)from_lane(lanes, (uint32_t)at[i], leader) : 0;
+            box.box[i] = there ? MAP32(map, box, i) : 1;
+            box.size[i] = there ? MAP32(map, size, i) : 1;
+            box.stride[i] = there ? MAP64(map, stride, i) : 0;
+        }
+        box.address = map ? MAP64(map, address, 0) : 0;
+        if (map && box.address - here->real < here->bytes)
+            touch_box(&view, map, &box, lanes, site, how);
         else if (lane() == leader && map)
-            tell_outside(here, site, MAP64(map, address, 0));
+            tell_outside(here, site, box.address);
         else if (lane() == leader)
             tell_trouble(here, SHADOW_MAP_UNKNOWN, site);
         meet(lanes);
@@ -376,17 +453,18 @@ DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
     return from_lane(lanes, slot, leader);
 }
 
-/* Threads end; with the last one the slot is free. */
-DEVICE_CALL void weir_exit(HERE) {
+/* Threads end, those that `want` to; with the last one the slot is free. All lanes that are there come: those that stay
+ * must not be parted from each other, or from the others, by it. */
+DEVICE_CALL void weir_exit(uint32_t want, HERE) {
     Here here = HERE_IS;
     if (!STATE64(&here, ctas))
         return;
-    uint32_t lanes = active_lanes();
-    if (lane() != lowest(lanes))
+    uint32_t lanes = active_lanes(), count = ones(ballot(lanes, want != 0));
+    if (!count || lane() != lowest(lanes))
         return;
     uint64_t actor = actor_of(&here, here.who);
     fence();
-    uint32_t ended = add32(ACTOR(actor, ended), ones(lanes)) + ones(lanes);
+    uint32_t ended = add32(ACTOR(actor, ended), count) + count;
     if (ended != STATE32(&here, threads))
         return;
     fence();

@@ -54,7 +54,6 @@ static inline void vector_larger(const View *view, const Turn *turn, uint64_t to
             if (first + i * step < count)
                 store32(to + 4 * (uint64_t)(first + i * step), larger_halves(x[i], y[i]));
     }
-    fence();
     meet(turn->lanes);
 }
 
@@ -221,7 +220,6 @@ static inline void publish(const View *view, const Turn *turn, bool releases, bo
         entry_scope = passes ? 4 : entry_scope;
         store64(entry, view->epoch | (uint64_t)entry_scope << 32 | (uint64_t)passes << 40);
     }
-    fence();
     next_epoch(view, turn, site);
 }
 

@@ -25,54 +25,70 @@ static inline uint64_t bucket_of(const Here *here, uint64_t address) {
     return STATE64(here, buckets) + (uint64_t)shadow_bucket(address) * sizeof(ShadowBucket);
 }
 
-/* The entry of an address; 0: there is none. */
-static inline uint64_t find_flag(const Here *here, uint64_t bucket, uint64_t address) {
-    for (uint32_t i = 0; i < SHADOW_WAYS; i++) {
-        uint64_t at = bucket + offsetof(ShadowBucket, entries) + i * sizeof(ShadowSync);
-        uint64_t rest = load64(at + 8);
-        if ((uint32_t)(rest >> 32 & 255) == here_tag(here) && load64(at) == address)
-            return at;
-    }
-    return 0;
+#define EACH_WAY _Pragma("unroll") for (uint32_t i = 0; i < SHADOW_WAYS; i++)
+
+static inline uint64_t way_of(uint64_t bucket, uint32_t way) {
+    return bucket + offsetof(ShadowBucket, entries) + way * sizeof(ShadowSync);
 }
 
-/* One that nobody has in this launch, or the first, which is then lost. */
-static inline uint64_t free_flag(const Here *here, uint64_t bucket, uint64_t address, uint32_t site) {
-    for (uint32_t i = 0; i < SHADOW_WAYS; i++) {
-        uint64_t at = bucket + offsetof(ShadowBucket, entries) + i * sizeof(ShadowSync);
-        if ((uint32_t)(load64(at + 8) >> 32 & 255) != here_tag(here))
-            return at;
+/* The entry of an address, or one that nobody has in this launch. All are loaded before any is looked at. */
+typedef struct Way {
+    uint64_t at, free; /* 0: there is none */
+    uint64_t rest;     /* of the entry: what stands behind the address */
+} Way;
+
+static inline Way find_flag(const Here *here, uint64_t bucket, uint64_t address) {
+    uint64_t addresses[SHADOW_WAYS], rests[SHADOW_WAYS];
+    EACH_WAY {
+        addresses[i] = load64(way_of(bucket, i));
+        rests[i] = load64(way_of(bucket, i) + 8);
     }
+    Way way = {0};
+    EACH_WAY {
+        bool is_ours = (uint32_t)(rests[i] >> 32 & 255) == here_tag(here);
+        if (is_ours && addresses[i] == address) {
+            way.at = way_of(bucket, i);
+            way.rest = rests[i];
+        }
+        way.free = is_ours ? way.free : way_of(bucket, i);
+    }
+    return way;
+}
+
+/* One of those that others have is lost. */
+static inline uint64_t take_flag(const Here *here, uint64_t bucket, uint64_t address, uint32_t site) {
     store32(bucket + offsetof(ShadowBucket, lost), here_tag(here));
     tell_trouble(here, SHADOW_FLAGS_LOST, site);
-    return bucket + offsetof(ShadowBucket, entries) + (address >> 2) % SHADOW_WAYS * sizeof(ShadowSync);
+    return way_of(bucket, (uint32_t)((address >> 2) % SHADOW_WAYS));
 }
 
 /* The last strong write of an address. */
 typedef struct Flag {
     uint32_t stamp, scope;
     bool release;
-    bool lost; /* there may have been one */
+    bool lost;   /* there may have been one */
+    uint64_t at; /* where the next one is written; 0: some other one has to go */
 } Flag;
 
 static inline Flag load_flag(const Here *here, uint64_t address) {
-    uint64_t bucket = bucket_of(here, address), at = find_flag(here, bucket, address);
-    if (!at)
-        return (Flag){.lost = load32(bucket + offsetof(ShadowBucket, lost)) == here_tag(here)};
-    uint64_t rest = load64(at + 8);
-    return (Flag){(uint32_t)rest, (uint32_t)(rest >> 40 & 255), rest >> 48 & 1, false};
+    uint64_t bucket = bucket_of(here, address);
+    Way way = find_flag(here, bucket, address);
+    if (!way.at)
+        return (Flag){.lost = load32(bucket + offsetof(ShadowBucket, lost)) == here_tag(here), .at = way.free};
+    return (Flag){(uint32_t)way.rest, (uint32_t)(way.rest >> 40 & 255), way.rest >> 48 & 1, false, way.at};
 }
 
-static inline void store_flag(const View *view, const Turn *turn, const Strong *strong, bool release) {
+/* The bucket is locked, and stays so until that can be seen. */
+static inline void store_flag(const View *view, const Turn *turn, const Strong *strong, const Flag *flag,
+                              bool release) {
     if (is_leader(turn)) {
         const Here *here = view->here;
-        uint64_t bucket = bucket_of(here, strong->address), at = find_flag(here, bucket, strong->address);
-        at = at ? at : free_flag(here, bucket, strong->address, strong->site);
+        uint64_t at = flag->at ? flag->at
+                               : take_flag(here, bucket_of(here, strong->address), strong->address, strong->site);
         store64(at, strong->address);
-        store64(at + 8,
-                view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 | (uint64_t)release << 48);
+        store64(at + 8, view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 |
+                            (uint64_t)release << 48);
     }
-    fence();
     meet(turn->lanes);
 }
 
@@ -135,7 +151,8 @@ static inline bool passes_on(const View *view, const Strong *strong, const Flag 
 /* What the next one that reads it gets. */
 static inline void write_flag(View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
     bool releases = strong_releases(strong), passes = passes_on(view, strong, flag);
-    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED, is_release = releases || has_fence || passes;
+    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED;
+    bool is_release = from_lane(turn->lanes, releases || has_fence || passes, turn->leader);
     if (is_release) {
         uint64_t passed = passes ? released_by(view, flag->stamp).row : 0;
         lock_actor(turn, view->actor);
@@ -144,7 +161,7 @@ static inline void write_flag(View *view, const Turn *turn, const Strong *strong
         publish(view, turn, releases, passes, passed, strong->scope, strong->site);
         unlock_actor(turn, view->actor);
     }
-    store_flag(view, turn, strong, is_release);
+    store_flag(view, turn, strong, flag, is_release);
 }
 
 /* ---- The critical section ---- */

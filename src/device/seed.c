@@ -83,4 +83,12 @@ static inline void touch_cell(const View *view, const Touch *touch) {
             seed_word(view, touch, &cell_view, word);
 }
 
+static inline void touch_cells(const View *view, const Touch *touches, uint32_t kind) {
+    (void)kind;
+#pragma unroll
+    for (uint32_t i = 0; i < BATCH; i++)
+        if (touches[i].mask)
+            touch_cell(view, &touches[i]);
+}
+
 #include "device/calls.h"

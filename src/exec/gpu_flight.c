@@ -176,6 +176,8 @@ void flight_land(GpuFlight *flight) {
     gpu_give(flight->context, flight->block);
     flight->context->taken[flight->slot] = false;
     flight->context->flying--;
+    flight->context->landed++;
+    drain_changed();
 }
 
 void flight_free(GpuFlight *flight) {

@@ -308,10 +308,16 @@ static uint32_t chunk_for(uint32_t units) {
     return bytes;
 }
 
-void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena) {
-    *plan = (Plan){.look = look, .arena = arena};
+void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena) {
+    *plan = (Plan){.look = look, .arena = arena, .keep = &sites->arena, .tell_base = sites->count};
+    for (uint32_t i = sites->count; i-- > sites->found;)
+        if (sites->items[i].function == look->function)
+            plan->tell_base = i; /* it was planned before */
     plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
-    make_steps(plan, sites, count);
+    make_steps(plan, sites->items + first, count);
+    if (!plan->called)
+        plan_told(plan);
+    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);

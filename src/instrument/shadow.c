@@ -175,7 +175,14 @@ static uint32_t how_of(const ShadowSite *site) {
 static void open_block(Writer *writer) {
     writer->text.size = 0;
     say(writer, "{");
-    say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
+    say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h, %%weir_n; .reg .pred %%weir_g0;");
+    say(writer, "activemask.b32 %%weir_n;");
+}
+
+/* Who came together goes on together: what follows may be for the warp as a whole. */
+static void close_block(Writer *writer) {
+    say(writer, "bar.warp.sync %%weir_n;");
+    say(writer, "}");
 }
 
 /* site | bytes << WHAT_BYTES in %weir_h: bytes that a limit may lower. */
@@ -233,8 +240,46 @@ static void write_access(Writer *writer, const ShadowSite *site) {
         say(writer, "add.s64 %%weir_a, %%weir_a, %d;", SHADOW_GRANULE);
         say_access(writer, site, site->bytes - SHADOW_GRANULE);
     }
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
+}
+
+/* Members without a guard that holds, and those that are not there, have 0 bytes. */
+static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
+    const PtxStatement *statement = site ? statement_of(writer, site) : NULL;
+    say(writer, ".reg .b64 %%weir_a%" PRIu32 "; .reg .b32 %%weir_h%" PRIu32 ";", index, index);
+    if (!site) {
+        say(writer, "mov.u64 %%weir_a%" PRIu32 ", 0; mov.u32 %%weir_h%" PRIu32 ", 0;", index, index);
+        return;
+    }
+    say_address(writer, site->address);
+    say(writer, "mov.u64 %%weir_a%" PRIu32 ", %%weir_a;", index);
+    say_what(writer, site, site->bytes);
+    if (statement->flags & PTX_GUARDED) {
+        text_addf(&writer->text, "selp.b32 %%weir_h, ");
+        text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, %weir_h, ") : STR("%weir_h, 0, "));
+        put_operand(writer, statement->first);
+        say(writer, ";");
+    }
+    say(writer, "mov.u32 %%weir_h%" PRIu32 ", %%weir_h;", index);
+}
+
+static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%ss", prefix_of(writer), sites->access == SHADOW_READ ? "read" : "write");
+    open_block(writer);
+    for (uint32_t i = 0; i < SHADOW_GROUP; i++)
+        say_member(writer, i < count ? &sites[i] : NULL, i);
+    Call call = call_begin(writer, name);
+    for (uint32_t i = 0; i < 2 * SHADOW_GROUP; i++) {
+        char operand[24];
+        snprintf(operand, sizeof operand, i < SHADOW_GROUP ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % SHADOW_GROUP);
+        call_add(writer, &call, i < SHADOW_GROUP ? 64 : 32, operand);
+    }
+    call_launch(writer, &call);
+    call_end(writer, &call, "", NULL);
+    close_block(writer);
+    ptx_edit_before(writer->edits, sites->statement, said(writer));
 }
 
 /* ---- Strong accesses of clocked kernels: one lane after the other, each with the lock of its address ---- */
@@ -280,7 +325,6 @@ static void say_compare(Writer *writer, const ShadowSite *site) {
 }
 
 static void say_turns(Writer *writer, const ShadowSite *site) {
-    say(writer, "activemask.b32 %%weir_n;");
     say(writer, "vote.sync.ballot.b32 %%weir_w, %%weir_g0, %%weir_n;");
     say(writer, "mov.u32 %%weir_t, 0;");
     say(writer, "WEIR_NEXT:");
@@ -305,7 +349,7 @@ static void write_strong(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
     say(writer,
-        ".reg .b32 %%weir_n, %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
+        ".reg .b32 %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
     say_address(writer, site->address);
     say_compare(writer, site);
     say_wanted(writer, site);
@@ -324,7 +368,7 @@ static void write_strong(Writer *writer, const ShadowSite *site) {
         say_instruction(writer, site, "@%weir_g1 ");
     }
     say_turns(writer, site);
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_replace(writer->edits, site->statement, said(writer));
 }
 
@@ -358,7 +402,7 @@ static void write_range(Writer *writer, const ShadowSite *site) {
     call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
     call_end(writer, &call, "", NULL);
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
 }
 
@@ -394,30 +438,36 @@ static void write_tile(Writer *writer, const ShadowSite *site) {
     call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
     call_end(writer, &call, "", NULL);
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
 }
 
 /* ---- What orders CTAs ---- */
 
-static void write_simple(Writer *writer, const ShadowSite *site, const char *name, bool behind) {
+static void write_fence(Writer *writer, const ShadowSite *site) {
     Text guard = {0};
     guard_text(writer, statement_of(writer, site), &guard);
     text_add(&guard, "", 1);
     open_block(writer);
-    Call call = call_begin(writer, name);
-    if (site->kind == SHADOW_SITE_FENCE) {
-        call_number(writer, &call, how_of(site));
-        call_number(writer, &call, number_of(writer, site));
-    }
+    Call call = call_begin(writer, "weir_fence");
+    call_number(writer, &call, how_of(site));
+    call_number(writer, &call, number_of(writer, site));
     call_launch(writer, &call);
     call_end(writer, &call, guard.data, NULL);
-    say(writer, "}");
+    close_block(writer);
     text_free(&guard);
-    if (behind)
-        ptx_edit_after(writer->edits, site->statement, said(writer));
-    else
-        ptx_edit_before(writer->edits, site->statement, said(writer));
+    ptx_edit_after(writer->edits, site->statement, said(writer));
+}
+
+static void write_exit(Writer *writer, const ShadowSite *site) {
+    open_block(writer);
+    say_wanted(writer, site);
+    Call call = call_begin(writer, "weir_exit");
+    call_add(writer, &call, 32, "%weir_g");
+    call_launch(writer, &call);
+    call_end(writer, &call, "", NULL);
+    close_block(writer);
+    ptx_edit_before(writer->edits, site->statement, said(writer));
 }
 
 /* Groups count from the first one on in which the thread itself has written. */
@@ -437,7 +487,7 @@ static void write_group(Writer *writer, const ShadowSite *site) {
     }
     call_launch(writer, &call);
     call_end(writer, &call, "@%weir_g0 ", NULL);
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_after(writer->edits, site->statement, said(writer));
 }
 
@@ -461,7 +511,7 @@ static void write_site(Writer *writer, const ShadowSite *site) {
         break;
     case SHADOW_SITE_FENCE:
         if (clocked)
-            write_simple(writer, site, "weir_fence", true);
+            write_fence(writer, site);
         break;
     case SHADOW_SITE_COMMIT:
     case SHADOW_SITE_AWAIT:
@@ -470,7 +520,7 @@ static void write_site(Writer *writer, const ShadowSite *site) {
         break;
     case SHADOW_SITE_EXIT:
         if (clocked)
-            write_simple(writer, site, "weir_exit", false);
+            write_exit(writer, site);
         break;
     case SHADOW_SITE_REGISTERS:
         if (!writer->options->keep_registers)
@@ -507,7 +557,7 @@ static void write_entry(Writer *writer, uint32_t body) {
         call_add(writer, &call, 32, "%weir_f");
         call_end(writer, &call, "", who);
     }
-    say(writer, "}");
+    close_block(writer);
     ptx_edit_after(writer->edits, body, said(writer));
 }
 
@@ -530,8 +580,14 @@ static bool write_function(Writer *writer, uint32_t function, uint32_t *next, co
         return false;
     }
     write_entry(writer, body);
-    for (; *next < sites->count && sites->items[*next].function == function; ++*next)
-        write_site(writer, &sites->items[*next]);
+    while (*next < sites->count && sites->items[*next].function == function) {
+        uint32_t count = shadow_group(sites, writer->module, *next);
+        if (count > 1)
+            write_group_of(writer, &sites->items[*next], count);
+        else
+            write_site(writer, &sites->items[*next]);
+        *next += count;
+    }
     return true;
 }
 

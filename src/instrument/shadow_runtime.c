@@ -80,12 +80,12 @@ static bool is_used(const RuntimeUse *use, Str name) {
 
 void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
     Str text = runtime_text(seed_layout), function;
-    /* What all of them call stands behind them in the text: it has to be known before. */
-    for (int shared = 1; shared >= 0; shared--)
+    /* What they call has to be known before, whatever the order of the text. */
+    for (int layer = 0; layer < 3; layer++)
         for (size_t at = 0; next_function(text, &at, &function);) {
             Str name = function_name(function);
-            bool is_shared = str_equal(name, STR("weir_tell_pair"));
-            if (is_shared != (shared == 1) || (!is_shared && !is_used(use, name)))
+            int own = str_starts(name, STR("weir_tell_")) ? 0 : str_starts(name, STR("weir_slow_")) ? 1 : 2;
+            if (own != layer || (own == 2 && !is_used(use, name)))
                 continue;
             text_str(to, function);
             text_str(to, STR("\n"));

@@ -93,13 +93,15 @@ static bool is_texture(const PtxEffect *effect) {
 
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     uint32_t block = look->flow.block_of[instruction], behind;
     bool any = false, parts = true;
     if (ends_thread(look, instruction)) {
         site->ends = true;
         return true;
     }
+    if (!look_acts(look, instruction))
+        return false;
+    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
@@ -164,14 +166,17 @@ static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, c
     Arena scratch;
     Sites *sites = finding->sites;
     uint32_t first = finding->firsts[function], end = first;
-    while (end < sites->count && sites->items[end].function == function)
+    while (end < sites->found && sites->items[end].function == function)
         end++;
     if (end == first)
         return true;
     if (!look_open(&look, module, function, &finding->calls, problem))
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, sites->items + first, end - first, &scratch);
+    plan_function(&plan, &look, sites, first, end - first, &scratch);
+    for (uint32_t i = 0; i < plan.tell_count; i++)
+        *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = *plan.tells[i];
+    sites->slots = plan.slots > sites->slots ? plan.slots : sites->slots;
     if (plan.chunk > sites->chunk)
         sites->chunk = plan.chunk;
     arena_free(&scratch);
@@ -195,6 +200,7 @@ bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *
     calls_find(&finding.calls, module, sites, &sites->arena);
     bool good = each_function(&finding, module, problem, find_in_function);
     calls_find(&finding.calls, module, sites, &sites->arena);
+    sites->found = sites->count;
     if (good && each_function(&finding, module, problem, plan_sites))
         return true;
     instrument_sites_free(sites);

@@ -108,9 +108,9 @@ typedef struct ShadowBucket {
 } ShadowBucket;
 _Static_assert(sizeof(ShadowBucket) == 128, "it is written into code");
 static inline uint32_t shadow_bucket(uint64_t address) {
-    uint64_t granule = address >> 4;
-    return (uint32_t)(granule ^ granule >> 14 ^ granule >> 28) & (SHADOW_BUCKETS - 1);
+    return (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 50);
 }
+_Static_assert(SHADOW_BUCKETS == 1 << (64 - 50), "that many bits are left");
 
 /* What could not be followed: bits of ShadowState.trouble. */
 enum {

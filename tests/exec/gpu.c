@@ -17,7 +17,16 @@
 typedef int Result;
 typedef void *Handle;
 typedef uint64_t Address;
-enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, BAD_PTX = 218, UNKNOWN = 500, FAILED = 719 };
+enum {
+    SUCCESS = 0,
+    INVALID = 1,
+    NO_MEMORY = 2,
+    NO_CONTEXT = 201,
+    BAD_PTX = 218,
+    UNKNOWN = 500,
+    NO_RESOURCES = 701,
+    FAILED = 719
+};
 
 #define EXPORTED    __attribute__((visibility("default")))
 #define ARENA_BEGIN UINT64_C(0x300000000)
@@ -232,15 +241,24 @@ EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-/* An ELF file with a text, and the symbol of a mark: 24 bytes. */
+/* An ELF file with a text, the symbol of a mark: 24 bytes, and the registers of its first kernel. */
 typedef struct Image {
     Elf64_Ehdr header;
-    Elf64_Shdr sections[4]; /* none, symbols, names, the mark */
-    Elf64_Sym symbols[2];
-    char names[32];
+    Elf64_Shdr sections[5]; /* none, symbols, names, the mark, registers */
+    Elf64_Sym symbols[3];
+    char names[256];
     uint32_t mark[6];
+    uint32_t registers[3];
     char text[];
 } Image;
+
+/* Registers that a kernel has here: 80 with what records it, else 40; with a bound, what that leaves. */
+static unsigned registers_of(const char *text) {
+    const char *bound = strstr(text, ".maxntid");
+    unsigned threads = bound ? (unsigned)strtoul(bound + strlen(".maxntid"), NULL, 10) : 0;
+    unsigned needed = strstr(text, "weir_launch") ? 80 : 40;
+    return threads && 65536 / threads < needed ? 65536 / threads : needed;
+}
 
 typedef struct Linking {
     Text text;
@@ -266,16 +284,25 @@ static Image *make_image(const char *text, size_t bytes) {
     image->header.e_ident[EI_CLASS] = ELFCLASS64;
     image->header.e_shoff = offsetof(Image, sections);
     image->header.e_shentsize = sizeof(Elf64_Shdr);
-    image->header.e_shnum = 4;
+    image->header.e_shnum = 5;
+    image->header.e_shstrndx = 2;
     image->sections[1] = (Elf64_Shdr){
         .sh_type = SHT_SYMTAB, .sh_offset = offsetof(Image, symbols), .sh_size = sizeof image->symbols, .sh_link = 2};
     image->sections[2] =
         (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(Image, names), .sh_size = sizeof image->names};
     image->sections[3] =
         (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = offsetof(Image, mark), .sh_size = sizeof image->mark};
-    strcpy(image->names + 1, "weir_instrumented");
+    const char *entry = strstr(text, ".entry ");
+    snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%c.nv.info%c%.*s", 0, 0,
+             entry ? (int)strcspn(entry + 7, "( \n") : 0, entry ? entry + 7 : "");
     if (find_mark(text, image->mark))
         image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3, .st_size = sizeof image->mark};
+    image->symbols[2] = (Elf64_Sym){.st_name = 28};
+    image->sections[4] = (Elf64_Shdr){.sh_name = 19,
+                                      .sh_type = 0x70000000,
+                                      .sh_offset = offsetof(Image, registers),
+                                      .sh_size = sizeof image->registers};
+    memcpy(image->registers, (uint32_t[]){4 | 0x2f << 8 | 8 << 16, 2, registers_of(text)}, sizeof image->registers);
     memcpy(image->text, text, bytes);
     return image;
 }
@@ -325,6 +352,7 @@ EXPORTED Result cuLinkDestroy(Handle state) {
 
 typedef struct Loaded {
     PtxModule module;
+    unsigned registers;
 } Loaded;
 typedef struct Found {
     Loaded *of;
@@ -359,6 +387,7 @@ EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
         return BAD_PTX;
+    loaded->registers = registers_of(text);
     *to = loaded;
     return SUCCESS;
 }
@@ -425,7 +454,10 @@ static void take_parameters(const PtxProgram *program, PtxLaunch *launch, void *
     }
 }
 
-static void give_memory(Arena *arena, PtxLaunch *launch) {
+/* As it is now: the copy is what the launch begins with. */
+static uint8_t *give_memory(Arena *arena, PtxLaunch *launch) {
+    uint8_t *now = arena_alloc(arena, next_free - ARENA_BEGIN);
+    memcpy(now, (void *)(uintptr_t)ARENA_BEGIN, next_free - ARENA_BEGIN);
     launch->buffers = ARENA_ARRAY(arena, PtxBuffer, block_count + 1);
     for (unsigned i = 0; i < block_count; i++)
         if (!blocks[i].freed && blocks[i].bytes)
@@ -433,15 +465,21 @@ static void give_memory(Arena *arena, PtxLaunch *launch) {
                                                                   .parameter = PTX_NONE,
                                                                   .address = blocks[i].begin,
                                                                   .bytes = blocks[i].bytes,
-                                                                  .data = (void *)(uintptr_t)blocks[i].begin,
+                                                                  .data = now + (blocks[i].begin - ARENA_BEGIN),
                                                                   .data_bytes = blocks[i].bytes};
+    return now;
 }
 
-static void take_memory(const PtxMachine *machine) {
+/* What the kernel has changed: what the host has written meanwhile stays. */
+static void take_memory(const PtxMachine *machine, const uint8_t *before) {
     for (uint32_t i = 0; i < machine->block_count; i++) {
         const PtxBlock *block = &machine->blocks[i];
-        if (block->base >= ARENA_BEGIN && block->base < ARENA_BEGIN + ARENA_BYTES && block->bytes)
-            memcpy((void *)(uintptr_t)block->base, block->bytes, block->size);
+        if (block->base < ARENA_BEGIN || block->base >= ARENA_BEGIN + ARENA_BYTES || !block->bytes)
+            continue;
+        const uint8_t *was = before + (block->base - ARENA_BEGIN);
+        for (uint64_t at = 0; at < block->size; at++)
+            if (block->bytes[at] != was[at])
+                ((uint8_t *)(uintptr_t)block->base)[at] = block->bytes[at];
     }
 }
 
@@ -470,6 +508,8 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     const char *problem = "";
     if (on == (Handle)99)
         return SUCCESS; /* a node, which nobody launches */
+    if (bx * by * bz * ((Found *)function)->of->registers > 65536)
+        return NO_RESOURCES;
     pthread_mutex_lock(&mutex);
     launches++;
     const PtxProgram *program = program_of(function, &arena);
@@ -477,7 +517,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
-    give_memory(&arena, &launch);
+    const uint8_t *before = give_memory(&arena, &launch);
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
@@ -499,7 +539,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
                     machine->fault.what    ? machine->fault.what
                     : machine->unknown_why ? machine->unknown_why
                                            : "");
-        take_memory(machine);
+        take_memory(machine, before);
         ptx_machine_free(machine);
     } else {
         fprintf(stderr, "the machine of PTX: %s\n", problem);

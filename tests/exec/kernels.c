@@ -1,6 +1,7 @@
 /* A CUDA program without CUDA, for mode record: kernels that are right, and some that are not, launched in the ways
  * there are; on the stand-in that runs them (gpu.c). Its one argument says which. Ends with 0 if the results are right.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -131,6 +132,35 @@ static void launch(Handle function, int by, Handle stream) {
     cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, stream, parameters, NULL);
 }
 
+/* Ten launches of a thread, each with another number, to memory of its own. */
+static void *launch_ten(void *function) {
+    static int threads;
+    int first = 10 * __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED), found[256];
+    uint64_t mine;
+    if (cuMemAlloc_v2(&mine, sizeof found))
+        return NULL;
+    for (int by = first; by < first + 10; by++) {
+        void *parameters[] = {&mine, &from, &by};
+        if (cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL))
+            return NULL;
+    }
+    cuMemcpyDtoH_v2(found, mine, sizeof found);
+    return found[0] == values[63] + first + 9 ? function : NULL;
+}
+
+static int launch_from_threads(Handle function) {
+    pthread_t threads[4];
+    int good = 1;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, launch_ten, function);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        good &= result != NULL;
+    }
+    return good;
+}
+
 static int run(const char *what) {
     Handle function = function_of(right, "turned");
     size_t offset, bytes;
@@ -178,6 +208,12 @@ static int run(const char *what) {
         cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         return 1;
     }
+    if (strcmp(what, "threads") ==
+        0) /* as many as a block can have: with what records it, it must not need more registers */
+        return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
+                              NULL, NULL, NULL) == 0;
+    if (strcmp(what, "parallel") == 0)
+        return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {
         to = 16;
         launch(function, 3, NULL);

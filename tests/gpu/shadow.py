@@ -163,7 +163,7 @@ def measure(gpu, folder, layout, path, rounds, keep):
     name = path.name.split("@")[0].split(".")[0]
     words, stream = json.loads(path.read_text()), gpu.stream(0)
     plain = (folder / "plain" / f"{name}.ptx").read_text()
-    line = {"name": path.name.removesuffix(".launch.json"), "layout": layout}
+    line = {"name": path.name.removesuffix(".launch.json"), "layout": layout, "expect": words.pop("expect", None)}
     with tempfile.TemporaryDirectory() as scratch:
         cubin = pathlib.Path(scratch) / "k.cubin"
         try:

@@ -123,7 +123,7 @@ static const Case cases[] = {
     {"a lock", SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 6, 32, 0,
      CLEAN},
     {"a lock, slots are used again",
-     SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 24, 32, 24, CLEAN},
+     SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 24, 128, 5, CLEAN},
     {"a lock that is taken relaxed",
      SHADOW_KERNEL(LOCKED("atom.global.relaxed.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 4, 32, 0, RACY},
     {"a lock that is released relaxed",

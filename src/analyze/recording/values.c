@@ -63,7 +63,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define KEY_NAMED  (UINT64_C(1) << 62)
-enum { TICKET_GRANULE_LOG2 = 4 };
+enum { TICKET_GRANULE_LOG2 = 2 };
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,

@@ -310,7 +310,7 @@ typedef struct PtxMachine {
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
-    bool step_visible;    /* a turn ends before each visible instruction but the first */
+    bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
     bool plays;
     bool unlisted;      /* plays: there is global memory that the launch does not list */
