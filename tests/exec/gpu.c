@@ -527,7 +527,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         machine->timed = host != NULL;
         end = ptx_schedule_run(machine, &schedule);
         if (host && end == PTX_END_STUCK) {
-            take_memory(machine);
+            take_memory(machine, before);
             pthread_mutex_unlock(&mutex);
             end = stand_by(host);
             pthread_mutex_lock(&mutex);
