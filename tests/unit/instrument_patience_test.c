@@ -46,7 +46,7 @@ static unsigned count(const char *text, const char *what) {
 /* Waits that have a limit; all of them give up at one place. */
 static void has_waits(const char *body, unsigned waits) {
     char *text = instrumented(body);
-    assert_int_equal(count(text, "%globaltimer"), waits);
+    assert_int_equal(count(text, "%globaltimer;\n\tshr.u64"), waits);
     assert_int_equal(count(text, "trap;"), waits > 0);
     free(text);
 }
