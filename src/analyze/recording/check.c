@@ -290,9 +290,13 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
+    bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
+    if (hung)
+        judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
     threads_overwrite(check, &run);
-    judge(playing, &run, end);
+    if (!hung)
+        judge(playing, &run, end);
     tell_missing(playing);
     machine->observe = NULL;
     arena_free(&player->arena);
