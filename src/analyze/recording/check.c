@@ -290,6 +290,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
+    if (player->tickets.unfit)
+        verdict_incomplete(check->verdict, "", 0,
+                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
+                           player->tickets.unfit, player->tickets.count);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);

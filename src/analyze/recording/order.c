@@ -8,6 +8,7 @@ enum {
     WINDOW = 50000,     /* nanoseconds by which times may be wrong */
     NEAR = 8000,        /* ... and by which whoever reads what is there may have come before who changes it */
     MOST_LOOKED = 1024, /* accesses that are looked at for the next */
+    MOST_FIRST = 256,   /* ... and for what was there before all of them */
 };
 
 /* What is there. */
@@ -96,9 +97,34 @@ static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint
     return first;
 }
 
+/* Whether what an access found was there before another one near to it. */
+static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
+    for (uint32_t i = 0; i < end; i++) {
+        Held after = left_by(&items[i], (Held){0});
+        if (i != at && changes(&items[i], (Held){true, items[i].found}) && after.known &&
+            after.value == items[at].found)
+            return true;
+    }
+    return false;
+}
+
+/* What was there before all of them: what somebody found, and none of them left; or else 0, if somebody found that. */
+static Held at_first(const Strong *items, uint32_t count) {
+    uint32_t end = 0;
+    bool zero = false;
+    while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < WINDOW)
+        end++;
+    for (uint32_t i = 0; i < end; i++) {
+        if (items[i].finds && !found_left(items, i, end))
+            return (Held){true, items[i].found};
+        zero |= items[i].finds && !items[i].found;
+    }
+    return (Held){zero, 0};
+}
+
 /* Of one key. */
 static uint32_t order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers) {
-    Held held = {0};
+    Held held = at_first(items, count);
     uint32_t first = 0, forced = 0;
     for (uint32_t number = 0; number < count; number++) {
         while (done[first])

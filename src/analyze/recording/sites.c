@@ -85,6 +85,8 @@ static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (code_effect(check, site->code, verbs[i], &effect)) {
             const PtxArgument *gives = effect.gives.size ? code_named(check->program, site->code, effect.gives) : NULL;
+            if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
+                gives = argument_member(check->program, gives, 0);
             site->strong = (uint8_t)strong_kind(site->code, verbs[i]);
             site->finds = gives && gives->kind == ARGUMENT_ROW;
             break;
