@@ -98,10 +98,35 @@ void write_each_before(Code *code, const Step *step) {
     code_say(code, "cvt.u32.u64 ~time, ~d0");
 }
 
+/* The atomic that does the same, and gives what it found in ~lo, or in ~value if that has 64 bits. */
+void write_each_fetch(Code *code, const Step *step) {
+    const PtxStatement *statement = look_statement(code->look, step->instruction);
+    const PtxForm *form = look_form(code->look, step->instruction);
+    Str type = ptx_form_modifier(form->row, form->text, STR("t"));
+    if (!step->site->fetches)
+        return;
+    const char *text = code->look->module->source->data + statement->begin;
+    int size = (int)(statement->end - statement->begin), at = 0, end;
+    while (at + 4 < size && memcmp(text + at, "red.", 4) != 0)
+        at++;
+    for (end = at; end < size && text[end] != ' ' && text[end] != '\t' && text[end] != '['; end++)
+        ;
+    while (size > end && text[size - 1] != ';')
+        size--;
+    code_say(code, "%.*satom%.*s %s,%.*s", at, text, end - at - 3, text + at + 3,
+             str_ends(type, STR("64")) ? "~value" : "~lo", size - 1 - end, text + end);
+    ptx_edit_replace(code->edits, step->at, (Str){code->text.data, code->text.size});
+    code->text.size = 0;
+}
+
 void write_each_behind(Code *code, const Step *step) {
     const Site *site = step->site;
+    const PtxForm *form = look_form(code->look, step->instruction);
     Access access = access_of(code->look, step);
-    write_low(code, access.gives);
+    if (!site->fetches)
+        write_low(code, access.gives);
+    else if (str_ends(ptx_form_modifier(form->row, form->text, STR("t")), STR("64")))
+        code_say(code, "cvt.u32.u64 ~lo, ~value");
     code_say(code, "mov.u32 ~t1, %%lanemask_eq");
     if (site->part_count)
         code_say(code, "mov.b64 {~t2, ~t3}, ~d1");

@@ -74,6 +74,7 @@ static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     step.label = new_label(code);
     write_each_before(code, &step);
     code_put(code, step.at, false);
+    write_each_fetch(code, &step);
     write_each_behind(code, &step);
     if (step.check)
         write_room(code, step.check);

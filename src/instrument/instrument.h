@@ -69,6 +69,7 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool ticketed;      /* ... with a ticket */
+    bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */

@@ -289,6 +289,7 @@ void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);
+void write_each_fetch(Code *code, const Step *step);
 void write_each_behind(Code *code, const Step *step);
 
 /* Checks of the clock in loops that wait. After all records of the function. */

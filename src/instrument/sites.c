@@ -91,6 +91,15 @@ static bool is_texture(const PtxEffect *effect) {
     return effect->effect.proxy == PROXY_TEXTURE || effect->effect.proxy == PROXY_SURFACE;
 }
 
+/* Whether it is an atomic without a result that there is with one, too: of whole numbers. */
+static bool can_fetch(const Look *look, uint32_t instruction) {
+    const PtxForm *form = look_form(look, instruction);
+    if (!str_starts(form->text, STR("red.")) || !form->row)
+        return false;
+    Str type = ptx_form_modifier(form->row, form->text, STR("t"));
+    return type.size == 3 && (type.data[0] == 'b' || type.data[0] == 'u' || type.data[0] == 's');
+}
+
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     uint32_t block = look->flow.block_of[instruction], behind;
@@ -120,6 +129,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->part_count = 0;
     site->ticketed &= site->part_count <= 1; /* the address is all that there is */
     site->each = site->ticketed;
+    site->fetches = site->ticketed && can_fetch(look, instruction);
     return any;
 }
 

@@ -88,7 +88,7 @@ static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
             site->strong = (uint8_t)strong_kind(site->code, verbs[i]);
-            site->finds = gives && gives->kind == ARGUMENT_ROW;
+            site->finds = site->site->fetches || (gives && gives->kind == ARGUMENT_ROW);
             break;
         }
 }
