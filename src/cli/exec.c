@@ -386,7 +386,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
     if (record)
-        recorded_say(&captured.recorded, files_found, options->quiet);
+        recorded_say(&captured.recorded, files_found, options);
     if (files_found) {
         if (!options->quiet && !record)
             say_captured(&captured);

@@ -230,6 +230,8 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 void flight_made(GpuFlight *flight, Handle stream);
+/* It was not made after all: nothing was written to its memory but the block. */
+void flight_undo(GpuFlight *flight);
 /* The event behind it, and how long the kernel took once that has come. */
 Handle flight_ended(const GpuFlight *flight);
 uint64_t flight_nanoseconds(const GpuFlight *flight);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STAGING = 1 << 24, WORTH_LOOKING = 1 << 20, LEAST_CHUNK = 256, LOOKERS = 256 };
+enum { LEAST_STAGING = 1 << 24, WORTH_LOOKING = 1 << 20, LEAST_CHUNK = 64, LOOKERS = 256 };
 static const uint64_t most_pinned = UINT64_C(1) << 30; /* more is copied to ordinary memory, which is slower */
 
 /* Each thread looks at every so-many-th unit, and keeps the end of the last one that is not zero. */
@@ -48,13 +48,13 @@ static uint64_t fullest(const GpuFlight *flight) {
     RecordLaunch *after = &context->slots[flight->slot].after;
     DevicePointer first = flight->first, to = flight->block + offsetof(RecordLaunch, reserved);
     void *parameters[] = {&first, &units, &mask, &to};
-    if (chunk <= LEAST_CHUNK || flight->first_bytes < WORTH_LOOKING || !looker(context) ||
+    if (chunk <= 2 * LEAST_CHUNK || flight->first_bytes < WORTH_LOOKING || !looker(context) ||
         driver->launch(context->looker, LOOKERS, 1, 1, LOOKERS, 1, 1, 0, context->behind, parameters, NULL) != 0 ||
         driver->copy_from(after, flight->block, sizeof *after, context->behind) != 0 ||
         driver->stream_wait(context->behind) != 0)
         return chunk;
-    uint64_t used = LEAST_CHUNK / 2;
-    while (used < (uint32_t)after->reserved[0])
+    uint64_t used = LEAST_CHUNK;
+    while (used < (uint32_t)after->reserved[0] + RECORD_UNIT) /* a unit behind the last says that it is */
         used *= 2;
     return used < chunk ? used : chunk;
 }

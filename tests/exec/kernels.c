@@ -22,7 +22,7 @@ Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, 
                       void **);
 int standin_launches(void);
 
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 /* to[i] = a[i] + b[i]; then each block turns around its part of it in shared memory. */
 static const char right[] =
@@ -93,7 +93,7 @@ static const void *fatbin_of(const char *text, int kind) {
     } wrapper = {0x466243B1, 1, fatbin, NULL};
     uint64_t bytes = (strlen(text) + 7) / 8 * 8, all = ENTRY + bytes;
     uint32_t words[] = {0xBA55ED50, 1 | HEADER << 16, (uint32_t)all, 0},
-             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 80};
+             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 90};
     memset(fatbin, 0, sizeof fatbin);
     memcpy(fatbin, words, HEADER);
     memcpy(fatbin + HEADER, entry, ENTRY);
@@ -212,6 +212,19 @@ static int run(const char *what) {
         0) /* as many as a block can have: with what records it, it must not need more registers */
         return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
                               NULL, NULL, NULL) == 0;
+    if (strcmp(what, "same") == 0) { /* all CTAs write the same memory */
+        char *text = strdup(right), *at = strstr(text, "%ctaid.x");
+        memcpy(at, "%ctaid.y", strlen("%ctaid.y"));
+        launch(function_of(text, "turned"), 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "mangled") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 1,
+                              1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
+    if (strcmp(what, "crowded") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
+                              NULL, NULL, NULL) == 0 &&
+               standin_launches() == 1;
     if (strcmp(what, "parallel") == 0)
         return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {
