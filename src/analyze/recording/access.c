@@ -55,6 +55,8 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
         reach->most -= low ? PLAY_WINDOWS : 0;
         space = low ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
     }
+    if (space == PTX_SPACE_GLOBAL && reach->most >= PTX_GLOBAL_END - bytes)
+        return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
@@ -91,7 +93,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
              history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
         first = threads_shared(warp->cta->number, reach.least);
-    } else if (space != PTX_SPACE_GLOBAL ||
+    } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
                !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
         return false;
     }

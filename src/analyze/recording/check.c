@@ -73,10 +73,11 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
         memcpy(launch->parameters, recording->parameters, given);
     launch->buffers = ARENA_ARRAY(&check->arena, PtxBuffer, recording->memory_count + 1);
     for (size_t i = 0; i < recording->memory_count && i < UINT32_MAX; i++)
-        launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
-                                                              .parameter = PTX_NONE,
-                                                              .address = recording->memory[i].base,
-                                                              .bytes = recording->memory[i].bytes};
+        if (recording->memory[i].base + recording->memory[i].bytes <= PTX_GLOBAL_END)
+            launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
+                                                                  .parameter = PTX_NONE,
+                                                                  .address = recording->memory[i].base,
+                                                                  .bytes = recording->memory[i].bytes};
     launch->text = launch_words(check, recording);
     add_anchors(check, recording, launch);
     return launch;

@@ -53,6 +53,7 @@ typedef struct PtxBlock {
 #define PTX_WINDOW_GLOBAL UINT64_C(0x100000000)    /* variables of the module, below; and what malloc gives, above */
 #define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
+#define PTX_GLOBAL_END    (UINT64_C(1) << 57) /* no GPU has global memory behind it */
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
 
 /* An address of a thread, resolved. */
