@@ -62,7 +62,7 @@ static inline Touch touch_of(const View *view, uint64_t address, uint32_t what, 
 /* ---- Accesses of threads ---- */
 
 /* Four of one kind, of sites behind each other. */
-#define FOUR                                                                                                           \
+#define FOUR \
     uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
 static inline void access_four(View *view, FOUR, uint32_t kind) {
     Touch touches[BATCH] = {touch_of(view, a, what_a, kind), touch_of(view, b, what_b, kind),
@@ -203,7 +203,8 @@ typedef struct Box {
     int32_t corner[SHADOW_DIMS];
 } Box;
 
-/* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1. */
+/* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1.
+ */
 static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
     bool inside = true;
     *at = box->address;
@@ -236,8 +237,8 @@ static inline void touch_box(const View *view, uint64_t map, const Box *box, uin
             uint64_t row = 0;
             bool inside = row_begin(box, unit / units, &row) && unit < rows * units;
             uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
-            touches[i] = touch_in(view, begin, inside ? end : begin, (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units),
-                                  site, how);
+            touches[i] = touch_in(view, begin, inside ? end : begin,
+                                  (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units), site, how);
         }
         touch_cells(view, touches, how & 3);
     }

@@ -81,7 +81,7 @@ static inline uint32_t rest_of(const View *view, const Touch *touch) {
 }
 static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site) {
     return rest >> 24 & 1 ? view_flat(here, site, rest >> 21 & 7)
-                         : view_clocked(here, site, rest >> 21 & 7, rest >> 25 & 1);
+                          : view_clocked(here, site, rest >> 21 & 7, rest >> 25 & 1);
 }
 static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
     return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};

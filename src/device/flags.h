@@ -83,11 +83,11 @@ static inline void store_flag(const View *view, const Turn *turn, const Strong *
                               bool release) {
     if (is_leader(turn)) {
         const Here *here = view->here;
-        uint64_t at = flag->at ? flag->at
-                               : take_flag(here, bucket_of(here, strong->address), strong->address, strong->site);
+        uint64_t at =
+            flag->at ? flag->at : take_flag(here, bucket_of(here, strong->address), strong->address, strong->site);
         store64(at, strong->address);
-        store64(at + 8, view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 |
-                            (uint64_t)release << 48);
+        store64(at + 8,
+                view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 | (uint64_t)release << 48);
     }
     meet(turn->lanes);
 }
@@ -129,8 +129,9 @@ static inline void read_flag(const View *view, const Turn *turn, const Strong *s
         return;
     uint32_t which = acquires ? VECTOR_KNOWS : VECTOR_OBSERVED, has = acquires ? ACTOR_KNOWS : ACTOR_OBSERVED;
     lock_actor(turn, view->actor);
-    if (released.row)
-        join(view, turn, which, has, released.row);
+    uint64_t row = from_lane64(turn->lanes, released.row, turn->leader);
+    if (row)
+        join(view, turn, which, has, row);
     else
         join_lost(view, turn, flag->stamp, strong->site, which, has);
     if (is_leader(turn))

@@ -68,8 +68,7 @@ static inline View view_flat(const Here *here, uint32_t site, uint32_t scope) {
 /* With `groups` it is what the CTA's copies do, and not its threads. */
 static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
     uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16;
-    View view = {
-        .here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope, .of_groups = groups};
+    View view = {.here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope, .of_groups = groups};
     view.actor = actor_of(here, here->who);
     view.slot_shift = STATE32(here, slot_shift);
     view.epoch = 1 + load32(groups ? ACTOR(view.actor, groups) : ACTOR(view.actor, epoch));

@@ -46,6 +46,9 @@ void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
 /* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
 void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
+/* One side of a race; and the race, which may be there already. */
+ThreadsSide threads_side(const Threads *threads, const Record *record, uint32_t lane);
+void threads_tell(Threads *threads, const ThreadsRace *race);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */

@@ -175,7 +175,8 @@ static uint32_t how_of(const ShadowSite *site) {
 static void open_block(Writer *writer) {
     writer->text.size = 0;
     say(writer, "{");
-    say(writer, ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h, %%weir_n; .reg .pred %%weir_g0;");
+    say(writer,
+        ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h, %%weir_n; .reg .pred %%weir_g0;");
     say(writer, "activemask.b32 %%weir_n;");
 }
 
@@ -348,8 +349,7 @@ static void say_turns(Writer *writer, const ShadowSite *site) {
 static void write_strong(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
-    say(writer,
-        ".reg .b32 %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
+    say(writer, ".reg .b32 %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
     say_address(writer, site->address);
     say_compare(writer, site);
     say_wanted(writer, site);

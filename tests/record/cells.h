@@ -5,8 +5,8 @@
 #include "emulate/ptx/launch.h"
 #include "emulate/ptx/machine.h"
 
-/* Cells for each buffer of the launch, clocks and reports; and the last parameter (record/shadow.h). `plain`: the module
- * before it was instrumented. */
+/* Cells for each buffer of the launch, clocks and reports; and the last parameter (record/shadow.h). `plain`: the
+ * module before it was instrumented. */
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
                const char **problem);
 /* NULL, or what it could not follow. */

@@ -111,14 +111,14 @@ static void test_leaders_are_merged(void **state) {
     arena_free(&made.arena);
 }
 
-/* Tickets, and polls that read the same: the last of them counts. */
-static void test_tickets(void **state) {
+/* Strong accesses: when, and what they found; of polls that read the same, the last counts. */
+static void test_strong(void **state) {
     (void)state;
     Made made;
     make(&made);
-    uint32_t site[] = {3, 4, 4, 4}, ticket[] = {7, 9, 11, 12}, value[] = {1, 0, 0, 1};
+    uint32_t site[] = {3, 4, 4, 4}, time[] = {7, 9, 11, 12}, found[] = {1, 0, 0, 1};
     for (unsigned i = 0; i < 4; i++) {
-        uint32_t words[4] = {ticket[i], value[i], 0, 0};
+        uint32_t words[4] = {time[i], found[i], 0, 0};
         unit(made.first, 1 + 2 * i, RECORD_LANE, site[i], 1, 64);
         memcpy(made.first + (size_t)(2 + 2 * i) * RECORD_UNIT, words, sizeof words);
     }
@@ -129,7 +129,7 @@ static void test_tickets(void **state) {
     record_stream(&stream, &made.reader, 0, NULL);
     for (unsigned i = 0; i < 3; i++) {
         assert_true(record_next(&stream, &record));
-        assert_int_equal(record.ticket, want[i]);
+        assert_int_equal(record.time, want[i]);
         assert_int_equal(record.parts[0].value, 64);
     }
     assert_false(record_next(&stream, &record));
@@ -461,7 +461,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_follow_each_other),
         cmocka_unit_test(test_leaders_are_merged),
-        cmocka_unit_test(test_tickets),
+        cmocka_unit_test(test_strong),
         cmocka_unit_test(test_damage_is_refused),
         cmocka_unit_test(test_missing_chunk),
         cmocka_unit_test(test_file_comes_back),

@@ -123,6 +123,12 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    const PtxCode *lapped = playing->player.lapped;
+    if (lapped)
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
+                           code_line(playing->check.program, lapped),
+                           "a wait for a phase that others do not wait for was played later than it was made: races "
+                           "across it may have been missed");
     uint64_t unseen = record_reader_unseen(reader);
     if (unseen && !reader->problem && !launch->dropped)
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
@@ -276,6 +282,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     machine->unlisted = !playing->recording->memory_count || has_globals(check);
     play_prepare(machine, check->program);
     prepare_told(player);
+    ptx_watch_values(watch, play_stored(check));
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);
@@ -283,9 +290,13 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
+    bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
+    if (hung)
+        judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
     threads_overwrite(check, &run);
-    judge(playing, &run, end);
+    if (!hung)
+        judge(playing, &run, end);
     tell_missing(playing);
     machine->observe = NULL;
     arena_free(&player->arena);

@@ -49,6 +49,8 @@ typedef struct PlaySites {
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
+/* Of each code: STORES_... of watch.h. */
+const uint8_t *play_stored(ThreadsCheck *check);
 
 /* ---- tickets.c: in which order strong accesses were done ---- */
 
@@ -127,7 +129,8 @@ typedef struct Player {
     uint64_t records;
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
-    bool stops; /* a fault */
+    bool stops;            /* a fault */
+    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */

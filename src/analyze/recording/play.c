@@ -480,6 +480,46 @@ uint32_t play_not_begun(const Player *player) {
     return count;
 }
 
+/* A wait whose phase has gone by in this order, as those who arrive were faster than on the GPU: it is over. */
+static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
+    for (Pending *pending = warp->pending; pending; pending = pending->next) {
+        const PtxGroup *group = pending->group;
+        if (!group || group->status != PTX_IS_MBARRIER || group->place == PTX_NO_PLACE ||
+            pending->record.kind == RECORD_GIVES_UP)
+            continue;
+        const PtxCta *cta = player->machine->ctas[group->place >> 32];
+        const PtxMbarrier *mbarrier = cta ? ptx_mbarrier_at(cta, (uint32_t)group->place) : NULL;
+        if (!mbarrier || !mbarrier->live || mbarrier->phase < 2)
+            continue;
+        const PlaySite *site = &player->sites->items[pending->record.site];
+        player->lapped = player->lapped ? player->lapped : site->code;
+        set_registers(player, pending->group, site, &pending->record);
+        player->machine->passes = true;
+        bool done = run_group(player, pending->group, site, &pending->record);
+        player->machine->passes = false;
+        pending->group = done ? NULL : pending->group;
+        for (Pending **at = &warp->pending; done && *at; at = &(*at)->next)
+            if (*at == pending) {
+                drop_pending(player, at);
+                break;
+            }
+        enqueue(player, cluster);
+        return done;
+    }
+    return false;
+}
+
+static bool pass_lapped(Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    if (player->recording->launch.flags & RECORDING_HUNG)
+        return false;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
+            if (pass_warp(player, player->clusters[i], &player->clusters[i]->warps[k]))
+                return true;
+    return false;
+}
+
 PtxEnd play(Player *player) {
     player->queue_end = &player->queue;
     while (!player->stops) {
@@ -492,7 +532,7 @@ PtxEnd play(Player *player) {
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             begin_cluster(player);
-        else
+        else if (!player->live || !pass_lapped(player))
             break;
     }
     if (player->stops)

@@ -138,6 +138,11 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     *sites = (PlaySites){0};
     if (!instrument_sites(&sites->sites, check->module, &options, problem))
         return false;
+    if (sites->sites.chunk != recording->launch.chunk) {
+        *problem = "the recording was made by another version of Weir: what its records are of is not known";
+        play_sites_free(sites);
+        return false;
+    }
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);

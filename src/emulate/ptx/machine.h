@@ -315,6 +315,7 @@ typedef struct PtxMachine {
     bool plays;
     bool unlisted;      /* plays: there is global memory that the launch does not list */
     PtxBlock *anywhere; /* that; NULL: there is none */
+    bool passes;        /* plays: a wait for a phase of an mbarrier is over, whatever the phase is */
     uint32_t stores;    /* plays: lanes of an atomic that store */
     const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
     uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */
