@@ -176,13 +176,10 @@ static void open_block(Writer *writer) {
     writer->text.size = 0;
     say(writer, "{");
     say(writer,
-        ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h, %%weir_n; .reg .pred %%weir_g0;");
-    say(writer, "activemask.b32 %%weir_n;");
+        ".reg .b64 %%weir_a, %%weir_l; .reg .b32 %%weir_f, %%weir_g, %%weir_h; .reg .pred %%weir_g0;");
 }
 
-/* Who came together goes on together: what follows may be for the warp as a whole. */
 static void close_block(Writer *writer) {
-    say(writer, "bar.warp.sync %%weir_n;");
     say(writer, "}");
 }
 
@@ -325,23 +322,19 @@ static void say_compare(Writer *writer, const ShadowSite *site) {
     say(writer, ";");
 }
 
+/* Each lane by itself: which others are there with it nobody can say for sure, once a loop has parted them. */
 static void say_turns(Writer *writer, const ShadowSite *site) {
-    say(writer, "vote.sync.ballot.b32 %%weir_w, %%weir_g0, %%weir_n;");
-    say(writer, "mov.u32 %%weir_t, 0;");
+    say(writer, "mov.u32 %%weir_t, 0; mov.u32 %%weir_e, %%laneid; mov.u32 %%weir_h, 1;");
+    say(writer, "shl.b32 %%weir_n, %%weir_h, %%weir_e;");
+    say(writer, "@!%%weir_g0 bra WEIR_DONE;");
     say(writer, "WEIR_NEXT:");
-    say(writer, "setp.eq.u32 %%weir_g1, %%weir_w, 0;");
-    say(writer, "@%%weir_g1 bra WEIR_DONE;");
-    say(writer, "brev.b32 %%weir_e, %%weir_w; bfind.shiftamt.u32 %%weir_e, %%weir_e;");
     say_sync_call(writer, site, "weir_sync_begin", false, "%weir_b");
-    say(writer, "mov.u32 %%weir_h, %%laneid; setp.eq.u32 %%weir_g2, %%weir_h, %%weir_e;");
-    say_instruction(writer, site, "@%weir_g2 ");
+    say_instruction(writer, site, "");
     say_stored(writer, site);
     say_sync_call(writer, site, "weir_sync_end", true, "%weir_h");
     say(writer, "add.u32 %%weir_t, %%weir_t, 1;");
     say(writer, "setp.ne.u32 %%weir_g1, %%weir_h, 0;");
     say(writer, "@%%weir_g1 bra WEIR_NEXT;");
-    say(writer, "mov.u32 %%weir_t, 0; add.u32 %%weir_h, %%weir_w, -1; and.b32 %%weir_w, %%weir_w, %%weir_h;");
-    say(writer, "bra WEIR_NEXT;");
     say(writer, "WEIR_DONE:");
     say(writer, "mov.u32 %%weir_h, 0;");
 }
@@ -349,7 +342,7 @@ static void say_turns(Writer *writer, const ShadowSite *site) {
 static void write_strong(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
-    say(writer, ".reg .b32 %%weir_w, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1, %%weir_g2;");
+    say(writer, ".reg .b32 %%weir_n, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1;");
     say_address(writer, site->address);
     say_compare(writer, site);
     say_wanted(writer, site);
