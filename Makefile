@@ -65,7 +65,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 .PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
-all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(BUILD)/libweir-gpu.so ## build the command and the libraries (the default)
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -104,18 +104,13 @@ $(BUILD)/$(SONAME): $(library_objects)
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
 
-# Always optimized, and without sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of the
-# library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
+# Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
+# the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
-plain_library = $(if $(SANITIZE),$(BUILD)/plain/libweir.a,$(BUILD)/libweir.a)
-$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h) $(plain_library) $(BUILD)/flags
+$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h) $(BUILD)/libweir.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL \
-		-pthread -o $@ $(exec_sources) $(plain_library) $(if $(zstd),$(call archive,zstd)) -lm -ldl
-ifneq ($(SANITIZE),)
-$(plain_library): FORCE
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/plain SANITIZE= $@
-endif
+		-pthread -o $@ $(exec_sources) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
@@ -248,14 +243,14 @@ $(BUILD)/tests/exec/program: tests/exec/program.c $(BUILD)/tests/exec/libcuda.so
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^ -ldl
 
 # A driver whose device is the machine of PTX, and a program whose kernels it runs.
-$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(plain_library)
+$(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -Isrc -fPIC -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,ALL \
-		-pthread -o $@ $< $(plain_library) $(libraries)
+		-pthread -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -o $@ $^
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)

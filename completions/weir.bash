@@ -12,10 +12,10 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check exec run report membar lint merge parse launch rules help"
+    local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
         [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-launches --record-memory --resident --sample --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
@@ -23,6 +23,7 @@ _weir() {
         [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
+        [instrument]="--help -h --version -V --free-registers --layout --mode --module --output -o --spaces"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -81,7 +82,7 @@ _weir() {
     "exec --hang-after") return ;;
     "exec --jobs" | "exec -j") return ;;
     "exec --mma-order") _weir_words "issue waits" && return ;;
-    "exec --mode") _weir_words "record capture" && return ;;
+    "exec --mode") _weir_words "record shadow capture" && return ;;
     "exec --record-launches") return ;;
     "exec --record-memory") return ;;
     "exec --resident") return ;;
@@ -190,6 +191,11 @@ _weir() {
     "launch --kernel") return ;;
     "launch --module") return ;;
     "launch --output" | "launch -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "instrument --layout") _weir_words "compact gsan" && return ;;
+    "instrument --mode") _weir_words "record shadow" && return ;;
+    "instrument --module") return ;;
+    "instrument --output" | "instrument -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "instrument --spaces") _weir_words "global shared tensor" && return ;;
     "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "help --completion") _weir_words "bash zsh fish" && return ;;
     esac
@@ -207,6 +213,7 @@ _weir() {
     merge) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     parse) _weir_files ;;
     launch) _weir_files ;;
+    instrument) _weir_files ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
     help) _weir_words "$commands" ;;
     esac

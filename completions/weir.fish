@@ -1,7 +1,7 @@
 # Fish completion for weir: commands, their options, and input files;
 # made from src/cli/options.def by scripts/docs; do not edit.
 
-set -l weir_commands check exec run report membar lint merge parse launch rules help
+set -l weir_commands check exec run report membar lint merge parse launch instrument rules help
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a check -d 'find races, deadlocks and misused barriers in kernels'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a exec -d 'run a program, and check the Triton and CUDA kernels that it launches'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a run -d 'run kernels on an emulator, and inspect a run'
@@ -11,6 +11,7 @@ complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a lint 
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a merge -d 'merge the results of several processes into one verdict'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a parse -d 'read Triton GPU IR or PTX and print it back'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a launch -d 'print a launch file template for a kernel'
+complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a instrument -d 'write PTX with code in it that records what it does, or checks it'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a rules -d 'list the rules that findings are about, or explain one'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a help -d 'show help for weir or one of its commands'
 complete -c weir -n '__fish_seen_subcommand_from check' -l arg -x -d 'give an argument of the kernel; repeatable'
@@ -74,7 +75,8 @@ complete -c weir -n '__fish_seen_subcommand_from exec' -l gsan -x -a 'exact samp
 complete -c weir -n '__fish_seen_subcommand_from exec' -l hang-after -x -d 'in mode record: a wait that takes longer is a hang, and the kernel is ended (10s; 0: never)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l jobs -s j -x -d 'check N files at once (as many as there are cores)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l mma-order -x -a 'issue waits' -d 'tensor-core work completes in issue order (issue), or is ordered by waits alone (waits)'
-complete -c weir -n '__fish_seen_subcommand_from exec' -l mode -x -a 'record capture' -d 'record: kernels run on the GPU, and what they do is recorded and checked; capture: kernels are run on an emulator (record with a GPU, else capture)'
+complete -c weir -n '__fish_seen_subcommand_from exec' -l mode -x -a 'record shadow capture' -d 'record: kernels run on the GPU, and what they do is recorded and checked; shadow: they check their accesses to global memory while they run; capture: kernels are run on an emulator (record with a GPU, else capture)'
+complete -c weir -n '__fish_seen_subcommand_from exec' -l record-host -d 'in mode record: keep records in memory of the host, where they outlive a launch that fails'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-launches -x -d 'in mode record: record N of the launches of a kernel that are equal in shape and numbers (3)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: memory of the device that records take, such as 512M or 4G (a sixteenth)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l resident -x -d 'max resident clusters per device (all)'
@@ -247,6 +249,15 @@ complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a
 complete -c weir -n '__fish_seen_subcommand_from launch' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from launch' -l version -s V -d 'print the version'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l free-registers -d 'take setmaxnreg and .maxnreg out, for kernels in which the code does not fit'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l layout -x -a 'compact gsan' -d 'in mode shadow: compact: 16 bytes of shadow memory for 16 bytes, and no locks; gsan: 24 bytes for each 4, with a lock, as GSan has them (compact)'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l mode -x -a 'record shadow' -d 'record: what the kernel does is written down; shadow: it is checked against shadow memory as it runs (record)'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l output -s o -rF -d 'write to FILE instead of standard output'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l spaces -x -a 'global shared tensor' -d 'memory whose accesses are recorded: global, shared, tensor (all); synchronization always is'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l help -s h -d 'print a summary of the options'
+complete -c weir -n '__fish_seen_subcommand_from instrument' -l version -s V -d 'print the version'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l markdown -d 'print the pages of docs/rules: one for each ID, or the list without an ID'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l output -s o -rF -d 'write to FILE instead of standard output'
 complete -c weir -n '__fish_seen_subcommand_from rules' -f -a '(weir rules 2>/dev/null | cut -d " " -f 1)'

@@ -54,7 +54,7 @@ char *record_folder(const char *scratch);
 bool record_environment(const Options *options, const char *folder, const char *scratch);
 /* Takes a line of the log; false: it is about something else. */
 bool recorded_line(Recorded *recorded, const char *word, const char *rest);
-void recorded_say(const Recorded *recorded, size_t files, bool quiet);
+void recorded_say(const Recorded *recorded, size_t files, const Options *options);
 /* Whether this command was started as Triton's ptxas; then what it does as that: its status. */
 bool is_ptxas(const char *name);
 int run_ptxas(int count, char **arguments);

@@ -103,7 +103,7 @@ static bool find_boot(char *path, size_t size) {
 
 /* The library that stands in front of the driver: beside the command, or where libraries are installed. */
 bool find_library(char *path, size_t size) {
-    static const char *const places[] = {"libweir-gpu.so", "../lib/weir/libweir-capture.so"};
+    static const char *const places[] = {"libweir-gpu.so", "../lib/weir/libweir-gpu.so"};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -386,7 +386,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
     if (record)
-        recorded_say(&captured.recorded, files_found, options->quiet);
+        recorded_say(&captured.recorded, files_found, options);
     if (files_found) {
         if (!options->quiet && !record)
             say_captured(&captured);

@@ -144,18 +144,19 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
     return true;
 }
 
-void recorded_say(const Recorded *recorded, size_t files, bool quiet) {
+void recorded_say(const Recorded *recorded, size_t files, const Options *options) {
+    const char *how = options->mode == EXEC_SHADOW ? "checked" : "recorded";
     if (recorded->begun > recorded->ended)
         complain("%zu process%s before everything was written: launches at the end of %s are not looked at",
                  recorded->begun - recorded->ended, recorded->begun - recorded->ended == 1 ? " ended" : "es ended",
                  recorded->begun - recorded->ended == 1 ? "it" : "them");
     if (!files && !recorded->launches)
-        complain("nothing was recorded: the program launched no CUDA kernel");
-    if (quiet || !recorded->launches)
+        complain("nothing was %s: the program launched no CUDA kernel", how);
+    if (options->quiet || !recorded->launches)
         return;
-    fprintf(stderr, "weir: %" PRIu64 " launch%s of %" PRIu64 " kernel%s: %" PRIu64 " recorded", recorded->launches,
+    fprintf(stderr, "weir: %" PRIu64 " launch%s of %" PRIu64 " kernel%s: %" PRIu64 " %s", recorded->launches,
             recorded->launches == 1 ? "" : "es", recorded->kernels, recorded->kernels == 1 ? "" : "s",
-            recorded->recorded);
+            recorded->recorded, how);
     if (recorded->repeated)
         fprintf(stderr, ", %" PRIu64 " equal to these in shape and numbers", recorded->repeated);
     if (recorded->excluded)

@@ -28,7 +28,7 @@ uint32_t threads_store_take(Threads *threads, Store *store) {
     }
     if (store->next == store->chunk_count << CHUNK_SHIFT) {
         char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-        *chunk = gsan_pool_take(&threads->pool, store->size << CHUNK_SHIFT);
+        *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
         if (store->next == 0)
             store->next = 1; /* 0 stands for none */
     }
@@ -266,8 +266,9 @@ void threads_begin(Threads *threads, uint32_t cta) {
 static void ended(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     Cta *cta = context;
     uint32_t final = view->touched ? view->now : view->now - 1;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        cta->finals[number % threads->cta_warps * 32 + lowest(rest)] = final;
+    uint32_t *finals = &cta->finals[number % threads->cta_warps * 32];
+    for (uint32_t lane = 0; lane < THREADS_LANES; lane++)
+        finals[lane] = lanes >> lane & 1 ? final : finals[lane];
 }
 
 static void lanes_end(Threads *threads, uint32_t number, uint32_t lanes) {

@@ -7,73 +7,6 @@ enum { LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
 
 /* ---- Telling ---- */
 
-static ThreadsSide side_of(const Threads *threads, const Record *record, uint32_t lane) {
-    return (ThreadsSide){
-        .warp = record->cta * threads->cta_warps + record->warp,
-        .lane = lane,
-        .asynchronous = record->operation != 0,
-        .access = {.kind = record->kind,
-                   .proxy = record->proxy,
-                   .order = record->order,
-                   .scope = record->scope,
-                   .element = record->element,
-                   .read_only = record->read_only,
-                   .gives = record->gives,
-                   .inits = record->inits,
-                   .site = record->site,
-                   .silent = record->silent,
-                   .bytes = record->bytes},
-    };
-}
-
-static RaceKey *race_seat(const Threads *threads, RaceKey key) {
-    uint32_t mask = threads->race_table_capacity - 1;
-    uint32_t at = (uint32_t)hashed((uint64_t)key.first << 32 | (key.second ^ key.rest << 24)) & mask;
-    while (threads->race_table[at].index &&
-           (threads->race_table[at].first != key.first || threads->race_table[at].second != key.second ||
-            threads->race_table[at].rest != key.rest))
-        at = (at + 1) & mask;
-    return &threads->race_table[at];
-}
-
-static void race_table_grow(Threads *threads) {
-    RaceKey *old = threads->race_table;
-    uint32_t capacity = threads->race_table_capacity;
-    threads->race_table_capacity = capacity ? capacity * 2 : 64;
-    threads->race_table = ARENA_ARRAY(&threads->found, RaceKey, threads->race_table_capacity);
-    for (uint32_t i = 0; i < capacity; i++)
-        if (old[i].index)
-            *race_seat(threads, old[i]) = old[i];
-}
-
-static void tell(Threads *threads, const ThreadsRace *race) {
-    if (threads->race_count * 2 >= threads->race_table_capacity)
-        race_table_grow(threads);
-    RaceKey key = {.first = race->first.access.site,
-                   .second = race->second.access.site,
-                   .rest = race->reason | (uint32_t)race->first.asynchronous << 5 |
-                           (uint32_t)race->second.asynchronous << 6 | (uint32_t)race->same_value << 7};
-    RaceKey *seat = race_seat(threads, key);
-    if (!seat->index) {
-        *ARENA_PUSH(&threads->found, threads->races, threads->race_count, threads->race_capacity) = *race;
-        key.index = threads->race_count;
-        *seat = key;
-    }
-    threads->races[seat->index - 1].times++;
-}
-
-void threads_report_exit(Threads *threads, const Operation *operation) {
-    Record record = {.cta = operation->cta, .warp = operation->warp, .operation = 1, .site = operation->site};
-    ThreadsRace race = {.first = side_of(threads, &record, lowest(operation->lanes)),
-                        .address = operation->first_address,
-                        .reason = THREADS_AT_EXIT};
-    race.first.access = operation->first;
-    race.first.access.site = operation->site;
-    race.second.access.site = THREADS_NONE;
-    race.bytes = operation->first.bytes;
-    tell(threads, &race);
-}
-
 /* Whether the lane would be known if what the bridge has counted. */
 static bool known_behind(const Attempt *attempt, uint64_t key, const Record *earlier, uint32_t lane) {
     Clock bridge;
@@ -123,14 +56,14 @@ static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
     bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
     ThreadsRace race = {
-        .first = side_of(attempt->threads, earlier, lane),
-        .second = side_of(attempt->threads, record, by),
+        .first = threads_side(attempt->threads, earlier, lane),
+        .second = threads_side(attempt->threads, record, by),
         .address = attempt->address,
         .bytes = 1U << threads_page(attempt->threads, attempt->address, false)->shift,
         .reason = reason,
         .same_value = silent,
     };
-    tell(attempt->threads, &race);
+    threads_tell(attempt->threads, &race);
 }
 
 /* Whether somebody before, in the generic proxy, has observed the strong write. */
@@ -187,16 +120,15 @@ static uint32_t node_lanes(const Node *node, uint32_t slot) {
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5;
-    if (attempt->clear[first % MEMO] == first)
+    if (attempt->memos.clear[first % MEMO] == first)
         return true;
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation || attempt_needs_fence(attempt, record) ||
-            attempt_known_lanes(attempt, number, record) != UINT32_MAX)
+        if (attempt_needs_fence(attempt, record) || attempt_over_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
-    attempt->clear[first % MEMO] = first;
+    attempt->memos.clear[first % MEMO] = first;
     return true;
 }
 
@@ -255,8 +187,10 @@ bool attempt_any_lane(Attempt *attempt, uint32_t slot) {
     for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (record->operation ||
-            (attempt_same_warp(attempt, record) && attempt_known_lanes(attempt, number, record) != UINT32_MAX))
+        uint32_t over = attempt_over_lanes(attempt, number, record);
+        uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
+        bool fenced = record->operation && attempt_needs_fence(attempt, record);
+        if (over != UINT32_MAX && (attempt_same_warp(attempt, record) || fenced || over & lanes))
             return false;
     }
     return true;
@@ -282,11 +216,12 @@ static uint32_t put_again(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5, memo = first % MEMO;
     if (attempt->by != 1U << (slot & 31))
         return attempt_put(attempt, slot);
-    if (attempt->put_from[memo] == first)
+    if (attempt->memos.put_from[memo] == first)
         return attempt->put_to[memo] << 5 | (slot & 31);
     uint32_t made = attempt_put(attempt, slot);
-    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 && attempt_any_lane(attempt, slot)) {
-        attempt->put_from[memo] = first;
+    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 &&
+        attempt_any_lane(attempt, slot)) {
+        attempt->memos.put_from[memo] = first;
         attempt->put_to[memo] = made >> 5;
     }
     return made;
@@ -314,7 +249,7 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot) {
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
     if (!made && by_slot)
-        return attempt->node << 5 | lowest(by);
+        return attempt_node(attempt) << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
     return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
 }
@@ -325,8 +260,9 @@ static void read_cell(Attempt *attempt, Cell *cell) {
     if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
         look(attempt, cell->writes, false);
     bool single = !(attempt->by & (attempt->by - 1));
-    if (single && (!cell->reads || (attempt->record->order == THREADS_WEAK && attempt_is_clear(attempt, cell->reads)))) {
-        cell->reads = attempt->node << 5 | lowest(attempt->by);
+    if (single &&
+        (!cell->reads || (attempt->record->order == THREADS_WEAK && attempt_is_clear(attempt, cell->reads)))) {
+        cell->reads = attempt_node(attempt) << 5 | lowest(attempt->by);
         return;
     }
     if (attempt->record->order != THREADS_WEAK)
@@ -347,8 +283,9 @@ static void write_cell(Attempt *attempt, Cell *cell) {
         return;
     }
     uint32_t lane = lowest(attempt->by);
-    cell->writes =
-        (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt->node) << 5 | lane;
+    cell->writes = (writes ? threads_node(attempt->threads, attempt->index, 0, writes >> 5, 0) : attempt_node(attempt))
+                       << 5 |
+                   lane;
     cell->reads = reads;
 }
 
@@ -403,7 +340,7 @@ typedef struct Elements {
 
 static Elements elements_of(const ThreadsAccess *access) {
     uint32_t element = access->element ? access->element : access->bytes;
-    uint32_t count = access->bytes / element;
+    uint32_t count = element == access->bytes ? 1 : access->bytes / element;
     uint32_t all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
     return (Elements){count, element, access->used ? access->used & all : all};
 }
@@ -544,14 +481,18 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
     return index;
 }
 
-Attempt attempt_of(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
-    Attempt attempt = {.threads = threads, .knower = *knower};
-    attempt.index = new_record(threads, knower, access, epoch);
-    attempt.record = record_at(threads, attempt.index);
-    attempt.node = threads_node_alone(threads, attempt.index);
+void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                   uint32_t epoch) {
+    attempt->threads = threads;
+    attempt->knower = *knower;
+    attempt->index = new_record(threads, knower, access, epoch);
+    attempt->record = record_at(threads, attempt->index);
+    attempt->node = attempt->by = 0;
+    attempt->address = 0;
+    attempt->page = NULL;
+    memset(&attempt->memos, 0, sizeof attempt->memos);
     Elements elements = elements_of(access);
-    attempt.whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
-    return attempt;
+    attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
 }
 
 static bool all_differ(uint32_t lanes, const uint64_t *addresses) {
@@ -609,7 +550,8 @@ static void by_threads(Threads *threads, uint32_t number, View *view, uint32_t l
     view->touched = true;
     threads_clock_share(view->clock); /* what it acquires goes into another one */
     Clock *clock = view->clock;
-    Attempt attempt = attempt_of(threads, &knower, doing->access, view->now);
+    Attempt attempt;
+    attempt_begin(&attempt, threads, &knower, doing->access, view->now);
     do_lanes(&attempt, doing->access, lanes, doing->addresses);
     threads_clock_drop(threads, clock);
 }
@@ -626,7 +568,8 @@ static void by_operation(Threads *threads, uint32_t index, uint32_t lanes, const
         if (!(part->lanes & lanes))
             continue;
         Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
-        Attempt attempt = attempt_of(threads, &knower, doing->access, part->epoch);
+        Attempt attempt;
+        attempt_begin(&attempt, threads, &knower, doing->access, part->epoch);
         do_lanes(&attempt, doing->access, part->lanes & lanes, doing->addresses);
     }
 }
@@ -681,10 +624,11 @@ void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access
     whole.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     note_first(threads, index, &whole, address);
     Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
-    Attempt attempt = attempt_of(threads, &knower, &whole, part->epoch);
+    Attempt attempt;
+    attempt_begin(&attempt, threads, &knower, &whole, part->epoch);
     attempt.by = 1U << lane;
     threads->accesses++;
     if (threads->shape.history && access->kind != THREADS_READ)
         threads_history_other(threads, address, bytes);
-    attempt_touch(&attempt, address, address + bytes);
+    attempt_piece(&attempt, &whole, address, address + bytes);
 }

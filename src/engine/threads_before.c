@@ -37,13 +37,13 @@ uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *ear
     const Clock *clock = attempt->knower.clock;
     if (!attempt_needs_fence(attempt, earlier)) {
         uint32_t memo = index % MEMO;
-        if (attempt->known[memo] == index)
+        if (attempt->memos.known[memo] == index)
             return attempt->known_lanes[memo];
         uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
         Clock inits;
         if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
             lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
-        attempt->known[memo] = index;
+        attempt->memos.known[memo] = index;
         return attempt->known_lanes[memo] = lanes;
     }
     uint64_t keys[4];
@@ -54,6 +54,20 @@ uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *ear
             lanes |= threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
     }
     return lanes;
+}
+
+/* The same of any earlier access: of an operation those lanes, too, that it does not have. Without a fence alone. */
+uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
+    if (!earlier->operation)
+        return attempt_known_lanes(attempt, index, earlier);
+    uint32_t memo = index % MEMO;
+    if (attempt->memos.known[memo] == index)
+        return attempt->known_lanes[memo];
+    const Threads *threads = attempt->threads;
+    attempt->memos.known[memo] = index;
+    return attempt->known_lanes[memo] =
+               threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ) |
+               ~operation_at(threads, earlier->operation)->lanes;
 }
 
 /* Up to which epoch a lane's own accesses are before this one. */

@@ -217,24 +217,22 @@ typedef struct Cell {
     uint32_t writes, reads;
 } Cell;
 
-/* A line that whole lines were accessed of, and nothing else: lists as those of cells, whose lane is `lane` + (bytes from
- * its begin on >> shift). */
-enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE };
-typedef struct LineSlot {
-    uint32_t node; /* of nc: the record; 0: none */
-    uint8_t lane, shift;
-} LineSlot;
+/* A line that was accessed as a whole, and not otherwise: slots as those of cells, but that the lane of a cell is the
+ * slot's + (bytes from the line's begin on >> shift). LINE_ALONE: the slot is of a record, which is alone there. */
+enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
-    LineSlot writes, reads, nc;
+    uint32_t writes, reads;
+    uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
 } Line;
 typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
     uint8_t shift; /* a cell is 1 << shift bytes */
-    Cell *cells;          /* NULL: there are lines alone */
+    Cell *cells;   /* NULL: there are lines alone */
     Line lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
+    uint32_t *line_nc;    /* the same by line */
     Location **locations; /* by word, lists; NULL: none */
 } ShadowPage;
 
@@ -413,6 +411,8 @@ ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
 /* The same, of which lines are accessed: it may have no cells. */
 ShadowPage *threads_page_lines(Threads *threads, uint64_t address);
 void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* A slot of a line as those of cells are. */
+void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
 /* A list of one new record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
@@ -436,6 +436,8 @@ void threads_pages_free(Threads *threads, ShadowPage *pages);
 /* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t operation, uint32_t lane,
                              bool writes, uint32_t by);
+/* Lanes of an operation whose part is known to be over to whichever lane of the knower. */
+uint32_t threads_operation_known(const Threads *threads, const Knower *knower, uint32_t operation, bool writes);
 /* What is known to the lanes of an operation when it begins: the part of `lane`. */
 const Part *threads_operation_part(const Operation *operation, uint32_t lane);
 /* Frees those that nobody refers to. */

@@ -1,4 +1,5 @@
-/* Accesses of whole lines of memory, by lanes one beside the other: each line is looked at once, and not cell by cell. */
+/* Accesses of whole lines of memory, by lanes one beside the other: each line is looked at once, and not cell by cell.
+ */
 #include "engine/threads_attempt.h"
 
 enum { SMALLEST_LANE = 4 };
@@ -9,90 +10,121 @@ static uint8_t shift_of(uint32_t bytes) {
 
 /* Whether it can be of whole lines at all. */
 static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
-    uint32_t bytes = access->bytes, count = bytes / (access->element ? access->element : bytes ? bytes : 1);
-    uint32_t all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
-    return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object && !access->inits && bytes >= SMALLEST_LANE &&
-           bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) && !threads->shape.history &&
-           access->proxy == THREADS_GENERIC;
+    uint32_t bytes = access->bytes, element = access->element ? access->element : bytes;
+    uint32_t count = element == bytes ? 1 : bytes / element, all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
+    return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object &&
+           !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
+           !threads->shape.history && access->proxy == THREADS_GENERIC;
 }
 
-/* Whether all of the list is before this: for whichever lane, or, if lanes are at the same places as they were, as each
+/* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
-static bool is_before(Attempt *attempt, const LineSlot *slot, bool same) {
-    if (!slot->node || attempt_is_clear(attempt, slot->node << 5))
+static bool record_before(Attempt *attempt, uint32_t index, bool same) {
+    const Record *record = record_at(attempt->threads, index);
+    if (record->operation)
+        return !attempt_needs_fence(attempt, record) && attempt_over_lanes(attempt, index, record) == UINT32_MAX;
+    return (same && !attempt_needs_fence(attempt, record) && attempt_same_warp(attempt, record) &&
+            record->epoch <= attempt->knower.own_epoch) ||
+           attempt_known_lanes(attempt, index, record) == UINT32_MAX;
+}
+
+static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same) {
+    if (!slot)
         return true;
-    for (uint32_t index = slot->node; same && index; index = node_at(attempt->threads, index)->next) {
+    if (shift & LINE_ALONE)
+        return record_before(attempt, slot >> 5, same);
+    if (attempt_is_clear(attempt, slot))
+        return true;
+    for (uint32_t index = slot >> 5; same && index; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
-        const Record *record = record_at(attempt->threads, node->record);
-        if (record->operation || node->lanes || attempt_needs_fence(attempt, record))
-            return false;
-        if (attempt_known_lanes(attempt, node->record, record) != UINT32_MAX &&
-            !(attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch))
+        if (node->lanes || !record_before(attempt, node->record, same))
             return false;
     }
     return same;
 }
 
-/* False: it has to be done cell by cell. */
-static bool read_line(Attempt *attempt, Line *line, LineSlot own) {
-    LineSlot *reads = &line->reads;
-    bool same = reads->lane == own.lane && reads->shift == own.shift;
-    bool writer = line->writes.lane == own.lane && line->writes.shift == own.shift;
-    if (attempt->record->read_only && line->writes.node)
+/* Where the lanes of an access of whole lines are. */
+typedef struct Seats {
+    uint32_t lane; /* the first of the line */
+    uint8_t shift;
+} Seats;
+
+static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift) {
+    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift;
+}
+
+/* Among those who have read it before; false: it has to be done cell by cell. */
+static bool join_readers(Attempt *attempt, Line *line, const Seats *seats) {
+    if (!are_same(seats, line->reads, line->read_shift))
         return false;
-    if (!is_before(attempt, &line->writes, writer))
+    threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
+    attempt->by = 1U << seats->lane;
+    if (attempt_is_there(attempt, line->reads))
+        return true;
+    if (!attempt_any_lane(attempt, line->reads))
         return false;
-    if (!reads->node || attempt_is_clear(attempt, reads->node << 5)) {
-        *reads = own;
-    } else if (same) {
-        uint32_t slot = reads->node << 5 | own.lane;
-        attempt->by = 1U << own.lane;
-        if (!attempt_is_there(attempt, slot)) {
-            if (!attempt_any_lane(attempt, slot))
-                return false;
-            uint32_t made = attempt_put(attempt, slot);
-            if ((made & 31) != own.lane || node_at(attempt->threads, made >> 5)->lanes)
-                return false;
-            reads->node = made >> 5;
-        }
-    } else {
+    uint32_t made = attempt_put(attempt, line->reads);
+    if ((made & 31) != seats->lane || node_at(attempt->threads, made >> 5)->lanes)
         return false;
-    }
-    if (attempt->record->read_only)
-        line->nc = (LineSlot){attempt->index, own.lane, own.shift};
+    line->reads = made;
     return true;
 }
 
-static bool write_line(Attempt *attempt, Line *line, LineSlot own) {
-    bool writer = line->writes.lane == own.lane && line->writes.shift == own.shift;
-    bool reader = line->reads.lane == own.lane && line->reads.shift == own.shift;
-    if (line->nc.node || !is_before(attempt, &line->writes, writer) || !is_before(attempt, &line->reads, reader))
+static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
+    Line *line = &page->lines[at];
+    bool nc = attempt->record->read_only;
+    if (nc ? line->writes != 0
+           : !all_before(attempt, line->writes, line->write_shift, are_same(seats, line->writes, line->write_shift)))
         return false;
-    line->writes = own;
-    line->reads.node = 0;
+    if (all_before(attempt, line->reads, line->read_shift, false)) {
+        line->reads = attempt->index << 5 | seats->lane;
+        line->read_shift = seats->shift | LINE_ALONE;
+    } else if (!join_readers(attempt, line, seats)) {
+        return false;
+    }
+    if (!nc)
+        return true;
+    if (!page->line_nc)
+        page->line_nc = gsan_pool_take(&attempt->threads->pool, PAGE_LINES * sizeof(uint32_t));
+    page->line_nc[at] = attempt->index << 5 | seats->lane;
+    line->nc_shift = seats->shift;
+    return true;
+}
+
+static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
+    Line *line = &page->lines[at];
+    if ((page->line_nc && page->line_nc[at]) ||
+        !all_before(attempt, line->writes, line->write_shift, are_same(seats, line->writes, line->write_shift)) ||
+        !all_before(attempt, line->reads, line->read_shift, are_same(seats, line->reads, line->read_shift)))
+        return false;
+    line->writes = attempt->index << 5 | seats->lane;
+    line->write_shift = seats->shift | LINE_ALONE;
+    line->reads = 0;
+    line->read_shift = 0;
     return true;
 }
 
 /* One line, whose first bytes lane `lane` has. */
 static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes) {
     ShadowPage *page = threads_page_lines(attempt->threads, address);
-    Line *line = &page->lines[address % SHADOW_PAGE / SHADOW_LINE];
-    LineSlot own = {attempt->node, (uint8_t)lane, shift_of(bytes)};
+    uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE;
+    Seats seats = {lane, shift_of(bytes)};
     attempt->address = address;
-    if (!page->cells &&
-        (attempt->record->kind == THREADS_READ ? read_line(attempt, line, own) : write_line(attempt, line, own)))
+    if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, &seats)
+                                                               : write_line(attempt, page, at, &seats)))
         return;
-    for (uint32_t at = 0; at < SHADOW_LINE; at += bytes) {
-        attempt->by = 1U << (lane + at / bytes);
-        attempt_touch(attempt, address + at, address + at + bytes);
+    for (uint32_t from = 0; from < SHADOW_LINE; from += bytes) {
+        attempt->by = 1U << (lane + from / bytes);
+        attempt_touch(attempt, address + from, address + from + bytes);
     }
 }
 
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
-    uint32_t bytes = access->bytes, per = SHADOW_LINE / (bytes ? bytes : 1);
+    uint32_t bytes = access->bytes, per;
     uint64_t differs = 0;
-    if (!has_lines(attempt->threads, access) || per > THREADS_LANES)
+    if (!has_lines(attempt->threads, access))
         return false;
+    per = SHADOW_LINE >> shift_of(bytes);
     uint32_t group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
     for (uint32_t first = 0; first < THREADS_LANES; first += per) {
         uint32_t there = lanes >> first & group;
@@ -110,20 +142,40 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
     return true;
 }
 
+/* A lane that has all of the line is in its first place. */
+void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end) {
+    const Threads *threads = attempt->threads;
+    uint32_t by = attempt->by;
+    uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history;
+    if (!lines) {
+        attempt_touch(attempt, begin, end);
+        return;
+    }
+    attempt_touch(attempt, begin, first);
+    for (uint64_t at = first; at < last; at += SHADOW_LINE) {
+        attempt->by = by;
+        touch_line(attempt, at, lowest(by), SHADOW_LINE);
+    }
+    attempt->by = by;
+    attempt_touch(attempt, last, end);
+}
+
 bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAccess *access, uint64_t first) {
     ENTER(threads, true);
     Warp *warp = threads_warp(threads, number);
-    uint32_t bytes = access->bytes, per = SHADOW_LINE / (bytes ? bytes : 1);
-    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access) ||
-        per > THREADS_LANES)
+    uint32_t bytes = access->bytes;
+    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access))
         return false;
+    uint32_t per = SHADOW_LINE >> shift_of(bytes);
     View *view = warp->views;
     Knower knower = {view->clock, number / threads->cta_warps, number % threads->cta_warps, UINT32_MAX, warp, 0};
     threads->instructions++;
     threads->several = true;
     threads->accesses += THREADS_LANES;
     view->touched = true;
-    Attempt attempt = attempt_of(threads, &knower, access, view->now);
+    Attempt attempt;
+    attempt_begin(&attempt, threads, &knower, access, view->now);
     for (uint32_t lane = 0; lane < THREADS_LANES; lane += per)
         touch_line(&attempt, first + (uint64_t)lane * bytes, lane, bytes);
     return true;

@@ -175,6 +175,21 @@ bool threads_knows_operation(const Threads *threads, const Knower *knower, uint3
     return false;
 }
 
+uint32_t threads_operation_known(const Threads *threads, const Knower *knower, uint32_t index, bool writes) {
+    uint32_t known = 0;
+    if (knower->operation == index)
+        return 0;
+    if (knower->operation && comes_after(threads, knower->operation, index))
+        return UINT32_MAX;
+    for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
+        if (writes && done->reads_only)
+            continue;
+        uint32_t lanes = threads_clock_known(knower->clock, done->cta, done->warp, done->epoch) & done->lanes;
+        known |= done->own ? done->part & lanes : lanes ? done->part : 0;
+    }
+    return known;
+}
+
 /* ---- Its end ---- */
 
 /* Whether somebody has waited for all of it, as far as it touches memory of CTAs. */

@@ -46,11 +46,11 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
 }
 
 static ShadowPage *page_find(Threads *threads, uint64_t address) {
-    uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **latest = &threads->latest[number % LATEST_PAGES];
+    uint64_t number = address / SHADOW_PAGE, hash = hashed(number);
+    ShadowPage **latest = &threads->latest[hash % LATEST_PAGES];
     if (*latest && (*latest)->number == number)
         return *latest;
-    ShadowPage *page = threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    ShadowPage *page = threads->pages[hash & (threads->page_capacity - 1)];
     while (page && page->number != number)
         page = page->next;
     if (page)
@@ -58,24 +58,34 @@ static ShadowPage *page_find(Threads *threads, uint64_t address) {
     return page;
 }
 
-static uint32_t line_slot(const LineSlot *slot, uint32_t byte) {
-    return slot->node ? slot->node << 5 | (slot->lane + (byte >> slot->shift)) : 0;
+void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift) {
+    if (*slot && *shift & LINE_ALONE)
+        *slot = threads_node_alone(threads, *slot >> 5) << 5 | (*slot & 31);
+    *shift &= (uint8_t)~LINE_ALONE;
+}
+
+static uint32_t slot_at(uint32_t slot, uint8_t shift, uint32_t byte) {
+    return slot ? slot + (byte >> shift) : 0;
 }
 
 /* What its lines say, cell by cell. */
 static void make_cells(Threads *threads, ShadowPage *page) {
-    bool any = false;
-    page->cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
+    Cell *cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
+    for (uint32_t i = 0; i < PAGE_LINES; i++) {
+        threads_line_settle(threads, &page->lines[i].writes, &page->lines[i].write_shift);
+        threads_line_settle(threads, &page->lines[i].reads, &page->lines[i].read_shift);
+    }
     for (uint32_t i = 0; i < PAGE_CELLS; i++) {
         const Line *line = &page->lines[i * 4 / SHADOW_LINE];
         uint32_t byte = i * 4 % SHADOW_LINE;
-        page->cells[i] = (Cell){line_slot(&line->writes, byte), line_slot(&line->reads, byte)};
-        any |= line->nc.node != 0;
+        cells[i] = (Cell){slot_at(line->writes, line->write_shift, byte), slot_at(line->reads, line->read_shift, byte)};
     }
-    if (any)
+    if (page->line_nc)
         page->nc = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof *page->nc);
-    for (uint32_t i = 0; any && i < PAGE_CELLS; i++)
-        page->nc[i] = line_slot(&page->lines[i * 4 / SHADOW_LINE].nc, i * 4 % SHADOW_LINE);
+    for (uint32_t i = 0; page->nc && i < PAGE_CELLS; i++)
+        page->nc[i] =
+            slot_at(page->line_nc[i * 4 / SHADOW_LINE], page->lines[i * 4 / SHADOW_LINE].nc_shift, i * 4 % SHADOW_LINE);
+    page->cells = cells;
 }
 
 ShadowPage *threads_page_lines(Threads *threads, uint64_t address) {
@@ -126,11 +136,12 @@ static void page_free(Threads *threads, ShadowPage *page) {
         at = &(*at)->next;
     *at = page->next;
     threads->page_count--;
-    if (threads->latest[page->number % LATEST_PAGES] == page)
-        threads->latest[page->number % LATEST_PAGES] = NULL;
+    if (threads->latest[hashed(page->number) % LATEST_PAGES] == page)
+        threads->latest[hashed(page->number) % LATEST_PAGES] = NULL;
     locations_drop(threads, page);
     gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
     gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
+    gsan_pool_give(&threads->pool, page->line_nc, PAGE_LINES * sizeof(uint32_t));
     gsan_pool_give(&threads->pool, page, sizeof *page);
 }
 
@@ -264,12 +275,21 @@ static void mark_list(Threads *threads, uint32_t slot) {
     }
 }
 
+static void mark_slot(Threads *threads, uint32_t slot, uint8_t shift) {
+    if (shift & LINE_ALONE)
+        threads_record_mark(threads, slot >> 5);
+    else
+        mark_list(threads, slot);
+}
+
 static void mark_page(Threads *threads, const ShadowPage *page) {
     Cell last = {0};
     for (uint32_t i = 0; !page->cells && i < PAGE_LINES; i++) {
-        mark_list(threads, page->lines[i].writes.node << 5);
-        mark_list(threads, page->lines[i].reads.node << 5);
-        threads_record_mark(threads, page->lines[i].nc.node);
+        const Line *line = &page->lines[i];
+        mark_slot(threads, line->writes, line->write_shift);
+        mark_slot(threads, line->reads, line->read_shift);
+        if (page->line_nc)
+            threads_record_mark(threads, page->line_nc[i] >> 5);
     }
     for (uint32_t i = 0; page->cells && i < cell_count(page); i++) {
         if (page->cells[i].writes != last.writes)

@@ -156,6 +156,7 @@ typedef struct GpuContext {
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
     Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
+    uint64_t landed;               /* flights so far */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
     unsigned tag;                  /* of the last launch */
     void *staging;                 /* pinned: where records come to */
@@ -229,6 +230,8 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 void flight_made(GpuFlight *flight, Handle stream);
+/* It was not made after all: nothing was written to its memory but the block. */
+void flight_undo(GpuFlight *flight);
 /* The event behind it, and how long the kernel took once that has come. */
 Handle flight_ended(const GpuFlight *flight);
 uint64_t flight_nanoseconds(const GpuFlight *flight);
@@ -242,6 +245,8 @@ void flight_free(GpuFlight *flight);
 void drain_watch(GpuFlight *flight);
 /* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);
+/* Something has changed that others may wait for. */
+void drain_changed(void);
 /* Waits until a flight of that context has landed; false if there is none. The mutex is let go meanwhile. */
 bool drain_one(GpuContext *context);
 /* Waits until all flights of a context have ended and are written; or for so long, and whether they are. */

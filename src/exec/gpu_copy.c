@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STAGING = 1 << 24, WORTH_LOOKING = 1 << 20, LEAST_CHUNK = 256, LOOKERS = 256 };
+enum { LEAST_STAGING = 1 << 24, WORTH_LOOKING = 1 << 20, LEAST_CHUNK = 64, LOOKERS = 256 };
 static const uint64_t most_pinned = UINT64_C(1) << 30; /* more is copied to ordinary memory, which is slower */
 
 /* Each thread looks at every so-many-th unit, and keeps the end of the last one that is not zero. */
@@ -39,24 +39,24 @@ static Handle looker(GpuContext *context) {
     return context->looker;
 }
 
-/* Bytes of the fullest of the first chunks, as a power of two; all that a chunk has if it is not known. */
-static uint64_t fullest(const GpuFlight *flight) {
+/* Has the first chunks looked at, if that is worth it: the block says then how far the fullest of them goes. */
+static bool look(const GpuFlight *flight) {
     GpuContext *context = flight->context;
-    const GpuDriver *driver = gpu_driver(NULL);
-    uint64_t chunk = flight->launch.chunk, units = flight->first_bytes / RECORD_UNIT;
-    uint32_t mask = (uint32_t)chunk - 1;
-    RecordLaunch *after = &context->slots[flight->slot].after;
+    uint64_t units = flight->first_bytes / RECORD_UNIT;
+    uint32_t mask = flight->launch.chunk - 1;
     DevicePointer first = flight->first, to = flight->block + offsetof(RecordLaunch, reserved);
     void *parameters[] = {&first, &units, &mask, &to};
-    if (chunk <= LEAST_CHUNK || flight->first_bytes < WORTH_LOOKING || !looker(context) ||
-        driver->launch(context->looker, LOOKERS, 1, 1, LOOKERS, 1, 1, 0, context->behind, parameters, NULL) != 0 ||
-        driver->copy_from(after, flight->block, sizeof *after, context->behind) != 0 ||
-        driver->stream_wait(context->behind) != 0)
-        return chunk;
-    uint64_t used = LEAST_CHUNK / 2;
-    while (used < (uint32_t)after->reserved[0])
+    return flight->launch.chunk > 2 * LEAST_CHUNK && flight->first_bytes >= WORTH_LOOKING && looker(context) &&
+           gpu_driver(NULL)->launch(context->looker, LOOKERS, 1, 1, LOOKERS, 1, 1, 0, context->behind, parameters,
+                                    NULL) == 0;
+}
+
+/* Bytes of each first chunk that have to be copied: a power of two. */
+static uint64_t head_bytes(const GpuFlight *flight, uint64_t fullest) {
+    uint64_t used = LEAST_CHUNK;
+    while (used < fullest + RECORD_UNIT) /* a unit behind the last says that it is */
         used *= 2;
-    return used < chunk ? used : chunk;
+    return used < flight->launch.chunk ? used : flight->launch.chunk;
 }
 
 /* ---- Copies -------------------------------------------------------------------------------------- */
@@ -95,8 +95,10 @@ static Result copy_heads(const GpuFlight *flight, uint8_t *to, uint64_t head) {
     return gpu_driver(NULL)->copy_2d(&copy, flight->context->behind);
 }
 
-static bool take_block(GpuFlight *flight) {
+/* What the kernel says in its block; and how far its first chunks go. */
+static bool take_block(GpuFlight *flight, uint64_t *head) {
     const GpuDriver *driver = gpu_driver(NULL);
+    bool looked = !flight->context->on_host && look(flight);
     GpuContext *context = flight->context;
     RecordLaunch *after = &context->slots[flight->slot].after;
     RecordingLaunch *launch = &flight->launch;
@@ -111,15 +113,15 @@ static bool take_block(GpuFlight *flight) {
     launch->local_window = after->local_window;
     launch->param_window = after->param_window;
     launch->nanoseconds = flight_nanoseconds(flight);
+    *head = looked && !after->next ? head_bytes(flight, (uint32_t)after->reserved[0]) : launch->chunk;
     return true;
 }
 
 /* From memory of the device; what was used is cleared for those who come next. */
-static bool take_chunks(GpuFlight *flight, GpuChunks *chunks) {
+static bool take_chunks(GpuFlight *flight, uint64_t head, GpuChunks *chunks) {
     const GpuDriver *driver = gpu_driver(NULL);
     Handle stream = flight->context->behind;
     uint64_t chunk = flight->launch.chunk, further = chunks->more_count * chunk;
-    uint64_t head = further ? chunk : fullest(flight);
     uint64_t count = flight->first_bytes / chunk;
     chunks->bytes = count * head + further;
     chunks->first = staging(flight->context, chunks->bytes, &chunks->pinned);
@@ -137,15 +139,16 @@ static bool take_chunks(GpuFlight *flight, GpuChunks *chunks) {
 }
 
 bool gpu_copy(GpuFlight *flight, GpuChunks *chunks) {
+    uint64_t head;
     *chunks = (GpuChunks){.pinned = true};
-    if (!take_block(flight))
+    if (!take_block(flight, &head))
         return false;
     uint64_t asked = flight->launch.asked, chunk = flight->launch.chunk;
     chunks->more_count = asked < flight->more_count ? asked : flight->more_count;
     if (flight->kernel->further < asked * chunk)
         flight->kernel->further = asked * chunk;
     if (!flight->context->on_host)
-        return take_chunks(flight, chunks);
+        return take_chunks(flight, head, chunks);
     chunks->first = (uint8_t *)(uintptr_t)flight->first;
     chunks->first_count = flight->first_bytes / chunk;
     chunks->more = chunks->first + flight->first_bytes;

@@ -75,7 +75,6 @@ static void note_time(const GpuFlight *flight, uint64_t bytes, uint64_t ended, u
 static void land(GpuFlight *flight) {
     pthread_mutex_lock(&gpu_mutex);
     flight_land(flight);
-    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&gpu_mutex);
 }
 
@@ -199,11 +198,17 @@ void drain_add(GpuFlight *flight) {
     pthread_cond_broadcast(&changed);
 }
 
+void drain_changed(void) {
+    pthread_cond_broadcast(&changed);
+}
+
 bool drain_one(GpuContext *context) {
-    size_t before = context->flying;
-    while (context->flying && context->flying >= before)
+    uint64_t before = context->landed;
+    if (!context->flying)
+        return false;
+    while (context->landed == before)
         pthread_cond_wait(&changed, &gpu_mutex);
-    return before > 0;
+    return true;
 }
 
 void drain_all(GpuContext *context) {

@@ -150,10 +150,21 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
                                  .host = flight->launch.hang_after ? (uintptr_t)&slot->host : 0,
                                  .sample_mask = flight->launch.sample_mask,
                                  .sample_value = flight->launch.sample_value};
-    return driver->copy_to(flight->block, &slot->block, sizeof slot->block, context->before) == 0 &&
-           driver->event_record(events[EVENT_WRITTEN], context->before) == 0 &&
-           driver->stream_after(stream, events[EVENT_WRITTEN], 0) == 0 &&
-           driver->event_record(events[EVENT_BEGAN], stream) == 0;
+    bool written = true;
+    if (context->on_host)
+        memcpy((void *)(uintptr_t)flight->block, &slot->block, sizeof slot->block);
+    else
+        written = driver->copy_to(flight->block, &slot->block, sizeof slot->block, context->before) == 0 &&
+                  driver->event_record(events[EVENT_WRITTEN], context->before) == 0 &&
+                  driver->stream_after(stream, events[EVENT_WRITTEN], 0) == 0;
+    return written && driver->event_record(events[EVENT_BEGAN], stream) == 0;
+}
+
+void flight_undo(GpuFlight *flight) {
+    if (flight->context->on_host)
+        memset((void *)(uintptr_t)flight->block, 0, sizeof(RecordLaunch));
+    else
+        gpu_driver(NULL)->set_bytes(flight->block, 0, sizeof(RecordLaunch), flight->context->before);
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
@@ -176,6 +187,8 @@ void flight_land(GpuFlight *flight) {
     gpu_give(flight->context, flight->block);
     flight->context->taken[flight->slot] = false;
     flight->context->flying--;
+    flight->context->landed++;
+    drain_changed();
 }
 
 void flight_free(GpuFlight *flight) {

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, OUT_OF_MEMORY = 2, MOST_DIFFERENT = 100 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100 };
+enum { OUT_OF_MEMORY = 2, NO_RESOURCES = 701, TOO_LARGE = 720 }; /* CUDA_ERROR_...; TOO_LARGE: a cooperative launch */
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;
@@ -170,6 +171,15 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
     return NULL;
 }
 
+/* As it was before it was instrumented; `otherwise`: that is not to be had. */
+static Result go_plain(const SeenLaunch *launch, const GpuKernel *kernel, Result otherwise) {
+    SeenLaunch plain = *launch;
+    pthread_mutex_lock(&gpu_mutex);
+    plain.function = gpu_plain(kernel, launch->function);
+    pthread_mutex_unlock(&gpu_mutex);
+    return plain.function ? plain.go(&plain, launch->parameters, launch->extra) : otherwise;
+}
+
 static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
     bool begun = flight_begins(flight, stream);
     if (begun) {
@@ -189,7 +199,8 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
         flight->kernel->recorded++;
         drain_add(flight);
     } else {
-        flight_land(flight); /* (nothing was written to its memory but the block, which the next one writes anew) */
+        flight_undo(flight);
+        flight_land(flight);
         flight_free(flight);
     }
     pthread_mutex_unlock(&gpu_mutex);
@@ -218,11 +229,17 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     }
     if (kernel->wanted)
         gpu_unseen(kernel->name, "%s", problem);
-    SeenLaunch plain = *launch;
-    pthread_mutex_lock(&gpu_mutex);
-    plain.function = gpu_plain(kernel, launch->function);
-    pthread_mutex_unlock(&gpu_mutex);
-    return plain.function ? plain.go(&plain, launch->parameters, launch->extra) : OUT_OF_MEMORY;
+    return go_plain(launch, kernel, OUT_OF_MEMORY);
+}
+
+/* An instrumented kernel needs more registers, and a launch that has to have all CTAs at once may be too large then. */
+static Result or_plain(const SeenLaunch *launch, GpuKernel *kernel, Result result) {
+    if (result != NO_RESOURCES && result != TOO_LARGE)
+        return result;
+    Result plain = go_plain(launch, kernel, result);
+    if (!plain && kernel->wanted)
+        gpu_unseen(kernel->name, "it cannot be launched like this with what records it (error %d)", result);
+    return plain;
 }
 
 static Result make(const SeenLaunch *launch) {
@@ -243,7 +260,7 @@ static Result make(const SeenLaunch *launch) {
         return launch->go(launch, launch->parameters, launch->extra);
     if (!off)
         return OUT_OF_MEMORY; /* it cannot run without a block */
-    return flight ? make_flight(launch, flight, stream) : go_with(launch, kernel, off);
+    return or_plain(launch, kernel, flight ? make_flight(launch, flight, stream) : go_with(launch, kernel, off));
 }
 
 Result gpu_launch(const SeenLaunch *launch) {

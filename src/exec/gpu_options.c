@@ -21,10 +21,12 @@ static void read_options(void) {
     options.on_host = folder_number("WEIR_RECORD_HOST", 0) != 0;
     options.only = getenv("WEIR_RECORD_ONLY");
     options.exclude = getenv("WEIR_RECORD_EXCLUDE");
-    options.instrument =
-        (InstrumentOptions){.mode = INSTRUMENT_RECORD,
-                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
-                            .keep_registers = true};
+    uint64_t shadow = folder_number("WEIR_RECORD_SHADOW", 0); /* 2: in the layout of the seed */
+    options.instrument = (InstrumentOptions){.mode = shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
+                                             .spaces =
+                                                 (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
+                                             .keep_registers = true,
+                                             .seed_layout = shadow == 2};
 }
 
 const GpuOptions *gpu_options(void) {

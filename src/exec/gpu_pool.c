@@ -43,6 +43,10 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     context->pieces = piece;
     context->arena_bytes = wanted;
     context->arena = (context->arena + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN;
+    if (on_host) {
+        memset((void *)(uintptr_t)context->arena, 0, wanted);
+        return true;
+    }
     return driver->set_bytes(context->arena, 0, wanted, context->behind) == 0 &&
            driver->stream_wait(context->behind) == 0;
 }

@@ -71,10 +71,10 @@ static void write_step(Code *code, uint32_t index, Stretch *stretch) {
         code_put(code, step.at, step.behind);
         return;
     }
-    step.labels = *code->labels;
-    *code->labels += 3;
+    step.label = new_label(code);
     write_each_before(code, &step);
     code_put(code, step.at, false);
+    write_each_fetch(code, &step);
     write_each_behind(code, &step);
     if (step.check)
         write_room(code, step.check);

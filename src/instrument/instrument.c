@@ -112,7 +112,7 @@ static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint
     if (!look_open(&look, adding->module, function, adding->calls, problem))
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, adding->sites->items + first, count, &scratch);
+    plan_function(&plan, &look, adding->sites, first, count, &scratch);
     instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix);
     arena_free(&scratch);
     look_close(&look);
@@ -144,7 +144,7 @@ static bool add_records(Adding *adding, const char **problem) {
     calls_edit_declarations(adding->edits, adding->calls);
     for (uint32_t i = 0; i < module->functions_count; i++) {
         uint32_t first = at;
-        while (at < adding->sites->count && adding->sites->items[at].function == i)
+        while (at < adding->sites->found && adding->sites->items[at].function == i)
             at++;
         bool wanted = module->functions[i].body && (module->functions[i].entry || adding->calls->hands[i]);
         if (wanted && !add_function(adding, i, first, at - first, problem))

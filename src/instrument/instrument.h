@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ptx/ptx.h"
+#include "ptx/value/sum.h"
 #include "ptx/value/value.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
@@ -33,7 +34,31 @@ typedef struct SitePart {
     /* PART_TABLE: for each thread of the CTA, so many of them; those of a warp are relative to each other */
     const uint64_t *offsets;
     uint32_t threads;
+    /* In a run. */
+    uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
+    bool told;    /* it is told here; else it comes from what was told before */
+    uint16_t
+        place;     /* of FROM_WORDS: which word of the run; FROM_CORNERS: which of its corners; FROM_SLOT: which slot */
+    uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
+    const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
+typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH } SiteFrom;
+
+/* A value that is told before a loop, and kept in a slot of the warp (of its lane 0): what a register of the function
+ * holds there. */
+typedef struct SiteSlot {
+    uint32_t slot;
+    uint32_t variable, index; /* the register */
+    uint8_t bits;
+    bool corners;
+} SiteSlot;
+
+/* A slot that goes on from turn to turn of a loop: when the run of the site begins, but not the first time after the
+ * slot was told, what is in another slot (PTX_NONE: nothing) and `apart` are added. */
+typedef struct SiteAdvance {
+    uint32_t slot, by;
+    const PtxSum *apart;
+} SiteAdvance;
 /* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. */
 typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS } SiteShape;
 
@@ -44,10 +69,15 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool ticketed;      /* ... with a ticket */
+    bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
     bool masked;        /* in a run its lanes are told, being others than the head's */
+    bool only_tells;    /* it is no instruction of interest: slots are told before `statement`, which ends a block */
+    uint32_t slot_count, advance_count;
+    const SiteSlot *slots;
+    const SiteAdvance *advances;
     uint8_t part_count;
     SitePart parts[SITE_PARTS];
 } Site;
@@ -56,6 +86,8 @@ typedef struct Sites {
     Site *items;
     uint32_t count;
     uint32_t chunk; /* bytes of a chunk, a power of two: of all kernels of the module */
+    uint32_t found; /* those that are instructions of interest; those that only tell are behind them */
+    uint32_t slots; /* the most that a kernel has */
     Arena arena;
 } Sites;
 

@@ -41,9 +41,13 @@ typedef struct Look {
     bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
+    Arena arena;
+    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
+/* Whether an instruction has effects: most have none, which is known by their form. */
+bool look_acts(const Look *look, uint32_t instruction);
 /* Whether it is known what instructions take for granted of values of a form, or is looked at. */
 static inline bool look_granted(const Look *look, const Form *form) {
     return !(form->assumes & ~(look->wraps_checked ? FORM_NO_WRAP : 0));
@@ -98,12 +102,16 @@ typedef struct Step {
     uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t corners; /* the first of a run: its units before those of corners */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
-    uint32_t labels;  /* STEP_EACH: the first of its three */
+    uint32_t label;   /* STEP_EACH: behind it */
 } Step;
 
 typedef struct Plan {
     const Look *look;
     Arena *arena;
+    Arena *keep;  /* of the sites */
+    Site **tells; /* sites that only tell, numbered from tell_base on */
+    uint32_t tell_count, tell_capacity, tell_base;
+    uint32_t slots;
     Step *steps;
     uint32_t count, capacity;
     bool called;     /* it is handed where its caller was, and is no kernel */
@@ -119,7 +127,11 @@ typedef struct Plan {
     uint32_t chunk;  /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
-void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena);
+void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
+/* Whether a step may be one of a run. */
+bool step_may_run(const Step *step);
+/* What is told where (told.c): the sources of parts, and steps that only tell. */
+void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */
 bool can_check_wrap(const Look *look, uint32_t instruction);
@@ -177,15 +189,14 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q0, pred)                                                                                 \
     REGISTER(q1, pred)                                                                                 \
     REGISTER(q2, pred)                                                                                 \
-    /* of an access with a ticket, across it */                                                        \
-    REGISTER(entry, b64)                                                                               \
-    REGISTER(launch, b64) /* of functions that are called: what weir_launch is in kernels */           \
-    REGISTER(state, b64)  /* where it is kept what calls hand on */                                    \
-    REGISTER(ticket, b32)                                                                              \
-    REGISTER(failed, pred)                                                                                \
-    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */        \
-    REGISTER(since, b32)                                                                                  \
-    REGISTER(polled, b32)                                                                                 \
+    /* of a strong access, across it */                                                                \
+    REGISTER(written, b64) /* what it writes and compares with */                                      \
+    REGISTER(launch, b64)  /* of functions that are called: what weir_launch is in kernels */          \
+    REGISTER(state, b64)   /* where it is kept what calls hand on */                                   \
+    REGISTER(time, b32)                                                                                \
+    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */     \
+    REGISTER(since, b32)                                                                               \
+    REGISTER(polled, b32)                                                                              \
     REGISTER(gives, b32)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,
@@ -278,6 +289,7 @@ void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);
+void write_each_fetch(Code *code, const Step *step);
 void write_each_behind(Code *code, const Step *step);
 
 /* Checks of the clock in loops that wait. After all records of the function. */

@@ -175,16 +175,32 @@ static bool in_parameters(const Look *look, uint32_t statement, const SitePart *
     return origin.space == PTX_SPACE_PARAM;
 }
 
+/* Blocks in which waits are recorded that are over before: an exit comes behind these. */
+static bool *find_settled(const Plan *plan, const Site *sites, uint32_t count) {
+    const Look *look = plan->look;
+    bool *settled = ARENA_ARRAY(plan->arena, bool, look->flow.block_count + 1);
+    for (uint32_t i = 0, instruction = 0; i < count; i++) {
+        while (look->flow.instructions[instruction] != sites[i].statement)
+            instruction++;
+        uint32_t behind, leaves = sites[i].waits ? wait_exit(look, instruction, &behind) : PTX_NONE;
+        if (leaves != PTX_NONE)
+            settled[leaves] = true;
+    }
+    return settled;
+}
+
 static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     const Look *look = plan->look;
     uint32_t instruction = 0;
+    bool *settled = find_settled(plan, sites, count);
     plan->called = !look->module->functions[look->function].entry;
     plan->calls = look->calls && calls_any(look->calls, look->function);
     plan->together = look->shaped && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;
-        if (sites[i].ends && ends_at_branches(look, look->flow.block_of[instruction]))
+        uint32_t block = look->flow.block_of[instruction];
+        if (sites[i].ends && !settled[block] && ends_at_branches(look, block))
             add_exits(plan, &sites[i], instruction);
         else
             *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
@@ -308,10 +324,16 @@ static uint32_t chunk_for(uint32_t units) {
     return bytes;
 }
 
-void plan_function(Plan *plan, const Look *look, Site *sites, uint32_t count, Arena *arena) {
-    *plan = (Plan){.look = look, .arena = arena};
+void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena) {
+    *plan = (Plan){.look = look, .arena = arena, .keep = &sites->arena, .tell_base = sites->count};
+    for (uint32_t i = sites->count; i-- > sites->found;)
+        if (sites->items[i].function == look->function)
+            plan->tell_base = i; /* it was planned before */
     plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
-    make_steps(plan, sites, count);
+    make_steps(plan, sites->items + first, count);
+    if (!plan->called)
+        plan_told(plan);
+    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);

@@ -4,6 +4,8 @@
  * may hold a thread, so that all that is told of happens. */
 #include "instrument/internal.h"
 
+#include "ptx/print.h"
+
 enum { MOST_WORDS = 62, MOST_CORNERS = 8, CORNER_UNITS = RECORD_CORNER_LANES * 8 / RECORD_UNIT };
 
 /* Whether threads may stand there until others do something. */
@@ -27,7 +29,7 @@ static bool may_hold(const Look *look, const PtxStatement *statement) {
     return false;
 }
 
-static bool may_run(const Step *step) {
+bool step_may_run(const Step *step) {
     const Site *site = step->site;
     bool may = step->how == STEP_STATIC && !site->map && !step->exits;
     for (uint32_t i = 0; i < site->part_count; i++)
@@ -49,6 +51,7 @@ static uint64_t lanes_key(const Look *look, const Step *step) {
     return value == PTX_NONE ? own : (uint64_t)value * 4 + 2 + (statement->flags & PTX_NEGATED ? 1 : 0);
 }
 
+/* The most that a site may add to a run. */
 static uint32_t words_of(const Site *site) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
@@ -63,6 +66,64 @@ static uint32_t corners_of(const Site *site) {
     return corners;
 }
 
+/* What a run has told so far. */
+typedef struct Told {
+    PtxSum sum;
+    const SitePart *part;
+} Told;
+
+typedef struct Telling {
+    Plan *plan;
+    uint32_t words, corners, count;
+    Told told[MOST_WORDS + MOST_CORNERS];
+} Telling;
+
+/* A part that is something told before and what the launch says. */
+static bool derive(Telling *telling, SitePart *part, const PtxSum *sum) {
+    for (uint32_t i = 0; i < telling->count; i++) {
+        const SitePart *from = telling->told[i].part;
+        PtxSum apart;
+        if ((from->shape == PART_CORNERS) != (part->shape == PART_CORNERS) || from->bits != part->bits ||
+            !ptx_sum_apart(&telling->told[i].sum, sum, &apart))
+            continue;
+        part->told = false;
+        part->from = from->from;
+        part->place = from->place;
+        if (apart.term_count || apart.constant) {
+            PtxSum *copy = ARENA_NEW(telling->plan->keep, PtxSum);
+            *copy = apart;
+            part->apart = copy;
+        }
+        return true;
+    }
+    return false;
+}
+
+static void tell_part(Telling *telling, SitePart *part) {
+    const Look *look = telling->plan->look;
+    uint32_t value = flow_value(&look->flow, part->operand);
+    bool summed = value != PTX_NONE && look->values.forms[value].width == part->bits;
+    PtxSum sum = summed ? ptx_sum_of(&look->values, value) : (PtxSum){0};
+    if (!part->told || (summed && derive(telling, part, &sum)))
+        return;
+    bool corners = part->shape == PART_CORNERS;
+    part->place = (uint16_t)(corners ? telling->corners : telling->words);
+    telling->corners += corners;
+    telling->words += corners ? 0 : part->bits / 32;
+    if (summed)
+        telling->told[telling->count++] = (Told){sum, part};
+}
+
+static void tell_site(Telling *telling, Site *site) {
+    telling->words += site->masked;
+    for (uint32_t i = 0; i < site->part_count; i++)
+        tell_part(telling, &site->parts[i]);
+    for (uint32_t i = 0; i < site->slot_count; i++) {
+        telling->corners += site->slots[i].corners;
+        telling->words += site->slots[i].corners ? 0 : site->slots[i].bits / 32;
+    }
+}
+
 /* Whether nothing between two steps may hold a thread, the first of them included. */
 static bool goes_on(const Look *look, const Step *step, const Step *next) {
     if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends)
@@ -70,40 +131,45 @@ static bool goes_on(const Look *look, const Step *step, const Step *next) {
     /* A wait that is recorded behind its loop stands before the block. */
     uint32_t begin = look->flow.blocks[step->block].begin;
     for (uint32_t i = step->instruction > begin ? step->instruction : begin; i < next->instruction; i++)
-        if (may_hold(look, look_statement(look, i)))
+        if (look_acts(look, i) && may_hold(look, look_statement(look, i)))
             return false;
     return true;
 }
 
 /* The run that begins with a step; how many steps it has. */
-static uint32_t make_run(Plan *plan, uint32_t begin) {
+static uint32_t make_run(Telling *telling, uint32_t begin) {
+    Plan *plan = telling->plan;
     Step *first = &plan->steps[begin];
     uint64_t key = lanes_key(plan->look, first);
-    uint32_t words = words_of(first->site), corners = corners_of(first->site), end = begin + 1;
-    for (; end < plan->count; end++) {
+    uint32_t end = begin + 1;
+    telling->words = telling->corners = telling->count = 0;
+    first->site->masked = false;
+    tell_site(telling, first->site);
+    for (; end < plan->count && !first->site->only_tells; end++) {
         Step *step = &plan->steps[end];
         bool masked = lanes_key(plan->look, step) != key;
-        uint32_t more = words_of(step->site) + masked;
-        if (!may_run(step) || !goes_on(plan->look, step - 1, step) || words + more > MOST_WORDS ||
-            corners + corners_of(step->site) > MOST_CORNERS)
+        if (!step_may_run(step) || step->site->only_tells || !goes_on(plan->look, step - 1, step) ||
+            step->site->advance_count || telling->words + words_of(step->site) + masked > MOST_WORDS ||
+            telling->corners + corners_of(step->site) > MOST_CORNERS)
             break;
-        words += more;
-        corners += corners_of(step->site);
         step->units = 0;
         step->in_run = true;
         step->site->masked = masked;
+        tell_site(telling, step->site);
     }
     first->in_run = true;
     first->run = first->site->run = end - begin;
-    first->corners = 1 + (words > 2 ? (words - 2 + 3) / 4 : 0);
-    first->units = first->corners + corners * CORNER_UNITS;
+    first->corners = 1 + (telling->words > 2 ? (telling->words - 2 + 3) / 4 : 0);
+    first->units = first->corners + telling->corners * CORNER_UNITS;
     plan->steps[end - 1].last = true;
     return end - begin;
 }
 
 void plan_runs(Plan *plan) {
+    Telling *telling = ARENA_NEW(plan->arena, Telling);
+    telling->plan = plan;
     for (uint32_t i = 0; i < plan->count;)
-        i += may_run(&plan->steps[i]) ? make_run(plan, i) : 1;
+        i += step_may_run(&plan->steps[i]) ? make_run(telling, i) : 1;
 }
 
 /* ---- Code -------------------------------------------------------------------------------------------------- */
@@ -149,12 +215,37 @@ static void begin_run(Code *code, const Step *step, uint32_t offset) {
 }
 
 /* A value by its corners: the lanes that they are write them themselves. */
-static void write_corners(Code *code, const SitePart *part) {
-    write_value(code, part);
-    if (part->bits == 32)
+static void write_corners(Code *code, uint8_t bits) {
+    if (bits == 32)
         code_say(code, "mov.b64 ~value, {~lo, ~hi}");
     code_say(code, "@~corner st.global.b64 [~cornerptr+%u], ~value", code->corners * RECORD_UNIT);
     code->corners += CORNER_UNITS;
+}
+
+/* What is in ~lo and ~hi, and of 64 bits in ~value. */
+static void write_told(Code *code, uint8_t bits, bool corners) {
+    if (corners) {
+        write_corners(code, bits);
+        return;
+    }
+    add_word(code, "~lo");
+    if (bits == 64)
+        add_word(code, "~hi");
+}
+
+/* What a register holds, there. */
+static void write_register(Code *code, const SiteSlot *slot) {
+    PtxOperand operand = {.kind = PTX_REGISTER, .a = slot->variable, .value = slot->index};
+    Text text = {0};
+    ptx_print_operand(code->look->module, &operand, &text);
+    if (slot->bits == 64) {
+        code_say(code, "mov.b64 ~value, %.*s", (int)text.size, text.data);
+        code_say(code, "mov.b64 {~lo, ~hi}, ~value");
+    } else {
+        code_say(code, "mov.b32 ~lo, %.*s", (int)text.size, text.data);
+        code_say(code, "mov.b32 ~hi, 0");
+    }
+    text_free(&text);
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {
@@ -163,20 +254,19 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
         begin_run(code, step, offset);
     else if (site->masked)
         add_word(code, write_mask(code, step));
-    for (uint32_t i = 0; i < site->part_count; i++) {
-        if (site->parts[i].shape == PART_CORNERS) {
-            write_corners(code, &site->parts[i]);
-            continue;
+    for (uint32_t i = 0; i < site->part_count; i++)
+        if (site->parts[i].told) {
+            write_value(code, &site->parts[i]);
+            write_told(code, site->parts[i].bits, site->parts[i].shape == PART_CORNERS);
         }
-        write_value(code, &site->parts[i]);
-        add_word(code, "~lo");
-        if (site->parts[i].bits == 64)
-            add_word(code, "~hi");
+    for (uint32_t i = 0; i < site->slot_count; i++) {
+        write_register(code, &site->slots[i]);
+        write_told(code, site->slots[i].bits, site->slots[i].corners);
     }
     code->told++;
     if (!step->last)
         return;
     write_held(code);
-    if (!code->plan->together)
+    if (!code->plan->together && !site->only_tells)
         code_say(code, "add.u32 ~count, ~count, %u", code->told);
 }

@@ -15,20 +15,100 @@ static bool holds(const PtxModule *module, const PtxStatement *statement) {
     return false;
 }
 
+/* Whether it writes nothing. */
+static bool reads_alone(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE || effects[i].effect.verb == EFFECT_UPDATE)
+            return false;
+    return count > 0;
+}
+
+/* What is told before a loop, and what goes on in it. */
+static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
+    RecordTell *tells = ARENA_ARRAY(arena, RecordTell, site->slot_count + 1);
+    shape->only_tells = site->only_tells;
+    shape->tells = tells;
+    shape->tell_count = site->slot_count;
+    for (uint32_t i = 0; i < site->slot_count; i++)
+        tells[i] = (RecordTell){site->slots[i].slot, site->slots[i].bits == 64, site->slots[i].corners};
+    shape->advances = ARENA_ARRAY(arena, RecordAdvance, site->advance_count + 1);
+    shape->advance_count = site->advance_count;
+    for (uint32_t i = 0; i < site->advance_count; i++) {
+        const SiteAdvance *advance = &site->advances[i];
+        shape->advances[i] = (RecordAdvance){advance->slot, advance->by, advance->apart ? advance->apart->constant : 0};
+    }
+}
+
+static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
+    shape->parts = site->part_count;
+    shape->ticketed = site->ticketed;
+    shape->polls = site->ticketed && reads_alone(module, &module->statements[site->statement]);
+    shape->ends = site->ends;
+    shape->masked = site->masked;
+    shape->run = site->run;
+    shape->holds = !site->only_tells && holds(module, &module->statements[site->statement]);
+    shape->from = ARENA_ARRAY(arena, RecordFrom, site->part_count + 1);
+    for (unsigned k = 0; k < site->part_count; k++) {
+        const SitePart *part = &site->parts[k];
+        shape->corners |= (uint16_t)((part->shape == PART_CORNERS) << k);
+        shape->wide |= (uint16_t)((part->bits == 64) << k);
+        shape->told |= (uint16_t)(part->told << k);
+        shape->from[k] =
+            (RecordFrom){(RecordSource)part->from, part->place, part->also, part->apart ? part->apart->constant : 0};
+    }
+    shape_slots(site, shape, arena);
+}
+
+/* The words of all sites of a run. */
+static void shape_run(RecordShape *shapes, uint32_t first) {
+    RecordShape *run = &shapes[first];
+    for (uint32_t i = 0; i < run->run; i++) {
+        const RecordShape *shape = &shapes[first + i];
+        run->run_words += shape->masked;
+        for (unsigned k = 0; k < shape->parts; k++) {
+            bool told = shape->told >> k & 1, corners = shape->corners >> k & 1;
+            run->run_words += told && !corners ? 1 + (shape->wide >> k & 1) : 0;
+            run->run_corners += told && corners;
+        }
+    }
+    for (uint32_t k = 0; k < run->tell_count; k++) {
+        run->run_words += run->tells[k].corners ? 0 : 1 + run->tells[k].wide;
+        run->run_corners += run->tells[k].corners;
+    }
+}
+
 RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *arena) {
     RecordShape *shapes = ARENA_ARRAY(arena, RecordShape, sites->count + 1);
+    for (uint32_t i = 0; i < sites->count; i++)
+        shape_site(&sites->items[i], module, &shapes[i], arena);
+    for (uint32_t i = 0; i < sites->count; i++)
+        shape_run(shapes, i);
+    return shapes;
+}
+
+/* ---- A launch ---------------------------------------------------------------------------------------------- */
+
+static uint64_t terms_of(const PtxSum *apart, SiteParameter *parameter, void *context) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; apart && i < apart->term_count; i++) {
+        const PtxTerm *term = &apart->terms[i];
+        uint64_t value = parameter(context, term->variable, term->offset, apart->width / 8);
+        sum += term->subtracted ? -value : value;
+    }
+    return sum;
+}
+
+void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, SiteParameter *parameter,
+                      void *context) {
     for (uint32_t i = 0; i < sites->count; i++) {
         const Site *site = &sites->items[i];
-        shapes[i].parts = site->part_count;
-        shapes[i].ticketed = site->ticketed;
-        shapes[i].ends = site->ends;
-        shapes[i].masked = site->masked;
-        shapes[i].run = site->run;
-        shapes[i].holds = holds(module, &module->statements[site->statement]);
+        if (site->function != function)
+            continue;
         for (unsigned k = 0; k < site->part_count; k++)
-            shapes[i].corners |= (uint16_t)((site->parts[k].shape == PART_CORNERS) << k);
-        for (unsigned k = 0; k < site->part_count; k++)
-            shapes[i].wide |= (uint16_t)((site->parts[k].bits == 64) << k);
+            shapes[i].from[k].plus += terms_of(site->parts[k].apart, parameter, context);
+        for (uint32_t k = 0; k < site->advance_count; k++)
+            shapes[i].advances[k].plus += terms_of(site->advances[k].apart, parameter, context);
     }
-    return shapes;
 }

@@ -91,15 +91,26 @@ static bool is_texture(const PtxEffect *effect) {
     return effect->effect.proxy == PROXY_TEXTURE || effect->effect.proxy == PROXY_SURFACE;
 }
 
+/* Whether it is an atomic without a result that there is with one, too: of whole numbers. */
+static bool can_fetch(const Look *look, uint32_t instruction) {
+    const PtxForm *form = look_form(look, instruction);
+    if (!str_starts(form->text, STR("red.")) || !form->row)
+        return false;
+    Str type = ptx_form_modifier(form->row, form->text, STR("t"));
+    return type.size == 3 && (type.data[0] == 'b' || type.data[0] == 'u' || type.data[0] == 's');
+}
+
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
     PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     uint32_t block = look->flow.block_of[instruction], behind;
     bool any = false, parts = true;
     if (ends_thread(look, instruction)) {
         site->ends = true;
         return true;
     }
+    if (!look_acts(look, instruction))
+        return false;
+    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
@@ -118,6 +129,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         site->part_count = 0;
     site->ticketed &= site->part_count <= 1; /* the address is all that there is */
     site->each = site->ticketed;
+    site->fetches = site->ticketed && can_fetch(look, instruction);
     return any;
 }
 
@@ -164,14 +176,17 @@ static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, c
     Arena scratch;
     Sites *sites = finding->sites;
     uint32_t first = finding->firsts[function], end = first;
-    while (end < sites->count && sites->items[end].function == function)
+    while (end < sites->found && sites->items[end].function == function)
         end++;
     if (end == first)
         return true;
     if (!look_open(&look, module, function, &finding->calls, problem))
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, sites->items + first, end - first, &scratch);
+    plan_function(&plan, &look, sites, first, end - first, &scratch);
+    for (uint32_t i = 0; i < plan.tell_count; i++)
+        *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = *plan.tells[i];
+    sites->slots = plan.slots > sites->slots ? plan.slots : sites->slots;
     if (plan.chunk > sites->chunk)
         sites->chunk = plan.chunk;
     arena_free(&scratch);
@@ -195,6 +210,7 @@ bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *
     calls_find(&finding.calls, module, sites, &sites->arena);
     bool good = each_function(&finding, module, problem, find_in_function);
     calls_find(&finding.calls, module, sites, &sites->arena);
+    sites->found = sites->count;
     if (good && each_function(&finding, module, problem, plan_sites))
         return true;
     instrument_sites_free(sites);

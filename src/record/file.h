@@ -41,7 +41,8 @@ typedef struct RecordingLaunch {
     uint32_t shared;  /* dynamic bytes, without what instrumentation added */
     uint32_t spaces;  /* INSTRUMENT_... of instrument.h: which memory was recorded */
     uint32_t options; /* others that decide what sites there are */
-    uint32_t chunk;   /* bytes of one */
+    uint32_t chunk;   /* bytes of one; where no further one was used it may be less than the kernel has: what they begin
+                         with */
     uint32_t tag;     /* unshifted */
     uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
     uint32_t dropped;

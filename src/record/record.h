@@ -20,10 +20,9 @@
  * lane's own are in its program order. A warp of which only lane 0 has chunks need not be sorted. Where all lanes of a
  * warp are known to come, lane 0 leads, also for lanes whose guard holds when its own does not; the mask may then be
  * 0: the guard of no lane held. Between warps nothing but synchronization has an
- * order: strong accesses and atomics take a ticket (RECORD_LANE with a last part), in one critical section with the
- * access, from the entry of a table that their address is hashed to; those of an entry happened in the order of their
- * tickets. Polls that read the same again may overwrite the record of the one before: tickets have gaps. Barriers need
- * none: a wait that succeeded is recorded behind it, everything else before. */
+ * order: strong accesses and atomics record, lane by lane (RECORD_LANE), when they were made, and what they found and
+ * wrote, from which the order of those to one place can be told. Barriers need nothing: a wait that succeeded is
+ * recorded behind it, everything else before. */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
 
@@ -60,8 +59,9 @@ enum { RECORD_CORNER_LANES = 6 };
 
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
  * next chunk has the others), unless it is a RECORD_LANE, which has
- * all of them: the parts in order, and of a ticketed one { ticket: 32 bits, the low 32 bits of what it read, or wrote
- * }. */
+ * all of them: the parts in order. A strong access has one part at most, and a unit behind it: { %globaltimer before
+ * it, what it found, what it writes or adds, what it compares with }, the low 32 bits of each, 0 where there is none.
+ */
 
 static inline uint32_t record_word(unsigned tag, RecordKind kind, uint32_t site) {
     return (uint32_t)tag << 24 | (uint32_t)kind << 20 | site;

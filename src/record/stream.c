@@ -79,6 +79,12 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->warps = (threads + RECORD_LANES - 1) / RECORD_LANES;
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
+    reader->arena = arena;
+    for (uint32_t i = 0; i < site_count; i++)
+        for (uint32_t k = 0; k < shapes[i].tell_count; k++)
+            if (shapes[i].tells[k].slot >= reader->slot_count)
+                reader->slot_count = shapes[i].tells[k].slot + 1;
+    reader->slots = ARENA_ARRAY(arena, RecordSlot *, recording->first_count + 1);
     return count_leaders(reader) && list_leaders(reader, arena);
 }
 
@@ -144,65 +150,126 @@ static void advance_number(RecordCursor *cursor, Head head) {
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
-/* Words of 32 bits that a site has in a run. */
-static size_t run_words(const RecordShape *shape) {
-    unsigned told = ((1u << shape->parts) - 1) & ~(unsigned)shape->corners;
-    return (size_t)shape->masked + (size_t)__builtin_popcount(told) + (size_t)__builtin_popcount(told & shape->wide);
+static RecordSlot *slots_of(RecordReader *reader, const RecordCursor *cursor) {
+    RecordSlot **slots = &reader->slots[cursor->warp];
+    if (!*slots)
+        *slots = ARENA_ARRAY(reader->arena, RecordSlot, reader->slot_count + 1);
+    return *slots;
 }
 
-/* Goes into a run, whose words are all there. */
+/* Slots that go on from turn to turn do so when the run begins. */
+static void advance_slots(RecordReader *reader, const RecordCursor *cursor, const RecordShape *shape) {
+    RecordSlot *slots = shape->advance_count ? slots_of(reader, cursor) : NULL;
+    for (uint32_t i = 0; i < shape->advance_count; i++) {
+        const RecordAdvance *advance = &shape->advances[i];
+        RecordSlot *slot = &slots[advance->slot];
+        if (!slot->fresh)
+            slot->value += advance->plus + (advance->by == UINT32_MAX ? 0 : slots[advance->by].value);
+        slot->fresh = false;
+    }
+}
+
+static uint64_t run_value(const uint8_t *at, bool wide) {
+    uint64_t value = 0;
+    memcpy(&value, at, wide ? 8 : 4);
+    return value;
+}
+
+static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const RecordShape *shape) {
+    RecordSlot *slots = slots_of(reader, cursor);
+    const uint8_t *word = cursor->words, *corners = cursor->corners;
+    for (uint32_t i = 0; i < shape->tell_count; i++) {
+        const RecordTell *tell = &shape->tells[i];
+        RecordSlot *slot = &slots[tell->slot];
+        *slot = (RecordSlot){.value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true};
+        slot->corners = tell->corners ? corners : NULL;
+        corners += tell->corners ? RECORD_CORNER_LANES * 8 : 0;
+        word += tell->corners ? 0 : tell->wide ? 8 : 4;
+    }
+}
+
+/* Goes into a run, whose words are all there. False: it cannot be. */
 static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     Head head = head_at(cursor->at);
     uint32_t first = record_site(head.word), count = first < reader->site_count ? reader->shapes[first].run : 0;
     if (!count || count > reader->site_count - first)
         return refuse(reader, "the recording is damaged: a run is of a site that begins none");
-    size_t words = 0, corners = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        words += run_words(&reader->shapes[first + i]);
-        corners += (size_t)__builtin_popcount(reader->shapes[first + i].corners);
-    }
+    const RecordShape *shape = &reader->shapes[first];
+    size_t words = shape->run_words;
     size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    size_t all = RECORD_UNIT + bytes + corners * RECORD_CORNER_LANES * 8;
+    size_t all = RECORD_UNIT + bytes + (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
     if ((size_t)(cursor->last - cursor->at) < all)
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
-    cursor->words = cursor->at + RECORD_UNIT - 8;
+    cursor->words = cursor->next = cursor->at + RECORD_UNIT - 8;
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
     cursor->at += all;
+    if (shape->only_tells) {
+        tell_slots(reader, cursor, shape);
+        return true;
+    }
+    advance_slots(reader, cursor, shape);
     cursor->run = count;
     cursor->run_lanes = head.lanes;
     cursor->site = first - 1;
     return true;
 }
 
-static uint32_t run_word(RecordCursor *cursor) {
-    uint32_t word;
-    memcpy(&word, cursor->words, sizeof word);
-    cursor->words += sizeof word;
-    return word;
+static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
+                            bool corners) {
+    RecordPart part = {.kind = RECORD_WARP, .value = from->plus};
+    const RecordSlot *slot;
+    switch (from->source) {
+    case RECORD_FROM_WORDS:
+        part.value += run_value(cursor->words + (size_t)from->place * 4, wide);
+        break;
+    case RECORD_FROM_CORNERS:
+        part.list = cursor->corners + (size_t)from->place * RECORD_CORNER_LANES * 8;
+        part.value += run_value(part.list, true);
+        break;
+    case RECORD_FROM_SLOT:
+        slot = &slots_of(reader, cursor)[from->place];
+        part.value += slot->value;
+        part.list = corners ? slot->corners : NULL;
+        if (!from->also)
+            break;
+        slot = &slots_of(reader, cursor)[from->also - 1];
+        part.value += slot->value;
+        *(part.list ? &part.also : &part.list) = corners ? slot->corners : NULL;
+        break;
+    case RECORD_FROM_LAUNCH:
+        break;
+    }
+    if (part.list)
+        part.kind = RECORD_CORNERS;
+    return part;
+}
+
+/* Words that a site tells in its run, its lanes not counted. */
+static size_t told_words(const RecordShape *shape) {
+    size_t words = 0;
+    for (unsigned i = 0; i < shape->parts; i++)
+        words += !(shape->told >> i & 1) || shape->corners >> i & 1 ? 0 : shape->wide >> i & 1 ? 2 : 1;
+    return words;
 }
 
 /* The next site of the run that the cursor is in. */
-static void read_run(const RecordReader *reader, RecordCursor *cursor, Record *record) {
+static void read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
     const RecordShape *shape = &reader->shapes[++cursor->site];
     cursor->run--;
     record->site = cursor->site;
     record->number = cursor->number;
     record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
-    record->lanes = shape->masked ? run_word(cursor) : cursor->run_lanes;
-    record->ticket = record->value = 0;
+    record->lanes = cursor->run_lanes;
+    if (shape->masked) {
+        record->lanes = (uint32_t)run_value(cursor->next, false);
+        cursor->next += 4;
+    }
+    cursor->next += 4 * told_words(shape);
+    record->time = record->found = record->written = record->compared = record->ticket = 0;
     record->map = NULL;
     record->part_count = shape->parts;
-    for (unsigned i = 0; i < shape->parts; i++) {
-        if (shape->corners >> i & 1) {
-            record->parts[i] = (RecordPart){.kind = RECORD_CORNERS, .list = cursor->corners};
-            cursor->corners += RECORD_CORNER_LANES * 8;
-            continue;
-        }
-        uint64_t value = run_word(cursor);
-        if (shape->wide >> i & 1)
-            value |= (uint64_t)run_word(cursor) << 32;
-        record->parts[i] = (RecordPart){.kind = RECORD_WARP, .value = value};
-    }
+    for (unsigned i = 0; i < shape->parts; i++)
+        record->parts[i] = part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1);
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -236,9 +303,13 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             cursor->map_address = head.value;
             cursor->at += RECORD_UNIT + RECORD_MAP_BYTES;
         } else if (kind == RECORD_RUN) {
+            if (!begin_run(reader, cursor))
+                return false;
+            if (!cursor->run) /* slots were told, and nothing happened */
+                continue;
             cursor->number++;
             cursor->together = 0;
-            return begin_run(reader, cursor);
+            return true;
         } else {
             advance_number(cursor, head);
             return true;
@@ -278,24 +349,64 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
     return true;
 }
 
+/* Whether the lane does the same again, and nothing in between, in whoever's chunks: a poll that reads what the one
+ * before has read. */
+static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    const uint8_t *at = cursor->at + bytes;
+    Head head = head_at(cursor->at);
+    if (at >= cursor->last)
+        return false;
+    Head next = head_at(at);
+    if (record_tag(next.word) == reader->recording->launch.tag && record_kind(next.word) == RECORD_STAMP) {
+        at += RECORD_UNIT;
+        if (at >= cursor->last || (uint32_t)next.value != cursor->number)
+            return false;
+        next = head_at(at);
+    }
+    if ((size_t)(cursor->last - at) < bytes || next.word != head.word || next.lanes != head.lanes)
+        return false;
+    uint32_t read, again;
+    memcpy(&read, cursor->at + RECORD_UNIT + 4, sizeof read);
+    memcpy(&again, at + RECORD_UNIT + 4, sizeof again);
+    return next.value == head.value && read == again;
+}
+
+/* The last of such polls. */
+static void skip_polls(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    while (polls_again(reader, cursor, bytes)) {
+        cursor->at += bytes;
+        Head head = head_at(cursor->at);
+        if (record_kind(head.word) == RECORD_STAMP)
+            cursor->at += RECORD_UNIT;
+        cursor->number++;
+    }
+}
+
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
-    unsigned words = shape->parts + (unsigned)shape->ticketed;
+    unsigned words = shape->ticketed ? 3 : shape->parts; /* 1, or none, and the two of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
         return refuse(reader, "the recording is damaged: a record is past the end of its chunk");
     if (!head.lanes || head.lanes & (head.lanes - 1))
         return refuse(reader, "the recording is damaged: a record of one lane has several");
+    if (shape->polls && shape->parts <= 1) {
+        skip_polls(reader, cursor, RECORD_UNIT + bytes);
+        head = head_at(cursor->at);
+        record->number = cursor->number;
+    }
     for (unsigned i = 0; i < words; i++) {
         uint64_t value = head.value;
         if (i)
             memcpy(&value, cursor->at + RECORD_UNIT + (size_t)(i - 1) * 8, sizeof value);
-        if (i < shape->parts) {
+        if (i < shape->parts)
             record->parts[i] = (RecordPart){.kind = RECORD_LANE, .value = value};
-        } else {
-            record->ticket = (uint32_t)value;
-            record->value = (uint32_t)(value >> 32);
-        }
+    }
+    if (shape->ticketed) {
+        memcpy(&record->time, cursor->at + RECORD_UNIT, 4);
+        memcpy(&record->found, cursor->at + RECORD_UNIT + 4, 4);
+        memcpy(&record->written, cursor->at + RECORD_UNIT + 8, 4);
+        memcpy(&record->compared, cursor->at + RECORD_UNIT + 12, 4);
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
@@ -314,7 +425,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->ticket = record->value = 0;
+    record->time = record->found = record->written = record->compared = record->ticket = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;

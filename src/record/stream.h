@@ -15,13 +15,45 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LA
 typedef struct RecordShape {
     uint8_t parts;
     bool ticketed;
-    bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
-    uint16_t wide;    /* parts of 64 bits: a mask */
-    uint16_t corners; /* parts of which a run has corners: a mask */
-    bool ends;        /* a thread ends there */
-    bool masked;      /* RECORD_RUN: its lanes are told */
-    uint32_t run;     /* sites of a RECORD_RUN of it */
+    bool polls; /* ... and it reads alone: of those that read the same again and again, the last counts */
+    bool holds;                      /* a barrier of threads: who comes to it stands there until the others come */
+    uint16_t wide;                   /* parts of 64 bits: a mask */
+    uint16_t corners;                /* parts that have corners: a mask */
+    uint16_t told;                   /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
+    bool ends;                       /* a thread ends there */
+    bool masked;                     /* RECORD_RUN: its lanes are told */
+    bool only_tells;                 /* RECORD_RUN: slots are told, and nothing happens */
+    uint32_t run;                    /* sites of a RECORD_RUN of it */
+    uint32_t run_words, run_corners; /* of that */
+    uint32_t tell_count, advance_count;
+    const struct RecordTell *tells;
+    struct RecordAdvance *advances;
+    struct RecordFrom *from; /* of each part, in a run */
 } RecordShape;
+
+/* Where a part of a run has its value from. */
+typedef enum RecordSource { RECORD_FROM_WORDS, RECORD_FROM_CORNERS, RECORD_FROM_SLOT, RECORD_FROM_LAUNCH } RecordSource;
+typedef struct RecordFrom {
+    RecordSource source;
+    uint32_t place; /* word of the run, corners of it, or slot */
+    uint32_t also;  /* of a slot, another one, + 1; 0: none */
+    uint64_t plus;  /* what is added to it; it depends on the launch */
+} RecordFrom;
+/* A slot of a warp that is told. */
+typedef struct RecordTell {
+    uint32_t slot;
+    bool wide, corners;
+} RecordTell;
+/* A slot that goes on when a run begins: by what is in another slot (UINT32_MAX: none), and so much. */
+typedef struct RecordAdvance {
+    uint32_t slot, by;
+    uint64_t plus;
+} RecordAdvance;
+typedef struct RecordSlot {
+    uint64_t value;         /* of lane 0 */
+    const uint8_t *corners; /* NULL: it has none */
+    bool fresh;             /* just told: it does not go on yet */
+} RecordSlot;
 
 typedef struct RecordReader {
     const Recording *recording;
@@ -31,6 +63,9 @@ typedef struct RecordReader {
     uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
+    uint32_t slot_count;
+    RecordSlot **slots; /* of each warp; made when used */
+    Arena *arena;
     const char *problem; /* a sentence; NULL */
     uint64_t damaged;    /* streams that ended at what cannot be */
     uint64_t missing;    /* chunks that a stream should go on in, and that there were none for */
@@ -39,15 +74,19 @@ typedef struct RecordReader {
 typedef struct RecordPart {
     RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS */
     uint64_t value;
-    /* RECORD_CORNERS: 8 bytes each. RECORD_LIST: a value for each of the lanes, 4 or 8 bytes, not aligned */
-    const uint8_t *list;
+    /* RECORD_CORNERS: 8 bytes each, which say how the others differ from lane 0, some of them in
+     * the second list. RECORD_LIST: a value for each of the
+     * lanes, 4 or 8 bytes, not aligned */
+    const uint8_t *list, *also; /* also: RECORD_CORNERS, NULL: no more */
 } RecordPart;
 
 typedef struct Record {
     RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
     uint32_t site, lanes;
     uint32_t number;
-    uint32_t ticket, value; /* of a ticketed site */
+    /* of a ticketed site: when, and the low 32 bits of what was there, is written, and compared with */
+    uint32_t time, found, written, compared;
+    uint32_t ticket; /* the caller's */
     uint8_t part_count;
     RecordPart parts[RECORD_PARTS];
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
@@ -62,8 +101,9 @@ typedef struct RecordCursor {
     uint32_t number;         /* of the next record, if it goes on */
     uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
     uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
-    const uint8_t *words;    /* of the next of them */
-    const uint8_t *corners;  /* the same */
+    const uint8_t *words;    /* of the run, and the next of them that is lanes */
+    const uint8_t *next;
+    const uint8_t *corners; /* of the run */
     uint32_t warp;
     uint8_t lane;
 } RecordCursor;
@@ -95,11 +135,13 @@ bool record_next(RecordStream *stream, Record *record);
 
 /* The value of a lane by its corners. */
 static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
-    uint64_t values[RECORD_CORNER_LANES], sum;
-    memcpy(values, part->list, sizeof values);
-    sum = values[0];
-    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
-        sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+    const uint8_t *lists[2] = {part->list, part->also};
+    uint64_t values[RECORD_CORNER_LANES], sum = part->value;
+    for (unsigned k = 0; k < 2 && lists[k]; k++) {
+        memcpy(values, lists[k], sizeof values);
+        for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+            sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+    }
     return sum;
 }
 /* The value of the i-th lane of a mask in a list. */

@@ -127,7 +127,8 @@ static void add_line(Renderer *renderer, const char *key, const char *text) {
 static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
     add_ir_place(renderer, place);
     add_severity(renderer, SEVERITY_NOTE);
-    bool ptx = str_ends(str_of(renderer->source->name), STR(".ptx"));
+    Str name = str_of(renderer->source->name);
+    bool ptx = str_ends(name, STR(".ptx")) || str_ends(name, STR(".weirrec"));
     text_addf(renderer->to, "the same in %s\n", ptx ? "PTX" : "the IR");
     show_ir(renderer, place);
 }

@@ -1,24 +1,38 @@
 /* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
  * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
+ * Waits that have a limit of less than a second are run by the machine's clock; who gave up stands by in the launch.
  * What is linked from PTX is an ELF file with the text in it, and with the mark of instrumented text where a cubin has
  * it. */
 #include "emulate/ptx/schedule.h"
 #include "ptx/reader.h"
+#include "record/record.h"
 
 #include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 typedef int Result;
 typedef void *Handle;
 typedef uint64_t Address;
-enum { SUCCESS = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, BAD_PTX = 218, UNKNOWN = 500, FAILED = 719 };
+enum {
+    SUCCESS = 0,
+    INVALID = 1,
+    NO_MEMORY = 2,
+    NO_CONTEXT = 201,
+    BAD_PTX = 218,
+    UNKNOWN = 500,
+    NO_RESOURCES = 701,
+    FAILED = 719
+};
 
-#define EXPORTED    __attribute__((visibility("default")))
-#define ARENA_BEGIN UINT64_C(0x300000000)
-enum { ARENA_BYTES = 1 << 28, ALIGN = 512, BLOCKS = 256, BUDGET = 100000000 };
+#define EXPORTED     __attribute__((visibility("default")))
+#define ARENA_BEGIN  UINT64_C(0x300000000)
+#define ARENA_BYTES  (UINT64_C(1) << 31)
+#define RANGES_BEGIN (ARENA_BEGIN + (UINT64_C(1) << 28)) /* of addresses that are reserved, from here on */
+enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 256, BUDGET = 100000000 };
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
@@ -35,16 +49,22 @@ static int launches;
 static Result failure; /* of a launch: all that comes after it fails */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static Address allocate(size_t bytes) {
+static bool is_there(void) {
     if (!next_free) {
         void *arena = mmap((void *)(uintptr_t)ARENA_BEGIN, ARENA_BYTES, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
         if (arena == MAP_FAILED)
-            return 0;
+            return false;
         next_free = ARENA_BEGIN;
     }
+    return true;
+}
+
+static Address allocate(size_t bytes) {
+    if (!is_there())
+        return 0;
     Address begin = next_free;
-    if (block_count == BLOCKS || bytes > ARENA_BEGIN + ARENA_BYTES - next_free)
+    if (block_count == BLOCKS || bytes > RANGES_BEGIN - next_free)
         return 0;
     next_free += (bytes + ALIGN) / ALIGN * ALIGN;
     blocks[block_count++] = (Memory){begin, bytes, false};
@@ -136,13 +156,65 @@ EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, H
 }
 
 EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
-    *all = *unused = ARENA_BYTES;
+    *all = *unused = DEVICE_BYTES;
     return SUCCESS;
 }
 
 EXPORTED Result cuMemGetAddressRange_v2(Address *begin, size_t *bytes, Address address) {
     (void)begin, (void)bytes, (void)address;
     return INVALID; /* nothing but what was allocated by those above */
+}
+
+/* Memory that is mapped where the program wants it. */
+EXPORTED Result cuMemGetAllocationGranularity(size_t *page, const void *what, int option) {
+    (void)what, (void)option;
+    *page = PAGE;
+    return SUCCESS;
+}
+
+EXPORTED Result cuDeviceTotalMem_v2(size_t *bytes, int device) {
+    *bytes = DEVICE_BYTES / 4;
+    return device ? INVALID : SUCCESS;
+}
+
+EXPORTED Result cuMemAddressReserve(Address *to, size_t bytes, size_t align, Address wanted, unsigned long long flags) {
+    (void)align, (void)wanted, (void)flags;
+    *to = RANGES_BEGIN;
+    return is_there() && bytes <= ARENA_BEGIN + ARENA_BYTES - RANGES_BEGIN ? SUCCESS : NO_MEMORY;
+}
+
+EXPORTED Result cuMemAddressFree(Address address, size_t bytes) {
+    (void)address, (void)bytes;
+    return SUCCESS;
+}
+
+EXPORTED Result cuMemCreate(unsigned long long *handle, size_t bytes, const void *what, unsigned long long flags) {
+    (void)bytes, (void)what, (void)flags;
+    *handle = 1;
+    return SUCCESS;
+}
+
+EXPORTED Result cuMemRelease(unsigned long long handle) {
+    return handle ? SUCCESS : INVALID;
+}
+
+EXPORTED Result cuMemMap(Address address, size_t bytes, size_t offset, unsigned long long handle,
+                         unsigned long long flags) {
+    (void)offset, (void)handle, (void)flags;
+    if (block_count == BLOCKS || address % PAGE || bytes % PAGE)
+        return INVALID;
+    blocks[block_count++] = (Memory){address, bytes, false};
+    return SUCCESS;
+}
+
+EXPORTED Result cuMemUnmap(Address address, size_t bytes) {
+    (void)bytes;
+    return cuMemFree_v2(address);
+}
+
+EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, size_t count) {
+    (void)address, (void)bytes, (void)what, (void)count;
+    return SUCCESS;
 }
 
 /* ---- Device, contexts, streams, events ----------------------------------------------------------- */
@@ -164,7 +236,7 @@ EXPORTED Result cuCtxGetDevice(int *device) {
 }
 
 EXPORTED Result cuDeviceGetAttribute(int *value, int attribute, int device) {
-    *value = attribute == 75 ? 9 : 0;
+    *value = attribute == 75 ? 9 : attribute == 16 ? 4 : 0; /* sm_90 with four SMs */
     return device ? INVALID : SUCCESS;
 }
 
@@ -229,25 +301,34 @@ EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-/* An ELF file with a text, and the symbol of a mark: 24 bytes. */
+/* An ELF file with a text, the symbols of marks: 24 and 16 bytes, and the registers of its first kernel. */
 typedef struct Image {
     Elf64_Ehdr header;
-    Elf64_Shdr sections[4]; /* none, symbols, names, the mark */
-    Elf64_Sym symbols[2];
-    char names[32];
-    uint32_t mark[6];
+    Elf64_Shdr sections[5]; /* none, symbols, names, the marks, registers */
+    Elf64_Sym symbols[4];
+    char names[256];
+    uint32_t marks[10];
+    uint32_t registers[3];
     char text[];
 } Image;
+
+/* Registers that a kernel has here: 80 with what records it, else 40; with a bound, what that leaves. */
+static unsigned registers_of(const char *text) {
+    const char *bound = strstr(text, ".maxntid");
+    unsigned threads = bound ? (unsigned)strtoul(bound + strlen(".maxntid"), NULL, 10) : 0;
+    unsigned needed = strstr(text, "weir_launch") ? 80 : 40;
+    return threads && 65536 / threads < needed ? 65536 / threads : needed;
+}
 
 typedef struct Linking {
     Text text;
     Image *image;
 } Linking;
 
-/* The numbers between braces behind the mark's name. */
-static bool find_mark(const char *text, uint32_t mark[6]) {
-    const char *at = strstr(text, "weir_instrumented"), *numbers = at ? strchr(at, '{') : NULL;
-    for (unsigned i = 0; numbers && i < 6; i++) {
+/* The numbers between braces behind a mark's name. */
+static bool find_mark(const char *text, const char *name, unsigned count, uint32_t *mark) {
+    const char *at = strstr(text, name), *numbers = at ? strchr(at, '{') : NULL;
+    for (unsigned i = 0; numbers && i < count; i++) {
         char *end;
         mark[i] = (uint32_t)strtoul(numbers + 1, &end, 0);
         numbers = *end == ',' || *end == '}' || *end == 'U' ? strpbrk(end, ",}") : NULL;
@@ -263,16 +344,27 @@ static Image *make_image(const char *text, size_t bytes) {
     image->header.e_ident[EI_CLASS] = ELFCLASS64;
     image->header.e_shoff = offsetof(Image, sections);
     image->header.e_shentsize = sizeof(Elf64_Shdr);
-    image->header.e_shnum = 4;
+    image->header.e_shnum = 5;
+    image->header.e_shstrndx = 2;
     image->sections[1] = (Elf64_Shdr){
         .sh_type = SHT_SYMTAB, .sh_offset = offsetof(Image, symbols), .sh_size = sizeof image->symbols, .sh_link = 2};
     image->sections[2] =
         (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(Image, names), .sh_size = sizeof image->names};
     image->sections[3] =
-        (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = offsetof(Image, mark), .sh_size = sizeof image->mark};
-    strcpy(image->names + 1, "weir_instrumented");
-    if (find_mark(text, image->mark))
-        image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3, .st_size = sizeof image->mark};
+        (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = offsetof(Image, marks), .sh_size = sizeof image->marks};
+    const char *entry = strstr(text, ".entry ");
+    snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%cweir_shadow%c.nv.info%c%.*s", 0, 0, 0,
+             entry ? (int)strcspn(entry + 7, "( \n") : 0, entry ? entry + 7 : "");
+    if (find_mark(text, "weir_instrumented", 6, image->marks))
+        image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3};
+    if (find_mark(text, "weir_shadow", 4, image->marks + 6))
+        image->symbols[3] = (Elf64_Sym){.st_name = 19, .st_shndx = 3, .st_value = 6 * sizeof *image->marks};
+    image->symbols[2] = (Elf64_Sym){.st_name = 40};
+    image->sections[4] = (Elf64_Shdr){.sh_name = 31,
+                                      .sh_type = 0x70000000,
+                                      .sh_offset = offsetof(Image, registers),
+                                      .sh_size = sizeof image->registers};
+    memcpy(image->registers, (uint32_t[]){4 | 0x2f << 8 | 8 << 16, 2, registers_of(text)}, sizeof image->registers);
     memcpy(image->text, text, bytes);
     return image;
 }
@@ -322,6 +414,7 @@ EXPORTED Result cuLinkDestroy(Handle state) {
 
 typedef struct Loaded {
     PtxModule module;
+    unsigned registers;
 } Loaded;
 typedef struct Found {
     Loaded *of;
@@ -356,6 +449,7 @@ EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
         return BAD_PTX;
+    loaded->registers = registers_of(text);
     *to = loaded;
     return SUCCESS;
 }
@@ -422,24 +516,62 @@ static void take_parameters(const PtxProgram *program, PtxLaunch *launch, void *
     }
 }
 
+/* As it is now: copies are what the launch begins with. */
 static void give_memory(Arena *arena, PtxLaunch *launch) {
     launch->buffers = ARENA_ARRAY(arena, PtxBuffer, block_count + 1);
-    for (unsigned i = 0; i < block_count; i++)
-        if (!blocks[i].freed && blocks[i].bytes)
-            launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "memory",
-                                                                  .parameter = PTX_NONE,
-                                                                  .address = blocks[i].begin,
-                                                                  .bytes = blocks[i].bytes,
-                                                                  .data = (void *)(uintptr_t)blocks[i].begin,
-                                                                  .data_bytes = blocks[i].bytes};
+    for (unsigned i = 0; i < block_count; i++) {
+        if (blocks[i].freed || !blocks[i].bytes)
+            continue;
+        uint8_t *now = arena_alloc(arena, blocks[i].bytes);
+        memcpy(now, (void *)(uintptr_t)blocks[i].begin, blocks[i].bytes);
+        launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "memory",
+                                                              .parameter = PTX_NONE,
+                                                              .address = blocks[i].begin,
+                                                              .bytes = blocks[i].bytes,
+                                                              .data = now,
+                                                              .data_bytes = blocks[i].bytes};
+    }
 }
 
-static void take_memory(const PtxMachine *machine) {
-    for (uint32_t i = 0; i < machine->block_count; i++) {
-        const PtxBlock *block = &machine->blocks[i];
-        if (block->base >= ARENA_BEGIN && block->base < ARENA_BEGIN + ARENA_BYTES && block->bytes)
-            memcpy((void *)(uintptr_t)block->base, block->bytes, block->size);
+/* What the kernel has changed: what the host has written meanwhile stays. */
+static void take_memory(const PtxMachine *machine, const PtxLaunch *launch) {
+    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+        const PtxBuffer *buffer = &launch->buffers[i];
+        const PtxBlock *block = machine->blocks;
+        while (block->base != buffer->address)
+            block++;
+        for (uint64_t at = 0; at < block->size; at++)
+            if (block->bytes[at] != buffer->data[at])
+                ((uint8_t *)(uintptr_t)block->base)[at] = block->bytes[at];
     }
+}
+
+EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, Handle function, int threads,
+                                                            size_t shared) {
+    (void)function, (void)threads, (void)shared;
+    *blocks_of_it = 1;
+    return SUCCESS;
+}
+
+/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+    const PtxModule *module = program->module;
+    const PtxFunction *kernel = &module->functions[program->entry];
+    const RecordLaunch *block;
+    uint32_t last = kernel->parameters + kernel->parameter_count - 1;
+    if (!kernel->parameter_count || !str_is(ptx_name(module, module->variables[last].name), "weir_launch"))
+        return NULL;
+    if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
+        return NULL;
+    memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
+    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+}
+
+/* Until the host says how its threads end; those at barriers never do. */
+static PtxEnd stand_by(volatile RecordHost *host) {
+    while (!host->drained)
+        usleep(1000);
+    return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }
 
 EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -448,6 +580,10 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     const char *problem = "";
     if (on == (Handle)99)
         return SUCCESS; /* a node, which nobody launches */
+    const Found *found = function;
+    bool recorded = found->of->module.functions[found->function].parameter_count > 0;
+    if (bx * by * bz * found->of->registers > 65536 || (recorded && strcmp(found->name, "crowded") == 0))
+        return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
     pthread_mutex_lock(&mutex);
     launches++;
     const PtxProgram *program = program_of(function, &arena);
@@ -459,10 +595,17 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        PtxSchedule schedule = {.kind = SCHEDULE_EAGER};
+        volatile RecordHost *host = host_of(program, &launch);
+        PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
+        machine->timed = host != NULL;
         end = ptx_schedule_run(machine, &schedule);
-        if (end != PTX_END_COMPLETE)
+        if (host && end == PTX_END_STUCK) {
+            take_memory(machine, &launch);
+            pthread_mutex_unlock(&mutex);
+            end = stand_by(host);
+            pthread_mutex_lock(&mutex);
+        } else if (end != PTX_END_COMPLETE)
             fprintf(stderr, "the machine of PTX: end %d, line %u: %s\n", end,
                     machine->fault.code ? code_line(program, machine->fault.code)
                     : machine->unknown  ? code_line(program, machine->unknown)
@@ -470,7 +613,7 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
                     machine->fault.what    ? machine->fault.what
                     : machine->unknown_why ? machine->unknown_why
                                            : "");
-        take_memory(machine);
+        take_memory(machine, &launch);
         ptx_machine_free(machine);
     } else {
         fprintf(stderr, "the machine of PTX: %s\n", problem);

@@ -1,6 +1,7 @@
 /* A CUDA program without CUDA, for mode record: kernels that are right, and some that are not, launched in the ways
  * there are; on the stand-in that runs them (gpu.c). Its one argument says which. Ends with 0 if the results are right.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, 
                       void **);
 int standin_launches(void);
 
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 /* to[i] = a[i] + b[i]; then each block turns around its part of it in shared memory. */
 static const char right[] =
@@ -43,6 +44,42 @@ static const char right[] =
          "}\n"
          ".visible .entry nothing() { ret; }\n";
 
+/* Kernels that do not end: all threads wait for an mbarrier on which one of two arrivals is made; a warp polls, and the
+ * other waits for it at a barrier; they wait at two barriers for each other. */
+static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry arrivals(.param .u64 to) {\n"
+                              "  .shared .align 8 .b64 full;\n"
+                              "  .reg .b32 %r<4>; .reg .b64 %state; .reg .pred %p<3>;\n"
+                              "  mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;\n"
+                              "  @%p1 mbarrier.init.shared::cta.b64 [full], 2;\n"
+                              "  bar.sync 0;\n"
+                              "  @%p1 mbarrier.arrive.shared::cta.b64 %state, [full];\n"
+                              "AGAIN:\n"
+                              "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
+                              "  @!%p2 bra AGAIN;\n"
+                              "  ret;\n"
+                              "}\n"
+                              ".visible .entry polls(.param .u64 to) {\n"
+                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
+                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra BEHIND;\n"
+                              "AGAIN:\n"
+                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
+                              "  @%p2 bra AGAIN;\n"
+                              "BEHIND:\n"
+                              "  bar.sync 1, 64;\n"
+                              "  ret;\n"
+                              "}\n"
+                              ".visible .entry held(.param .u64 to) {\n"
+                              "  .reg .b32 %r<2>; .reg .pred %p1;\n"
+                              "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra OTHER;\n"
+                              "  bar.sync 1, 64;\n"
+                              "OTHER:\n"
+                              "  bar.sync 2, 64;\n"
+                              "  ret;\n"
+                              "}\n";
+
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
 
@@ -56,7 +93,7 @@ static const void *fatbin_of(const char *text, int kind) {
     } wrapper = {0x466243B1, 1, fatbin, NULL};
     uint64_t bytes = (strlen(text) + 7) / 8 * 8, all = ENTRY + bytes;
     uint32_t words[] = {0xBA55ED50, 1 | HEADER << 16, (uint32_t)all, 0},
-             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 80};
+             entry[ENTRY / 4] = {(uint32_t)kind | 0x101u << 16, ENTRY, (uint32_t)bytes, [7] = 90};
     memset(fatbin, 0, sizeof fatbin);
     memcpy(fatbin, words, HEADER);
     memcpy(fatbin + HEADER, entry, ENTRY);
@@ -93,6 +130,35 @@ static int is_turned(int by) {
 static void launch(Handle function, int by, Handle stream) {
     void *parameters[] = {&to, &from, &by};
     cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, stream, parameters, NULL);
+}
+
+/* Ten launches of a thread, each with another number, to memory of its own. */
+static void *launch_ten(void *function) {
+    static int threads;
+    int first = 10 * __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED), found[256];
+    uint64_t mine;
+    if (cuMemAlloc_v2(&mine, sizeof found))
+        return NULL;
+    for (int by = first; by < first + 10; by++) {
+        void *parameters[] = {&mine, &from, &by};
+        if (cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL))
+            return NULL;
+    }
+    cuMemcpyDtoH_v2(found, mine, sizeof found);
+    return found[0] == values[63] + first + 9 ? function : NULL;
+}
+
+static int launch_from_threads(Handle function) {
+    pthread_t threads[4];
+    int good = 1;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, launch_ten, function);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        good &= result != NULL;
+    }
+    return good;
 }
 
 static int run(const char *what) {
@@ -142,9 +208,36 @@ static int run(const char *what) {
         cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         return 1;
     }
+    if (strcmp(what, "threads") ==
+        0) /* as many as a block can have: with what records it, it must not need more registers */
+        return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
+                              NULL, NULL, NULL) == 0;
+    if (strcmp(what, "same") == 0) { /* all CTAs write the same memory */
+        char *text = strdup(right), *at = strstr(text, "%ctaid.x");
+        memcpy(at, "%ctaid.y", strlen("%ctaid.y"));
+        launch(function_of(text, "turned"), 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "mangled") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 1,
+                              1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
+    if (strcmp(what, "crowded") == 0)
+        return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
+                              NULL, NULL, NULL) == 0 &&
+               standin_launches() == 1;
+    if (strcmp(what, "parallel") == 0)
+        return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {
         to = 16;
         launch(function, 3, NULL);
+        return 1;
+    }
+    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0) {
+        void *parameters[] = {&to};
+        cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+        printf("the program goes on\n");
+        launch(function, 3, NULL);
+        printf("the next kernel is %s\n", is_turned(3) ? "right" : "wrong");
         return 1;
     }
     if (strcmp(what, "killed") == 0) {

@@ -58,7 +58,7 @@ def launch_of(kernel, size):
     assert not about.global_scratch_size, "scratch memory is not given to it"
     # Partitions have warps of their own, which the compiler counts.
     threads = int(re.search(r"\.reqntid (\d+)", kernel.asm["ptx"]).group(1))
-    return {"kernel": about.name, "grid": size["grid"], "block": [threads, 1, 1], "shared": about.shared,
+    return {"kernel": about.name, "grid": size["grid"], "block": [threads, 1, 1], "shared": about.shared, "elements": int(size["elements"]),
             **({"cooperative": True} if size.get("cooperative") else {}), "args": values + [0, 0]}
 
 
@@ -74,7 +74,7 @@ def main(folder, only):
         (folder / f"{name}.ttgir").write_text(kernel.asm["ttgir"])
         for label, size in case["sizes"].items():
             (folder / f"{name}@{label}.launch.json").write_text(json.dumps(launch_of(kernel, size)) + "\n")
-        print(name, "registers" if False else kernel.metadata.shared, flush=True)
+        print(name, flush=True)
 
 
 if __name__ == "__main__":

@@ -353,59 +353,68 @@ BLOCKS = dict(a=[128, 64], b=[64, 256], c=[128, 256])
 SMS = 132  # of an H200
 
 
+# A launch: its grid and arguments, and how many elements of global memory it accesses, by instructions and by TMA copies.
+
 def add_at(n):
-    return dict(grid=[cdiv(n, 1024), 1, 1], args=[unit("f32", n), unit("f32", n), out("f32", n), n])
+    return dict(elements=3 * n, grid=[cdiv(n, 1024), 1, 1], args=[unit("f32", n), unit("f32", n), out("f32", n), n])
 
 
 def softmax_at(rows, columns):
-    return dict(grid=[rows, 1, 1], args=[unit("f32", rows * columns), out("f32", rows * columns), columns])
+    return dict(elements=2 * rows * columns, grid=[rows, 1, 1], args=[unit("f32", rows * columns), out("f32", rows * columns), columns])
+
+
+def tiles_elements(n, high, wide):
+    """Of a matrix multiplication by tiles of that size: both operands are read for each tile, the result is written."""
+    return cdiv(n, high) * cdiv(n, wide) * n * (high + wide) + n * n
 
 
 def matmul_at(n):
-    return dict(grid=[cdiv(n, 128) * cdiv(n, 256), 1, 1], args=[unit("f16", n * n), unit("f16", n * n), out("f16", n * n), n, n, n])
+    return dict(elements=tiles_elements(n, 128, 256), grid=[cdiv(n, 128) * cdiv(n, 256), 1, 1], args=[unit("f16", n * n), unit("f16", n * n), out("f16", n * n), n, n, n])
 
 
 def split_k_at(n):
     tiles = cdiv(n, 128) ** 2
-    return dict(grid=[tiles, 4, 1], args=[small("f16", n * n), small("f16", n * n), out("f32", n * n, reset=True), tensor("i32", tiles, zero=True), n, n, n])
+    return dict(elements=tiles_elements(n, 128, 128) + 7 * n * n, grid=[tiles, 4, 1], args=[small("f16", n * n), small("f16", n * n), out("f32", n * n, reset=True), tensor("i32", tiles, zero=True), n, n, n])
 
 
 def layer_norm_at(rows, columns):
     n = rows * columns
-    return dict(grid=[rows, 1, 1], args=[unit("f32", n), unit("f32", columns), unit("f32", columns), out("f32", n), out("f32", rows), out("f32", rows),
+    return dict(elements=4 * n + 2 * rows, grid=[rows, 1, 1], args=[unit("f32", n), unit("f32", columns), unit("f32", columns), out("f32", n), out("f32", rows), out("f32", rows),
                                          columns, 1e-5])
 
 
 def layer_norm_backward_at(rows, columns, groups=64):
     n = rows * columns
     sums = [out("f32", groups * columns, reset=True, order="any") for _ in range(2)]
-    return dict(grid=[rows, 1, 1], args=[unit("f32", n), unit("f32", columns), unit("f32", rows), unit("f32", rows), unit("f32", n), out("f32", n), *sums,
+    return dict(elements=8 * n + 2 * rows, grid=[rows, 1, 1], args=[unit("f32", n), unit("f32", columns), unit("f32", rows), unit("f32", rows), unit("f32", n), out("f32", n), *sums,
                                          tensor("i32", groups, zero=True), columns])
 
 
 def column_sums_at(rows, columns):
-    return dict(grid=[cdiv(columns, 128), 1, 1], args=[unit("f32", rows * columns), out("f32", columns), rows, columns])
+    return dict(elements=rows * columns + columns, grid=[cdiv(columns, 128), 1, 1], args=[unit("f32", rows * columns), out("f32", columns), rows, columns])
 
 
 def grid_rounds_at(programs, rounds):
-    return dict(grid=[programs, 1, 1], cooperative=True, args=[tensor("f32", 2 * programs * 1024, pattern="small", output=True, reset=True),
+    return dict(elements=3 * programs * rounds * 1024, grid=[programs, 1, 1], cooperative=True, args=[tensor("f32", 2 * programs * 1024, pattern="small", output=True, reset=True),
                                                                tensor("i32", 1, reset=True), rounds])
 
 
-def attention_at(heads, context, depth=64):
+def attention_at(heads, context, depth=64, causal=False):
+    keys = (context + 128) / 2 if causal else context  # that a block of queries meets, on average
     q, k, v = (matrix(heads * context, depth, pattern="unit") for _ in range(3))
-    return dict(grid=[cdiv(context, 128), heads, 1], args=[q, k, v, matrix(heads * context, depth, output=True), out("f32", heads * context), context, 0.125])
+    blocks = cdiv(context, 128) * heads
+    return dict(elements=blocks * (2 * 128 * depth + 2 * keys * depth) + heads * context, grid=[cdiv(context, 128), heads, 1], args=[q, k, v, matrix(heads * context, depth, output=True), out("f32", heads * context), context, 0.125])
 
 
 def gluon_matmul_at(n, persistent):
     tiles = [cdiv(n, 128), cdiv(n, 256), 1]
-    return dict(grid=[min(SMS, tiles[0] * tiles[1]), 1, 1] if persistent else tiles,
+    return dict(elements=tiles_elements(n, 128, 256), grid=[min(SMS, tiles[0] * tiles[1]), 1, 1] if persistent else tiles,
                 args=[matrix(n, n, pattern="unit"), matrix(n, n, pattern="unit"), matrix(n, n, output=True), n, n, n])
 
 
 def specialized_add_at(n):
     x, y = (matrix(n, n, "f32", pattern="unit") for _ in range(2))
-    return dict(grid=[cdiv(n, 32), 1, 1], args=[x, y, matrix(n, n, "f32", output=True), n])
+    return dict(elements=3 * n * n, grid=[cdiv(n, 32), 1, 1], args=[x, y, matrix(n, n, "f32", output=True), n])
 
 
 # name: kernel, types of the arguments, constants, options of the compiler, and a launch for each size. A file is made for each kernel, and, where
@@ -438,7 +447,7 @@ CASES = {
                       sizes={"32x2048": attention_at(32, 2048), "32x8192": attention_at(32, 8192)}),
     "attention_causal": dict(kernel=attention, signature=dict(q=[128, 64], k=[64, 64], v=[64, 64], out=[128, 64], sums=FLOAT, context="i32", scale="fp32"),
                              constants=dict(BM=128, BN=64, D=64, CAUSAL=True), options=dict(num_warps=8, num_stages=3),
-                             sizes={"32x2048": attention_at(32, 2048)}),
+                             sizes={"32x2048": attention_at(32, 2048, causal=True)}),
     "pipelined_matmul": dict(kernel=pipelined_matmul, signature=dict(**BLOCKS, M="i32", N="i32", K="i32"), constants=dict(SLOTS=4), options=dict(num_warps=8),
                              sizes={"2048": gluon_matmul_at(2048, False), "8192": gluon_matmul_at(8192, False)}),
     "persistent_matmul": dict(kernel=persistent_matmul, signature=dict(**{**BLOCKS, "a": [128, 64]}, M="i32", N="i32", K="i32"), constants=dict(SLOTS=3),

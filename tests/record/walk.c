@@ -85,6 +85,17 @@ typedef struct Walk {
     uint64_t records;
 } Walk;
 
+/* Whether a lane has had one with that number, or a later one; of several that looked at the same the last counts. */
+static bool late(uint32_t lanes, uint32_t number, uint32_t *numbers) {
+    bool late = false;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t *before = &numbers[__builtin_ctz(lanes)];
+        late |= number <= *before;
+        *before = number;
+    }
+    return late;
+}
+
 /* One warp: what is wrong with it. */
 static const char *walk_warp(Walk *walk, uint32_t warp) {
     static char text[120];
@@ -92,7 +103,8 @@ static const char *walk_warp(Walk *walk, uint32_t warp) {
     RecordStream stream;
     Record record;
     uint32_t ended = 0, left = walk->threads - warp % walk->reader.warps * RECORD_LANES;
-    uint32_t lanes = left >= RECORD_LANES ? UINT32_MAX : (1u << left) - 1, number = 0;
+    uint32_t lanes = left >= RECORD_LANES ? UINT32_MAX : (1u << left) - 1;
+    uint32_t numbers[RECORD_LANES] = {0};
     const char *problem = NULL;
     record_stream(&stream, &walk->reader, warp, room);
     for (; !problem && record_next(&stream, &record); walk->records++) {
@@ -104,10 +116,9 @@ static const char *walk_warp(Walk *walk, uint32_t warp) {
             problem = strcat(text, "there is no such lane");
         else if ((record.kind == RECORD_EXIT) != site->ends || (record.kind == RECORD_LANE) != site->each)
             problem = strcat(text, "it is of another kind");
-        else if (record.number < number)
+        else if (late(record.lanes, record.number, numbers))
             problem = strcat(text, "it comes too late");
         ended |= record.kind == RECORD_EXIT ? record.lanes : 0;
-        number = record.number;
     }
     free(room);
     return problem ? problem : ended != lanes ? "not all lanes have ended" : NULL;

@@ -330,8 +330,7 @@ static bool check_ptx_launch(Result *result) {
 static bool ask_recording(Result *result) {
     const Question *question = &result->question;
     bool given = question->launch && !is_beside(result, question->launch);
-    if (given || question->argument_count || question->grid || question->block || question->cluster ||
-        question->shared)
+    if (given || question->argument_count || question->grid || question->block || question->cluster || question->shared)
         return result_fail(result, "a recording has its launch, and takes no other");
     if (!result_keep(result, str_of(result->recording->kernel)))
         return result_fail(result, "the recording is of '%s', and its PTX has %s", result->recording->kernel,

@@ -1,6 +1,7 @@
 /* Plain loads and stores, which are most of what a recording has: from the record to the engine, without the machine.
  */
 #include "analyze/recording/internal.h"
+#include "analyze/recording/order.h"
 
 /* What the addresses of a record's lanes are made of. */
 typedef struct Reach {
@@ -54,6 +55,8 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
         reach->most -= low ? PLAY_WINDOWS : 0;
         space = low ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
     }
+    if (space == PTX_SPACE_GLOBAL && reach->most >= PTX_GLOBAL_END - bytes)
+        return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
@@ -86,10 +89,11 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     if (space == PTX_SPACE_SHARED) {
         Reach reach = {.least = first, .most = first + all - bytes};
         if (!is_own_shared(player->machine, warp->cta, bytes, &reach) ||
-            (access->access.kind != EFFECT_READ && history_near(player->check->history, reach.least, reach.most + bytes)))
+            (access->access.kind != EFFECT_READ &&
+             history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
         first = threads_shared(warp->cta->number, reach.least);
-    } else if (space != PTX_SPACE_GLOBAL ||
+    } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
                !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
         return false;
     }
@@ -117,14 +121,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
 }
 
 /* The lower 32 bits of what was there are recorded: where they are the same, the rest is taken to be. */
-uint32_t play_stores(const Player *player, const PlaySite *site, const Record *record) {
-    const PtxArgument *compare = site->compare;
-    if (compare->kind == ARGUMENT_CONSTANT) {
-        uint32_t wanted = (uint32_t)player->check->program->constants[compare->slot].at[0];
-        return wanted == record->value ? UINT32_MAX : 0;
-    }
-    for (unsigned i = 0; i < record->part_count; i++)
-        if (site->arguments[i] == compare)
-            return (uint32_t)record->parts[i].value == record->value ? UINT32_MAX : 0;
-    return UINT32_MAX;
+uint32_t play_stores(const PlaySite *site, const Record *record) {
+    bool fails = site->strong == STRONG_CAS && site->finds && record->found != record->compared;
+    return fails ? 0 : UINT32_MAX;
 }

@@ -73,10 +73,11 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
         memcpy(launch->parameters, recording->parameters, given);
     launch->buffers = ARENA_ARRAY(&check->arena, PtxBuffer, recording->memory_count + 1);
     for (size_t i = 0; i < recording->memory_count && i < UINT32_MAX; i++)
-        launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
-                                                              .parameter = PTX_NONE,
-                                                              .address = recording->memory[i].base,
-                                                              .bytes = recording->memory[i].bytes};
+        if (recording->memory[i].base + recording->memory[i].bytes <= PTX_GLOBAL_END)
+            launch->buffers[launch->buffer_count++] = (PtxBuffer){.name = "global memory",
+                                                                  .parameter = PTX_NONE,
+                                                                  .address = recording->memory[i].base,
+                                                                  .bytes = recording->memory[i].bytes};
     launch->text = launch_words(check, recording);
     add_anchors(check, recording, launch);
     return launch;
@@ -123,6 +124,12 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    const PtxCode *lapped = playing->player.lapped;
+    if (lapped)
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
+                           code_line(playing->check.program, lapped),
+                           "a wait for a phase that others do not wait for was played later than it was made: races "
+                           "across it may have been missed");
     uint64_t unseen = record_reader_unseen(reader);
     if (unseen && !reader->problem && !launch->dropped)
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
@@ -276,6 +283,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     machine->unlisted = !playing->recording->memory_count || has_globals(check);
     play_prepare(machine, check->program);
     prepare_told(player);
+    ptx_watch_values(watch, play_stored(check));
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);
@@ -283,9 +291,17 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
+    if (player->tickets.unfit)
+        verdict_incomplete(check->verdict, "", 0,
+                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
+                           player->tickets.unfit, player->tickets.count);
+    bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
+    if (hung)
+        judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
     threads_overwrite(check, &run);
-    judge(playing, &run, end);
+    if (!hung)
+        judge(playing, &run, end);
     tell_missing(playing);
     machine->observe = NULL;
     arena_free(&player->arena);

@@ -6,6 +6,7 @@
 #include "analyze/threads/runs.h"
 #include "emulate/ptx/play.h"
 #include "engine/threads.h"
+#include "instrument/instrument.h"
 #include "instrument/shapes.h"
 #include "record/stream.h"
 
@@ -32,7 +33,8 @@ typedef struct PlaySite {
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* ticketed: of the access */
     PtxSpace space;                           /* ... and in which memory */
-    const PtxArgument *compare;               /* ... and what a compare-and-swap compares with; NULL: it is none */
+    uint8_t strong;                           /* ... and StrongKind */
+    bool finds;                               /* ... and it gives what it found */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
@@ -47,6 +49,8 @@ typedef struct PlaySites {
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
+/* Of each code: STORES_... of watch.h. */
+const uint8_t *play_stored(ThreadsCheck *check);
 
 /* ---- tickets.c: in which order strong accesses were done ---- */
 
@@ -62,7 +66,10 @@ typedef struct TicketEntry {
 } TicketEntry;
 typedef struct Tickets {
     Ticket *items; /* sorted by key and number */
-    uint32_t count, capacity;
+    uint32_t count;
+    uint32_t *numbers;    /* of each record that has one, warp by warp */
+    uint32_t *first;      /* of each warp: its first there */
+    uint32_t unfit;       /* that found something else than what was there in that order */
     TicketEntry *entries; /* hashed; a power of two */
     uint32_t entry_capacity;
 } Tickets;
@@ -83,6 +90,7 @@ typedef struct PlayWarp {
     RecordCursor *room; /* of the stream, if it has several leaders */
     Pending *pending;   /* in the order of the stream */
     uint32_t gave_up;   /* lanes whose wait went on for too long */
+    uint32_t ticketed;  /* records with a ticket that were read */
     bool drained;
 } PlayWarp;
 
@@ -121,7 +129,8 @@ typedef struct Player {
     uint64_t records;
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
-    bool stops; /* a fault */
+    bool stops;            /* a fault */
+    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
@@ -144,6 +153,8 @@ uint64_t play_ticket_key(const Player *player, const PlaySite *site, const Recor
 /* ---- tickets.c ---- */
 /* All of the recording's. */
 void tickets_read(Player *player);
+/* The record's own, as they come from the warp's stream. */
+void tickets_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
@@ -156,7 +167,7 @@ void tokens_see(Player *player, const PtxEvent *event);
 
 /* ---- access.c ---- */
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */
-uint32_t play_stores(const Player *player, const PlaySite *site, const Record *record);
+uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 

@@ -123,7 +123,7 @@ static void forget_registers(PtxGroup *group, const PlaySite *site) {
 static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     PtxMachine *machine = player->machine;
     machine->map = record->map;
-    machine->stores = site->compare ? play_stores(player, site, record) : UINT32_MAX;
+    machine->stores = play_stores(site, record);
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);
@@ -257,7 +257,8 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     return !(wanted & ~here) && run_together(player, warp, site, record, here, group);
 }
 
-static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+/* `joined`: others have joined it, and it is before what waits for them. */
+static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group, bool joined) {
     Pending *pending = player->free_pending, **at = &warp->pending;
     if (pending)
         player->free_pending = pending->next;
@@ -266,9 +267,9 @@ static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGr
     pending->record = *record;
     pending->group = group;
     pending->ready = false;
-    pending->next = NULL;
-    while (*at)
+    while (!joined && *at)
         at = &(*at)->next;
+    pending->next = *at;
     return *at = pending;
 }
 
@@ -288,7 +289,7 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
         part.lanes = same;
         rest &= ~same;
         if (rest)
-            keep(player, warp, &part, NULL);
+            keep(player, warp, &part, NULL, false);
         else
             *record = part;
     }
@@ -332,13 +333,21 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
             blocked |= pending->record.lanes;
             ++*count;
         }
-        for (Pending **at = &warp->pending; *at && !player->stops && !again; at = &(*at)->next) {
-            Pending *pending = *at;
-            if (!pending->ready || !try_record(player, warp, &pending->record, &pending->group))
+        for (Pending *pending = warp->pending; pending && !player->stops && !again; pending = pending->next) {
+            uint32_t lanes = pending->record.lanes;
+            bool done = pending->ready && try_record(player, warp, &pending->record, &pending->group);
+            if (!done && pending->record.lanes == lanes)
                 continue;
-            for (at = &warp->pending; *at != pending;) /* others may have gone with it */
+            Pending **at = &warp->pending;
+            while (*at != pending)
                 at = &(*at)->next;
-            drop_pending(player, at);
+            if (done) {
+                drop_pending(player, at);
+            } else { /* others have joined it: it is before what waits for them */
+                *at = pending->next;
+                pending->next = warp->pending;
+                warp->pending = pending;
+            }
             *any = again = true;
             break;
         }
@@ -363,18 +372,20 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
+        tickets_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);
             blocked = warp->pending ? retry(player, warp, &any, &count) : blocked;
         }
+        uint32_t lanes = record.lanes;
         if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
             if (warp->pending)
                 blocked = retry(player, warp, &any, &count);
             continue;
         }
-        Pending *pending = keep(player, warp, &record, group);
-        pending->ready = !(record.lanes & blocked);
+        Pending *pending = keep(player, warp, &record, group, record.lanes != lanes);
+        pending->ready = record.lanes != lanes || !(record.lanes & blocked);
         blocked |= record.lanes;
         count++;
     }
@@ -469,6 +480,46 @@ uint32_t play_not_begun(const Player *player) {
     return count;
 }
 
+/* A wait whose phase has gone by in this order, as those who arrive were faster than on the GPU: it is over. */
+static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
+    for (Pending *pending = warp->pending; pending; pending = pending->next) {
+        const PtxGroup *group = pending->group;
+        if (!group || group->status != PTX_IS_MBARRIER || group->place == PTX_NO_PLACE ||
+            pending->record.kind == RECORD_GIVES_UP)
+            continue;
+        const PtxCta *cta = player->machine->ctas[group->place >> 32];
+        const PtxMbarrier *mbarrier = cta ? ptx_mbarrier_at(cta, (uint32_t)group->place) : NULL;
+        if (!mbarrier || !mbarrier->live || mbarrier->phase < 2)
+            continue;
+        const PlaySite *site = &player->sites->items[pending->record.site];
+        player->lapped = player->lapped ? player->lapped : site->code;
+        set_registers(player, pending->group, site, &pending->record);
+        player->machine->passes = true;
+        bool done = run_group(player, pending->group, site, &pending->record);
+        player->machine->passes = false;
+        pending->group = done ? NULL : pending->group;
+        for (Pending **at = &warp->pending; done && *at; at = &(*at)->next)
+            if (*at == pending) {
+                drop_pending(player, at);
+                break;
+            }
+        enqueue(player, cluster);
+        return done;
+    }
+    return false;
+}
+
+static bool pass_lapped(Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    if (player->recording->launch.flags & RECORDING_HUNG)
+        return false;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
+            if (pass_warp(player, player->clusters[i], &player->clusters[i]->warps[k]))
+                return true;
+    return false;
+}
+
 PtxEnd play(Player *player) {
     player->queue_end = &player->queue;
     while (!player->stops) {
@@ -481,7 +532,7 @@ PtxEnd play(Player *player) {
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             begin_cluster(player);
-        else
+        else if (!player->live || !pass_lapped(player))
             break;
     }
     if (player->stops)

@@ -1,5 +1,6 @@
 /* Sites as they are played: the code of each, and where in it the values are that a record has. */
 #include "analyze/recording/internal.h"
+#include "analyze/recording/order.h"
 
 #include "ptx/effects.h"
 
@@ -53,18 +54,50 @@ static uint16_t generic_parts(ThreadsCheck *check, const PlaySite *site) {
     return generic;
 }
 
+/* What it leaves of 32 bits: whole numbers of 32 or 64. */
+static StrongKind strong_kind(const PtxCode *code, EffectVerb verb) {
+    static const struct {
+        const char *name;
+        StrongKind kind;
+    } kinds[] = {{"add", STRONG_ADD}, {"and", STRONG_AND}, {"or", STRONG_OR},
+                 {"xor", STRONG_XOR}, {"cas", STRONG_CAS}, {"exch", STRONG_WRITE}};
+    Str type = code_modifier(code, STR("t"));
+    bool whole = type.size && (type.data[0] == 'b' || type.data[0] == 'u' || type.data[0] == 's') &&
+                 (str_ends(type, STR("32")) || str_ends(type, STR("64")));
+    if (verb == EFFECT_READ)
+        return STRONG_READ;
+    if (!whole)
+        return STRONG_OTHER;
+    if (verb == EFFECT_WRITE)
+        return STRONG_WRITE;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (code_has(code, str_of(kinds[i].name)))
+            return kinds[i].kind;
+    return STRONG_OTHER;
+}
+
 static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
+    PtxEffect effect;
+    static const EffectVerb verbs[] = {EFFECT_UPDATE, EFFECT_WRITE, EFFECT_READ};
     site->address = code_named(check->program, site->code, STR("a"));
     site->space = ptx_space_of_form(site->code->form->text, 0);
-    if (code_has(site->code, STR("cas")))
-        site->compare = code_named(check->program, site->code, STR("b"));
+    site->strong = STRONG_OTHER;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (code_effect(check, site->code, verbs[i], &effect)) {
+            const PtxArgument *gives = effect.gives.size ? code_named(check->program, site->code, effect.gives) : NULL;
+            if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
+                gives = argument_member(check->program, gives, 0);
+            site->strong = (uint8_t)strong_kind(site->code, verbs[i]);
+            site->finds = site->site->fetches || (gives && gives->kind == ARGUMENT_ROW);
+            break;
+        }
 }
 
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
     PtxEffect effect;
-    if (!site->code || site->site->ends)
+    if (!site->code || site->site->ends || site->site->only_tells)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
         site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
@@ -89,14 +122,36 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     return true;
 }
 
+typedef struct Parameters {
+    const PtxProgram *program;
+    const Recording *recording;
+} Parameters;
+
+static uint64_t parameter_of(void *context, uint32_t variable, uint32_t offset, unsigned bytes) {
+    const Parameters *from = context;
+    uint64_t at = from->program->seats[variable].at + offset, value = 0;
+    if (at + bytes <= from->recording->parameter_bytes)
+        memcpy(&value, from->recording->parameters + at, bytes);
+    return value;
+}
+
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
     InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
     *sites = (PlaySites){0};
     if (!instrument_sites(&sites->sites, check->module, &options, problem))
         return false;
+    /* Where there are no further chunks, the heads of the first ones may be all that was kept. */
+    if (recording->launch.chunk > sites->sites.chunk ||
+        (recording->more_count && recording->launch.chunk != sites->sites.chunk)) {
+        *problem = "the recording was made by another version of Weir: what its records are of is not known";
+        play_sites_free(sites);
+        return false;
+    }
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
+    Parameters from = {check->program, recording};
+    site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, parameter_of, &from);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
         site->site = &sites->sites.items[i];

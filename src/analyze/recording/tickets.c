@@ -1,6 +1,7 @@
-/* The order of strong accesses: those to the same 16 bytes are played in the order of their tickets. Tickets have gaps,
- * and are given out for several such places at once. */
+/* Strong accesses are played in the order in which they were made (order.h): each has a ticket, the number of its turn
+ * at the place that it is made to. */
 #include "analyze/recording/internal.h"
+#include "analyze/recording/order.h"
 
 #include <stdlib.h>
 
@@ -34,31 +35,67 @@ static void make_entries(Tickets *tickets, Arena *arena) {
     }
 }
 
-static void read_warp(Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
+typedef struct Reading {
+    Player *player;
+    Strong *items;
+    uint32_t count, capacity;
+} Reading;
+
+static bool is_ticketed(const Player *player, const Record *record) {
+    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
+    return site && site->site->ticketed && site->code;
+}
+
+static void read_warp(Reading *reading, uint32_t number, uint32_t cta, RecordCursor *room) {
+    Player *player = reading->player;
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
+    player->tickets.first[number] = reading->count;
     while (record_next(&stream, &record)) {
-        const PlaySite *site = record.kind == RECORD_LANE ? &player->sites->items[record.site] : NULL;
-        if (!site || !site->site->ticketed || !site->code)
+        if (!is_ticketed(player, &record))
             continue;
-        *ARENA_PUSH(&player->arena, player->tickets.items, player->tickets.count, player->tickets.capacity) =
-            (Ticket){.key = play_ticket_key(player, site, &record, cta), .number = record.ticket};
+        const PlaySite *site = &player->sites->items[record.site];
+        uint32_t index = reading->count;
+        *ARENA_PUSH(&player->arena, reading->items, reading->count, reading->capacity) =
+            (Strong){.key = play_ticket_key(player, site, &record, cta),
+                     .time = record.time,
+                     .index = index,
+                     .thread = number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
+                     .found = record.found,
+                     .written = record.written,
+                     .compared = record.compared,
+                     .kind = site->strong,
+                     .finds = site->finds};
     }
 }
 
 void tickets_read(Player *player) {
     RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
+    Tickets *tickets = &player->tickets;
+    Reading reading = {.player = player};
     if (!player->sites->any_ticketed)
         return;
+    tickets->first = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
     for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
         for (uint32_t i = 0; i < warps; i++)
-            read_warp(player, play_cta_id(player, cta) * warps + i, cta, room);
+            read_warp(&reading, play_cta_id(player, cta) * warps + i, cta, room);
     record_reader_restart(&player->reader);
-    if (player->tickets.count)
-        qsort(player->tickets.items, player->tickets.count, sizeof *player->tickets.items, by_turn);
-    make_entries(&player->tickets, &player->arena);
+    tickets->count = reading.count;
+    tickets->numbers = ARENA_ARRAY(&player->arena, uint32_t, reading.count + 1);
+    tickets->items = ARENA_ARRAY(&player->arena, Ticket, reading.count + 1);
+    tickets->unfit = strong_order(reading.items, reading.count, tickets->numbers);
+    for (uint32_t i = 0; i < reading.count; i++)
+        tickets->items[i] = (Ticket){.key = reading.items[i].key, .number = tickets->numbers[reading.items[i].index]};
+    if (tickets->count)
+        qsort(tickets->items, tickets->count, sizeof *tickets->items, by_turn);
+    make_entries(tickets, &player->arena);
+}
+
+void tickets_take(Player *player, PlayWarp *warp, Record *record) {
+    if (is_ticketed(player, record))
+        record->ticket = player->tickets.numbers[player->tickets.first[warp->stream.warp] + warp->ticketed++];
 }
 
 bool tickets_turn(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {

@@ -8,6 +8,24 @@ static uint64_t window_size(uint64_t begin, uint64_t other, uint64_t most) {
     return other > begin && other - begin < most ? other - begin : most;
 }
 
+/* Where in the kernel's parameters an address is; PTX_NONE: in none of them. On a device they lie one behind the other
+ * from the window's address on, aligned in the memory that they are in, and not from the first of them on. */
+static uint32_t parameter_at(const Player *player, uint64_t address) {
+    const PtxProgram *program = player->check->program;
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t at = player->recording->launch.param_window;
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
+        const PtxSeat *seat = &program->seats[i];
+        uint64_t align = program->module->variables[i].align;
+        align = align ? align : seat->bits >= 8 ? seat->bits / 8u : 1;
+        at = (at + align - 1) / align * align;
+        if (address - at < seat->bytes)
+            return (uint32_t)(seat->at + (address - at));
+        at += seat->bytes;
+    }
+    return PTX_NONE;
+}
+
 uint64_t play_generic(const Player *player, uint64_t address) {
     const RecordingLaunch *launch = &player->recording->launch;
     const uint64_t ranks = UINT64_C(16) << PTX_RANK_SHIFT;
@@ -16,9 +34,8 @@ uint64_t play_generic(const Player *player, uint64_t address) {
         return PLAY_WINDOWS + (address - shared);
     if (local && address - local < window_size(local, shared, PTX_WINDOW_SIZE))
         return PLAY_WINDOWS + PTX_WINDOW_SIZE + (address - local);
-    if (launch->param_window && address - launch->param_window < player->recording->parameter_bytes)
-        return PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + (address - launch->param_window);
-    return address;
+    uint32_t parameter = launch->param_window ? parameter_at(player, address) : PTX_NONE;
+    return parameter == PTX_NONE ? address : PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + parameter;
 }
 
 /* ---- Parts ---------------------------------------------------------------------------------------- */
@@ -63,7 +80,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define KEY_NAMED  (UINT64_C(1) << 62)
-enum { TICKET_GRANULE_LOG2 = 4 };
+enum { TICKET_GRANULE_LOG2 = 2 };
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,

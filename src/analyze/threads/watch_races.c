@@ -90,7 +90,22 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
     return (PtxSpot){copy, address - copy->base};
 }
 
-static void take(PtxWatch *watch, const ThreadsRace *race) {
+/* Whether two writes that no values are known of are taken to be of the same: by what is stored; or because one
+ * instruction writes the same bytes of shared memory in several threads, as compilers let it where these have the same
+ * data. */
+static bool stores_same(const PtxWatch *watch, const ThreadsRace *race) {
+    uint32_t site = race->first.access.site;
+    if (!watch->stores || site != race->second.access.site || race->first.access.kind != THREADS_WRITE ||
+        race->second.access.kind != THREADS_WRITE || race->first.asynchronous || race->second.asynchronous)
+        return false;
+    return watch->stores[site] == STORES_CONSTANT || race->address >> 62 == 1 ||
+           (watch->stores[site] == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION);
+}
+
+static void take(PtxWatch *watch, const ThreadsRace *found) {
+    ThreadsRace same = *found;
+    const ThreadsRace *race = &same;
+    same.same_value |= stores_same(watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
@@ -112,6 +127,10 @@ void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
         take(watch, &races[watch->race_count]);
     if (!watch->order_matters && threads_order_matters(watch->engine) != THREADS_NONE)
         watch->order_matters = &watch->machine->program->code[threads_order_matters(watch->engine)];
+}
+
+void ptx_watch_values(PtxWatch *watch, const uint8_t *stores) {
+    watch->stores = stores;
 }
 
 void ptx_watch_end(PtxWatch *watch) {

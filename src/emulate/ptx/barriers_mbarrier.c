@@ -535,6 +535,8 @@ static PtxStep wait_run(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (!find_places(machine, group, code, &lanes, spots) ||
         !find_over(machine, group, code, lanes, spots, phases, &over))
         return PTX_STEP_FAULT;
+    if (machine->passes)
+        over = lanes;
     if (lanes && (machine->plays ? over != lanes : !over && detail->blocks && !machine->timed))
         return sleep_on(machine, group, code, lanes, spots, phases);
     for (uint32_t left = lanes; left;) {

@@ -53,6 +53,7 @@ typedef struct PtxBlock {
 #define PTX_WINDOW_GLOBAL UINT64_C(0x100000000)    /* variables of the module, below; and what malloc gives, above */
 #define PTX_WINDOW_HEAP   UINT64_C(0x7e8000000000)
 #define PTX_WINDOW_SIZE   UINT64_C(0x100000000)
+#define PTX_GLOBAL_END    (UINT64_C(1) << 57) /* no GPU has global memory behind it */
 enum { PTX_RANK_SHIFT = 24, PTX_SHARED_FIRST = 0x400 };
 
 /* An address of a thread, resolved. */
@@ -310,11 +311,12 @@ typedef struct PtxMachine {
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
-    bool step_visible;    /* a turn ends before each visible instruction but the first */
+    bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
     bool plays;
     bool unlisted;      /* plays: there is global memory that the launch does not list */
     PtxBlock *anywhere; /* that; NULL: there is none */
+    bool passes;        /* plays: a wait for a phase of an mbarrier is over, whatever the phase is */
     uint32_t stores;    /* plays: lanes of an atomic that store */
     const uint8_t *map; /* plays: the tensor map of the instruction that is run; NULL: it is in memory */
     uint64_t windows;   /* generic addresses: where that of shared memory begins, and the others behind it */

@@ -220,7 +220,7 @@ static Where in_shared(PtxMachine *machine, PtxCta *cta, bool cluster, uint64_t 
 static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, uint64_t bytes, PtxSpot *spot) {
     PtxBlock *block = memory_find(machine, address);
     Where where = !block || block->space != space ? WHERE_NOWHERE : within(block, address - block->base, bytes, spot);
-    if (where != WHERE_THERE && machine->anywhere) {
+    if (where != WHERE_THERE && machine->anywhere && address < PTX_GLOBAL_END && bytes < PTX_GLOBAL_END - address) {
         *spot = (PtxSpot){.block = machine->anywhere, .offset = address};
         return WHERE_THERE;
     }

@@ -1,0 +1,157 @@
+/* The order of strong accesses to one place: one after the other is picked, the earliest that found what is there. */
+#include "analyze/recording/order.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+enum {
+    WINDOW = 50000,     /* nanoseconds by which times may be wrong */
+    NEAR = 8000,        /* ... and by which whoever reads what is there may have come before who changes it */
+    MOST_LOOKED = 1024, /* accesses that are looked at for the next */
+    MOST_FIRST = 256,   /* ... and for what was there before all of them */
+};
+
+/* What is there. */
+typedef struct Held {
+    bool known;
+    uint32_t value;
+} Held;
+
+static int32_t later(const Strong *a, const Strong *b) {
+    return (int32_t)(a->time - b->time);
+}
+
+static int by_time(const void *a, const void *b) {
+    const Strong *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    int32_t difference = later(x, y);
+    if (difference)
+        return difference < 0 ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool fits(const Strong *item, Held held) {
+    return !item->finds || !held.known || item->found == held.value;
+}
+
+static Held left_by(const Strong *item, Held held) {
+    Held before = item->finds ? (Held){true, item->found} : held;
+    switch ((StrongKind)item->kind) {
+    case STRONG_READ:
+        return before;
+    case STRONG_WRITE:
+        return (Held){true, item->written};
+    case STRONG_CAS:
+        return before.known && before.value != item->compared ? before
+               : before.known                                 ? (Held){true, item->written}
+                                                              : (Held){0};
+    case STRONG_ADD:
+        return (Held){before.known, before.value + item->written};
+    case STRONG_AND:
+        return (Held){before.known, before.value & item->written};
+    case STRONG_OR:
+        return (Held){before.known, before.value | item->written};
+    case STRONG_XOR:
+        return (Held){before.known, before.value ^ item->written};
+    case STRONG_OTHER:
+        break;
+    }
+    return (Held){0};
+}
+
+static bool changes(const Strong *item, Held held) {
+    Held after = left_by(item, held);
+    return !after.known || after.value != held.value;
+}
+
+/* Whether its thread has another one before it. */
+static bool behind_own(const Strong *items, const bool *done, uint32_t first, uint32_t at) {
+    for (uint32_t i = first; i < at; i++)
+        if (!done[i] && items[i].thread == items[at].thread)
+            return true;
+    return false;
+}
+
+/* One that only reads what is there, near to `at`, which would change it; or `at`. */
+static uint32_t reader_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end,
+                              Held held) {
+    if (!held.known || !changes(&items[at], held))
+        return at;
+    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < NEAR; i++)
+        if (!done[i] && i != at && items[i].finds && items[i].found == held.value && !changes(&items[i], held) &&
+            items[i].thread != items[at].thread && !behind_own(items, done, first, i))
+            return i;
+    return at;
+}
+
+static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
+    for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < WINDOW;
+         i++) {
+        if (done[i])
+            continue;
+        looked++;
+        if (fits(&items[i], held) && !behind_own(items, done, first, i))
+            return reader_before(items, done, first, i, end, held);
+    }
+    return first;
+}
+
+/* Whether what an access found was there before another one near to it. */
+static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
+    for (uint32_t i = 0; i < end; i++) {
+        Held after = left_by(&items[i], (Held){0});
+        if (i != at && changes(&items[i], (Held){true, items[i].found}) && after.known &&
+            after.value == items[at].found)
+            return true;
+    }
+    return false;
+}
+
+/* What was there before all of them: what somebody found, and none of them left; or else 0, if somebody found that. */
+static Held at_first(const Strong *items, uint32_t count) {
+    uint32_t end = 0;
+    bool zero = false;
+    while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < WINDOW)
+        end++;
+    for (uint32_t i = 0; i < end; i++) {
+        if (items[i].finds && !found_left(items, i, end))
+            return (Held){true, items[i].found};
+        zero |= items[i].finds && !items[i].found;
+    }
+    return (Held){zero, 0};
+}
+
+/* Of one key. */
+static uint32_t order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers) {
+    Held held = at_first(items, count);
+    uint32_t first = 0, forced = 0;
+    for (uint32_t number = 0; number < count; number++) {
+        while (done[first])
+            first++;
+        uint32_t at = pick(items, done, first, count, held);
+        bool fitted = fits(&items[at], held);
+        forced += !fitted;
+        if (fitted || items[at].kind != STRONG_READ)
+            held = left_by(&items[at], held);
+        done[at] = true;
+        numbers[items[at].index] = number;
+    }
+    return forced;
+}
+
+uint32_t strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
+    uint32_t forced = 0;
+    bool *done = calloc(count + 1, sizeof *done);
+    if (!done)
+        return count;
+    if (count)
+        qsort(items, count, sizeof *items, by_time);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && items[end].key == items[i].key;)
+            end++;
+        forced += order_key(items + i, end - i, done + i, numbers);
+    }
+    free(done);
+    return forced;
+}

@@ -1,0 +1,288 @@
+/* Tests of instrumented PTX: which instructions are sites, what is told of them where, and what instrumented kernels
+ * leave behind in the machine. That records say what happened is tests/record/play. */
+#include "ptx_launched.h"
+
+#include "instrument/instrument.h"
+#include "record/record.h"
+
+#define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
+#define OPEN                                                                                                         \
+    ".visible .entry k(.param .u64 block, .param .u64 first, .param .u64 more, .param .u64 tickets, .param .u64 x, " \
+    ".param .u32 n)\n"
+#define SHAPED ".reqntid 64\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"
+#define FREE   "{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"
+#define INDEX  "mov.u32 %r1, %tid.x;\nld.param.u32 %r2, [n];\nadd.s32 %r3, %r1, %r2;\nld.param.u64 %rd1, [x];\n"
+
+/* ---- Sites ---- */
+
+typedef struct Found {
+    Source *source;
+    PtxModule module;
+    Sites sites;
+    Diagnostics diagnostics;
+} Found;
+
+static void find(Found *found, const char *text, uint32_t spaces) {
+    InstrumentOptions options = {.spaces = spaces, .keep_registers = true};
+    const char *problem = NULL;
+    *found = (Found){.source = source_copy("test.ptx", text, strlen(text))};
+    if (!ptx_read(&found->module, found->source, true, &found->diagnostics))
+        fail_msg("%s\n%s", found->diagnostics.items[0].message, text);
+    if (!instrument_sites(&found->sites, &found->module, &options, &problem))
+        fail_msg("%s", problem);
+}
+
+static void found_free(Found *found) {
+    instrument_sites_free(&found->sites);
+    ptx_free(&found->module);
+    diagnostics_free(&found->diagnostics);
+    source_free(found->source);
+}
+
+/* The instrumented text, or why there is none; both are the caller's. */
+static char *instrumented(const char *text, bool keep_registers, char *why, size_t size) {
+    Found found;
+    Text to = {0};
+    const char *problem = NULL;
+    InstrumentOptions options = {.spaces = INSTRUMENT_EVERYWHERE, .keep_registers = keep_registers};
+    found = (Found){.source = source_copy("test.ptx", text, strlen(text))};
+    if (!ptx_read(&found.module, found.source, true, &found.diagnostics))
+        fail_msg("%s\n%s", found.diagnostics.items[0].message, text);
+    bool good = instrument(&found.module, &options, &to, &problem);
+    snprintf(why, size, "%s", good ? "" : problem);
+    assert_true(good || !to.size);
+    text_char(&to, 0);
+    ptx_free(&found.module);
+    diagnostics_free(&found.diagnostics);
+    source_free(found.source);
+    return to.data;
+}
+
+static void test_sites(void **state) {
+    (void)state;
+    Found found;
+    find(&found,
+         HEAD ".const .b32 c[4];\n" OPEN SHAPED INDEX ".local .b32 here[4];\n.shared .b32 there[64];\n"
+              "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+              "ld.const.b32 %r4, [c];\nst.local.b32 [here], %r4;\n"         /* nobody else sees these */
+              "ld.global.b32 %r5, [%rd3+4];\nst.shared.b32 [there], %r5;\n" /* 0, 1 */
+              "atom.global.add.u32 %r6, [%rd1], 1;\nld.acquire.gpu.global.b32 %r7, [%rd1];\n" /* 2, 3 */
+              "bar.sync 0;\nfence.acq_rel.gpu;\nshfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;\n"    /* 4, 5 */
+              "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.global.b32 [%rd1], %r8;\nret;\n}\n",         /* 6, 7 */
+         INSTRUMENT_EVERYWHERE);
+    const Site *sites = found.sites.items;
+    assert_int_equal(found.sites.count, 8);
+    assert_int_equal(sites[0].part_count, 1);
+    assert_int_equal(sites[0].parts[0].bits, 64);
+    assert_int_equal(sites[0].parts[0].shape, PART_STRIDE);
+    assert_int_equal(sites[0].parts[0].stride, 4);
+    assert_true(sites[0].parts[0].proven);
+    assert_int_equal(site_offset(&found.sites, &sites[0].parts[0], 33), 4);
+    assert_int_equal(sites[1].part_count, 0); /* a symbol */
+    assert_true(sites[2].ticketed && sites[2].each && sites[3].ticketed);
+    assert_false(sites[0].ticketed);
+    assert_int_equal(sites[6].parts[0].shape, PART_UNIFORM);
+    assert_true(sites[7].ends);
+    assert_int_equal(found.sites.chunk & (found.sites.chunk - 1), 0);
+    found_free(&found);
+}
+
+static void test_spaces(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD OPEN SHAPED INDEX ".shared .b32 there[64];\nld.global.b32 %r4, [%rd1];\nst.shared.b32 [there], %r4;\n"
+                               "red.shared.add.u32 [there], 1;\nbar.sync 0;\nret;\n}\n";
+    static const struct {
+        uint32_t spaces, count;
+    } cases[] = {{INSTRUMENT_EVERYWHERE, 5}, {INSTRUMENT_GLOBAL, 4}, {INSTRUMENT_SHARED, 4}, {INSTRUMENT_TENSOR, 3}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Found found;
+        find(&found, text, cases[i].spaces);
+        assert_int_equal(found.sites.count, cases[i].count); /* what synchronizes is always recorded */
+        found_free(&found);
+    }
+}
+
+/* Addresses that differ by parameters alone are one value. */
+static void test_derived(void **state) {
+    (void)state;
+    Found found;
+    find(&found,
+         HEAD OPEN SHAPED INDEX "ld.param.u64 %rd9, [more];\nmul.wide.u32 %rd2, %r3, 4;\n"
+                                "add.s64 %rd3, %rd1, %rd2;\nadd.s64 %rd4, %rd9, %rd2;\nadd.s64 %rd5, %rd4, 128;\n"
+                                "ld.global.b32 %r5, [%rd3];\nld.global.b32 %r6, [%rd4];\nst.global.b32 [%rd5], %r6;\n"
+                                "st.global.b32 [%rd9], %r5;\nret;\n}\n",
+         INSTRUMENT_EVERYWHERE);
+    const Site *sites = found.sites.items;
+    assert_int_equal(sites[0].run, 5);
+    assert_true(sites[0].parts[0].told);
+    assert_false(sites[1].parts[0].told || sites[2].parts[0].told || sites[3].parts[0].told);
+    assert_int_equal(sites[2].parts[0].place, sites[0].parts[0].place);
+    assert_int_equal(sites[2].parts[0].apart->constant, 128);
+    assert_int_equal(sites[2].parts[0].apart->term_count, 2);
+    assert_int_equal(sites[3].parts[0].from, FROM_LAUNCH);
+    found_free(&found);
+}
+
+/* What a loop goes through in equal steps is told before it. */
+static void test_loop(void **state) {
+    (void)state;
+    Found found;
+    find(&found,
+         HEAD OPEN SHAPED INDEX "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nmov.b32 %r4, 0;\n"
+                                "L:\nld.global.b32 %r5, [%rd3];\nst.global.b32 [%rd3+4], %r5;\n"
+                                "add.s64 %rd3, %rd3, 512;\nadd.s32 %r4, %r4, 1;\nsetp.lt.s32 %p1, %r4, %r2;\n"
+                                "@%p1 bra L;\nret;\n}\n",
+         INSTRUMENT_EVERYWHERE);
+    const Site *sites = found.sites.items;
+    assert_int_equal(found.sites.found, 3);
+    assert_int_equal(found.sites.count, 4);
+    assert_true(sites[3].only_tells);
+    assert_int_equal(sites[3].slot_count, 1);
+    assert_int_equal(sites[0].advance_count, 1);
+    assert_int_equal(sites[0].advances[0].apart->constant, 512);
+    assert_int_equal(sites[0].parts[0].from, FROM_SLOT);
+    assert_int_equal(sites[1].parts[0].from, FROM_SLOT);
+    found_free(&found);
+}
+
+/* ---- The text ---- */
+
+/* All lines of a kernel are there, in their order. */
+static void test_text(void **state) {
+    (void)state;
+    static const char text[] = HEAD OPEN SHAPED INDEX
+        "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
+    char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
+    assert_string_equal(why, "");
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[6] = {1, "));
+    assert_non_null(strstr(made, ".param .u64 weir_launch"));
+    static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
+                                       "st.global.b32 [%rd1], %r3;", "ret;"};
+    for (unsigned i = 0; i < sizeof kept / sizeof *kept; i++) {
+        at = strstr(at, kept[i]);
+        assert_non_null(at);
+        at++;
+    }
+    free(made);
+}
+
+static void test_registers(void **state) {
+    (void)state;
+    static const char text[] = HEAD ".visible .entry k()\n.reqntid 256\n.maxnreg 128\n{\n"
+                                    "setmaxnreg.dec.sync.aligned.u32 24;\nret;\n}\n";
+    char why[200], *kept = instrumented(text, true, why, sizeof why),
+                   *freed = instrumented(text, false, why, sizeof why);
+    assert_non_null(strstr(kept, "setmaxnreg"));
+    assert_non_null(strstr(kept, ".maxnreg"));
+    assert_null(strstr(freed, "setmaxnreg"));
+    assert_null(strstr(freed, ".maxnreg"));
+    free(kept);
+    free(freed);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {".version 8.0\n.target sm_60\n.address_size 64\n.entry k() { ret; }\n", "sm_70"},
+        {HEAD ".visible .entry other() { ret; }\n.visible .entry k() { .reg .b64 %d; mov.u64 %d, other; ret; }\n",
+         "launched by the device"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char why[200], *made = instrumented(cases[i].text, true, why, sizeof why);
+        assert_non_null(strstr(why, cases[i].why));
+        free(made);
+    }
+}
+
+static void test_options(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        InstrumentOptions options = {.mode = i & 1 ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
+                                     .spaces = INSTRUMENT_GLOBAL,
+                                     .keep_registers = i & 2,
+                                     .seed_layout = i & 4};
+        InstrumentOptions back = instrument_options_of(options.spaces, instrument_options_number(&options));
+        assert_memory_equal(&options, &back, sizeof options);
+    }
+    assert_true(instrument_hash(STR("a")) != instrument_hash(STR("b")));
+}
+
+/* ---- Runs in the machine: of the block that the launch leaves, word 5 is `next` and word 6 `dropped` ---- */
+
+enum { NEXT = 5, DROPPED = 6, SHARED_WINDOW = 14 };
+
+static Ran record(const char *text, uint32_t n, uint32_t threads, uint32_t more) {
+    char why[200], *made = instrumented(text, true, why, sizeof why), launch[4000], hex[300];
+    RecordLaunch block = {.first = PTX_BUFFERS_FIRST + 2 * PTX_BUFFERS_APART,
+                          .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
+                          .tickets = PTX_BUFFERS_FIRST + 6 * PTX_BUFFERS_APART,
+                          .more_count = more,
+                          .tag = 7u << 24};
+    assert_string_equal(why, "");
+    for (unsigned i = 0; i < sizeof block; i++)
+        snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)&block)[i]);
+#define ZERO(words) "{\"tensor\": {\"shape\": [" words "], \"dtype\": \"i32\", \"zero\": true}}"
+#define BLOCK       "{\"tensor\": {\"shape\": [128], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
+    snprintf(launch, sizeof launch,
+             "{\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [%u, 1, 1], \"args\": [" BLOCK
+             ", " ZERO("262144") ", " ZERO("262144") ", " ZERO("131072") ", " ZERO("65536") ", %u, " BLOCK "]}",
+             threads, hex, n, hex);
+    PtxSchedule schedule = {.kind = SCHEDULE_RANDOM};
+    Ran ran = run_ptx(made, launch, &schedule);
+    if (ran.end != PTX_END_COMPLETE)
+        fail_msg("%d: %s\n%s", ran.end, ran.what, made);
+    free(made);
+    return ran;
+}
+
+/* An index that wraps between the lanes of a warp is told; one that is large, and does not, is not. */
+static void test_wraps(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD OPEN SHAPED INDEX "mul.wide.s32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 "
+                               "st.global.b32 [%rd3], %r1;\n"
+                               "ret;\n}\n";
+    assert_int_equal(record(text, 0, 64, 4).out[DROPPED], 0);
+    assert_int_equal(record(text, 0x50000000, 64, 4).out[DROPPED], 0);
+    assert_int_equal(record(text, 0x7ffffff0, 64, 4).out[DROPPED], RECORD_DROPPED_WRAP);
+    assert_int_equal(record(text, 0x7fffffc0, 64, 4).out[DROPPED], 0); /* between warps */
+}
+
+/* Further chunks, and none left. */
+static void test_room(void **state) {
+    (void)state;
+    static const char text[] =
+        HEAD OPEN SHAPED INDEX "mov.b32 %r4, 0;\nL:\nand.b32 %r5, %r4, 7;\nmul.wide.u32 %rd2, %r5, 4;\nadd.s64 %rd3, "
+                               "%rd1, %rd2;\nld.global.b32 %r6, [%rd3];\n"
+                               "bar.sync 0;\nadd.s32 %r4, %r4, 1;\nsetp.lt.s32 %p1, %r4, %r2;\n@%p1 bra L;\nret;\n}\n";
+    Ran few = record(text, 10, 64, 8), many = record(text, 500, 64, 8), none = record(text, 500, 64, 1);
+    assert_int_equal(few.out[NEXT], 0);
+    assert_in_range(many.out[NEXT], 2, 8);
+    assert_int_equal(many.out[DROPPED], 0);
+    assert_int_equal(none.out[DROPPED], RECORD_DROPPED_PLACE);
+    assert_true(few.out[SHARED_WINDOW] || few.out[SHARED_WINDOW + 1]);
+}
+
+/* Lanes that lead apart, of CTAs whose shape nobody said, have chunks of their own. */
+static void test_apart(void **state) {
+    (void)state;
+    static const char text[] = HEAD OPEN FREE INDEX
+        "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+        "@%p1 bra EVEN;\nst.global.b32 [%rd3], %r1;\nbra.uni END;\nEVEN:\nld.global.b32 %r5, [%rd3];\nEND:\nret;\n}\n";
+    Ran ran = record(text, 0, 40, 8);
+    assert_in_range(ran.out[NEXT], 2, 8); /* lane 1 of each warp, at least */
+    assert_int_equal(ran.out[DROPPED], 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sites),   cmocka_unit_test(test_spaces),  cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_loop),    cmocka_unit_test(test_text),    cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_options), cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_room),    cmocka_unit_test(test_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
