@@ -50,7 +50,9 @@ void drain_write(const Recording *recording) {
 
 static Recording recording_of(const GpuFlight *flight) {
     const GpuKernel *kernel = flight->kernel;
-    return (Recording){.launch = flight->launch,
+    RecordingLaunch launch = flight->launch;
+    launch.flags |= RECORDING_AS_PASSED; /* the driver says where they are */
+    return (Recording){.launch = launch,
                        .kernel = kernel->name,
                        .device = flight->context->device,
                        .ptx = {kernel->module->ptx, kernel->module->ptx_bytes},

@@ -29,9 +29,10 @@ typedef enum RecordingSection {
 } RecordingSection;
 
 typedef enum RecordingFlags {
-    RECORDING_HUNG = 1,     /* a wait gave up */
-    RECORDING_CUT = 2,      /* it was drained while the kernel ran, which did not end by itself */
-    RECORDING_DEPENDENT = 4 /* launched as dependent on the one before it */
+    RECORDING_HUNG = 1,      /* a wait gave up */
+    RECORDING_CUT = 2,       /* it was drained while the kernel ran, which did not end by itself */
+    RECORDING_DEPENDENT = 4, /* launched as dependent on the one before it */
+    RECORDING_AS_PASSED = 8  /* parameters lie as in the device's memory, and not as PTX counts their offsets */
 } RecordingFlags;
 
 typedef struct RecordingLaunch {

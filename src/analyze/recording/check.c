@@ -315,7 +315,12 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    if (!runs_prepare(check, &problem) || !play_sites(&sites, check, playing->recording, &problem)) {
+    bool good = runs_prepare(check, &problem);
+    Recording unpacked = *playing->recording;
+    if (good)
+        play_unpack(check->program, &unpacked, &check->arena);
+    playing->recording = &unpacked;
+    if (!good || !play_sites(&sites, check, playing->recording, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }

@@ -1,6 +1,49 @@
 /* What a record says, lane by lane: registers, and addresses as the machine has them. */
 #include "analyze/recording/internal.h"
 
+/* ---- Parameters ----------------------------------------------------------------------------------- */
+
+/* On a device they lie one behind the other, aligned in the memory that they are in, and not from the first of them on:
+ * where parameter `i` is, if the one before it ends at `at`. */
+static uint64_t parameter_place(const PtxProgram *program, uint32_t i, uint64_t at) {
+    uint64_t align = program->module->variables[i].align, bits = program->seats[i].bits;
+    align = align ? align : bits >= 8 ? bits / 8 : 1;
+    return (at + align - 1) / align * align;
+}
+
+/* Where the first of them is in that memory, if nobody has said it. */
+static uint64_t parameters_begin(unsigned capability) {
+    return capability >= 100 ? 0x380 : capability >= 90 ? 0x210 : 0x160;
+}
+
+/* Where those end that begin at `first`. */
+static uint64_t parameters_end(const PtxProgram *program, uint64_t first) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t at = first;
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++)
+        at = parameter_place(program, i, at) + program->seats[i].bytes;
+    return at;
+}
+
+void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t window = recording->launch.param_window;
+    uint64_t first = window ? window : parameters_begin(program->module->capability), at = first;
+    if (!(recording->launch.flags & RECORDING_AS_PASSED) ||
+        parameters_end(program, first) - first != recording->parameter_bytes)
+        return;
+    uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, program->parameter_bytes + 1);
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
+        const PtxSeat *seat = &program->seats[i];
+        at = parameter_place(program, i, at);
+        if (seat->at + seat->bytes <= program->parameter_bytes)
+            memcpy(bytes + seat->at, recording->parameters + (at - first), seat->bytes);
+        at += seat->bytes;
+    }
+    recording->parameters = bytes;
+    recording->parameter_bytes = program->parameter_bytes;
+}
+
 /* ---- Addresses ------------------------------------------------------------------------------------ */
 
 /* How far the window at `begin` goes, if another one begins at `other`. */
@@ -8,17 +51,14 @@ static uint64_t window_size(uint64_t begin, uint64_t other, uint64_t most) {
     return other > begin && other - begin < most ? other - begin : most;
 }
 
-/* Where in the kernel's parameters an address is; PTX_NONE: in none of them. On a device they lie one behind the other
- * from the window's address on, aligned in the memory that they are in, and not from the first of them on. */
+/* Where in the kernel's parameters an address is; PTX_NONE: in none of them. */
 static uint32_t parameter_at(const Player *player, uint64_t address) {
     const PtxProgram *program = player->check->program;
     const PtxFunction *kernel = &program->module->functions[program->entry];
     uint64_t at = player->recording->launch.param_window;
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
         const PtxSeat *seat = &program->seats[i];
-        uint64_t align = program->module->variables[i].align;
-        align = align ? align : seat->bits >= 8 ? seat->bits / 8u : 1;
-        at = (at + align - 1) / align * align;
+        at = parameter_place(program, i, at);
         if (address - at < seat->bytes)
             return (uint32_t)(seat->at + (address - at));
         at += seat->bytes;
