@@ -160,7 +160,7 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
     GpuKernel *kernel = gpu_kernel(launch->function);
     if (!kernel) {
         const char *name = function_name(launch->function);
-        gpu_unseen(name ? name : "?", "no thread saw its module being loaded");
+        gpu_unseen(name ? name : "?", "its module was not seen being loaded");
         return NULL;
     }
     kernel->launches++;
