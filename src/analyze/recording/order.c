@@ -73,12 +73,26 @@ static bool behind_own(const Strong *items, const bool *done, uint32_t first, ui
     return false;
 }
 
-/* One that only reads what is there, near to `at`, which would change it; or `at`. */
+/* Whether what is there now may be there again, when it has been changed. */
+static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
+    for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < WINDOW; i++) {
+        Held after = left_by(&items[i], (Held){0});
+        bool reads =
+            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
+        if (!done[i] && !reads && (!after.known || after.value == held.value))
+            return true;
+    }
+    return false;
+}
+
+/* One that only reads what is there, where `at` would change it; or `at`. Who reads comes before it if it is near, or
+ * else could not have read that at all. */
 static uint32_t reader_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end,
                               Held held) {
     if (!held.known || !changes(&items[at], held))
         return at;
-    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < NEAR; i++)
+    int32_t limit = comes_again(items, done, first, end, held) ? NEAR : WINDOW;
+    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < limit; i++)
         if (!done[i] && i != at && items[i].finds && items[i].found == held.value && !changes(&items[i], held) &&
             items[i].thread != items[at].thread && !behind_own(items, done, first, i))
             return i;
