@@ -118,6 +118,10 @@ static void tell_missing(const Playing *playing) {
     tell_spaces(verdict, launch->spaces);
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
+    if (launch->flags & RECORDING_DEPENDENT)
+        verdict_incomplete(verdict, "", 0,
+                           "it may begin before the launch before it ends (a dependent launch): races between the two "
+                           "were not looked for");
     if (launch->dropped || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
     else if (launch->flags & RECORDING_CUT && !playing->hangs)
