@@ -212,7 +212,8 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
             plan->corners |= sites[i].parts[k].shape == PART_CORNERS;
         }
     }
-    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
+    if (plan->count)
+        qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     for (uint32_t i = 0; i < plan->count; i++) {
         const Step *step = &plan->steps[i];
         plan->together &= look_together(look, step->block);
@@ -333,7 +334,8 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     make_steps(plan, sites->items + first, count);
     if (!plan->called)
         plan_told(plan);
-    qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
+    if (plan->count)
+        qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);

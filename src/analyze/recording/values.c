@@ -11,9 +11,14 @@ static uint64_t parameter_place(const PtxProgram *program, uint32_t i, uint64_t 
     return (at + align - 1) / align * align;
 }
 
-/* Where the first of them is in that memory, if nobody has said it. */
-static uint64_t parameters_begin(unsigned capability) {
-    return capability >= 100 ? 0x380 : capability >= 90 ? 0x210 : 0x160;
+/* Where that memory begins for them. The kernel says where its first parameter is, which may be behind that, to be
+ * aligned. */
+static uint64_t parameters_begin(const PtxProgram *program, const Recording *recording) {
+    enum { PAGE = 4096, MOST_ALIGN = 256 };
+    unsigned capability = program->module->capability;
+    uint64_t begin = capability >= 100 ? 0x380 : capability >= 90 ? 0x210 : 0x160;
+    uint64_t window = recording->launch.param_window, behind = (window - begin) % PAGE;
+    return !window ? begin : behind < MOST_ALIGN ? window - behind : window;
 }
 
 /* Where those end that begin at `first`. */
@@ -27,8 +32,7 @@ static uint64_t parameters_end(const PtxProgram *program, uint64_t first) {
 
 void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
-    uint64_t window = recording->launch.param_window;
-    uint64_t first = window ? window : parameters_begin(program->module->capability), at = first;
+    uint64_t first = parameters_begin(program, recording), at = first;
     if (!(recording->launch.flags & RECORDING_AS_PASSED) ||
         parameters_end(program, first) - first != recording->parameter_bytes)
         return;
@@ -55,7 +59,7 @@ static uint64_t window_size(uint64_t begin, uint64_t other, uint64_t most) {
 static uint32_t parameter_at(const Player *player, uint64_t address) {
     const PtxProgram *program = player->check->program;
     const PtxFunction *kernel = &program->module->functions[program->entry];
-    uint64_t at = player->recording->launch.param_window;
+    uint64_t at = parameters_begin(program, player->recording);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
         const PtxSeat *seat = &program->seats[i];
         at = parameter_place(program, i, at);
