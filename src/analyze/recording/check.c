@@ -284,9 +284,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
-    /* A program may have memory that nobody saw being allocated. */
+    /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
+    uint32_t flags = playing->recording->launch.flags;
+    bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
     machine->unlisted = !playing->recording->memory_count || has_globals(check) ||
-                        playing->recording->launch.flags & RECORDING_AS_PASSED;
+                        (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check));
