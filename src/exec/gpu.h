@@ -191,7 +191,7 @@ typedef struct GpuFlight {
     GpuContext *context;
     GpuKernel *kernel;
     int slot;
-    DevicePointer block, tickets, first, more; /* one behind the other; the block is where its piece begins */
+    DevicePointer block, first, more; /* one behind the other; the block is where its piece begins */
     uint64_t first_bytes, more_count;
     RecordingLaunch launch;
     uint8_t *parameters;

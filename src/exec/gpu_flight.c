@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { BLOCK_BYTES = GPU_ALIGN, TICKETS_BYTES = 8 << RECORD_TICKETS_LOG2, FURTHER_SPARE = 1 << 20 };
+enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
 enum { EVENT_WRITTEN, EVENT_BEGAN, EVENT_ENDED };
 
 uint64_t gpu_now(void) {
@@ -98,8 +98,7 @@ static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas)
 
 static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
     flight->block = piece;
-    flight->tickets = piece + BLOCK_BYTES;
-    flight->first = flight->tickets + TICKETS_BYTES;
+    flight->first = piece + BLOCK_BYTES;
     flight->more = flight->first + flight->first_bytes;
     uint64_t further = (bytes - (flight->more - piece)) / flight->launch.chunk - 1; /* the last is not counted */
     flight->more_count = further < UINT32_MAX / 2 ? further : UINT32_MAX / 2;
@@ -109,7 +108,7 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
     uint64_t warps =
         ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
-    uint64_t chunk = kernel->module->chunk, least = BLOCK_BYTES + TICKETS_BYTES + chunk;
+    uint64_t chunk = kernel->module->chunk, least = BLOCK_BYTES + chunk;
     *why = context->why ? context->why : "there was no memory for its records";
     if (context->why || !ctas || !warps || !chunk)
         return NULL;
@@ -145,7 +144,6 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
                                  .more = flight->more,
                                  .more_count = (uint32_t)flight->more_count,
                                  .tag = flight->launch.tag << 24,
-                                 .tickets = flight->tickets,
                                  .hang_after = flight->launch.hang_after,
                                  .host = flight->launch.hang_after ? (uintptr_t)&slot->host : 0,
                                  .sample_mask = flight->launch.sample_mask,

@@ -53,21 +53,16 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
 
 /* The block of launches that are not recorded: no CTA has a number of which no bit is 1. */
 static bool make_off(GpuContext *context, const GpuDriver *driver) {
-    uint64_t tickets = UINT64_C(8) << RECORD_TICKETS_LOG2;
     DevicePointer block;
     if (driver->allocate_host((void **)&context->slots, GPU_FLIGHTS * sizeof(GpuSlot), HOST_PORTABLE | HOST_MAPPED) !=
             0 ||
-        driver->allocate(&block, 3 * GPU_ALIGN + tickets) != 0)
+        driver->allocate(&block, 3 * GPU_ALIGN) != 0)
         return false;
     memset(context->slots, 0, GPU_FLIGHTS * sizeof(GpuSlot));
-    block = (block + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN; /* then a chunk for all, and the tickets */
-    context->slots[0].block = (RecordLaunch){.first = block + GPU_ALIGN,
-                                             .more = block + GPU_ALIGN,
-                                             .tag = 1u << 24,
-                                             .tickets = block + 2 * GPU_ALIGN,
-                                             .sample_value = 1};
-    if (driver->set_bytes(block + 2 * GPU_ALIGN, 0, tickets, context->behind) != 0 ||
-        driver->copy_to(block, &context->slots[0].block, sizeof(RecordLaunch), context->behind) != 0 ||
+    block = (block + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN; /* then a chunk for all */
+    context->slots[0].block =
+        (RecordLaunch){.first = block + GPU_ALIGN, .more = block + GPU_ALIGN, .tag = 1u << 24, .sample_value = 1};
+    if (driver->copy_to(block, &context->slots[0].block, sizeof(RecordLaunch), context->behind) != 0 ||
         driver->stream_wait(context->behind) != 0)
         return false;
     context->off = block;

@@ -76,15 +76,6 @@ static inline unsigned record_tag(uint32_t word) {
     return word >> 24;
 }
 
-/* The entry of the tickets that an access takes one from: by the 16 bytes that it begins in; of shared memory by its
- * address in the CTA that has it (the low 24 bits), so that all CTAs have the same. Entries are { lock: 32 bits,
- * tickets given so far: 32 bits }. */
-enum { RECORD_TICKETS_LOG2 = 16 };
-static inline uint32_t record_entry(uint64_t address) {
-    uint32_t granule = (uint32_t)(address >> 4);
-    return (granule ^ granule >> RECORD_TICKETS_LOG2) & ((1u << RECORD_TICKETS_LOG2) - 1);
-}
-
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
 enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
 
@@ -100,7 +91,7 @@ typedef struct RecordLaunch {
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
     uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_...; not 0: not all is as it was recorded */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
-    uint64_t tickets;    /* 32: the table, 1 << RECORD_TICKETS_LOG2 entries of 8 bytes, zero */
+    uint64_t unused;     /* 32 */
     uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */

@@ -16,7 +16,6 @@ for folder in (pathlib.Path(__file__).parent, pathlib.Path(__file__).parent.pare
 import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
-TICKETS = 8 << 16  # bytes
 BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40x")
 LAUNCH = struct.Struct("<20I6Q")
 SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6}
@@ -225,7 +224,7 @@ class Recorder:
     """What instrumented launches of one function need. Launches take turns: the records of one are gone when the next begins. With
     `outlives`, records lie in memory of the host, where they are still there after a fault that costs the device's."""
 
-    def __init__(self, device, launch, mark, more_bytes, tickets=None, slots=1, hang_after=0, outlives=False):
+    def __init__(self, device, launch, mark, more_bytes, slots=1, hang_after=0, outlives=False):
         self.device, self.launch, self.mark, self.slots, self.outlives = device, launch, mark, slots, outlives
         self.chunk, self.tag, self.hang_after = mark["chunk"], 0, hang_after
         self.first_bytes = launch.warps() * self.chunk
@@ -234,8 +233,6 @@ class Recorder:
         # Chunks are aligned to their size; behind the last one is room for what finds no other.
         self.held = [room(self.first_bytes + self.chunk), room((self.more_count + 2) * self.chunk)]
         self.first, self.more = ((at + self.chunk - 1) & -self.chunk for at in self.held)
-        self.tickets = tickets or device.room(TICKETS)
-        self.own_tickets = tickets is None
         self.blocks = room(BLOCK.size * slots)
         self.staging = device.pinned(BLOCK.size * slots)
         self.host = device.pinned(64) if hang_after else 0
@@ -245,7 +242,7 @@ class Recorder:
 
     def clear(self, stream):
         """What a launch gets is all zero: what an earlier one left could be taken for its own."""
-        for address, size in ((self.first, self.first_bytes), (self.more, self.dirty), *([(self.tickets, TICKETS)] if self.own_tickets else [])):
+        for address, size in ((self.first, self.first_bytes), (self.more, self.dirty)):
             if size:
                 self.device.call("cuMemsetD8Async", ctypes.c_uint64(address), ctypes.c_uint8(0), ctypes.c_size_t(size), stream)
 
@@ -253,7 +250,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, self.tickets, self.hang_after, self.host, 0, 0, 0, 0, 0)
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0)
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -264,7 +261,7 @@ class Recorder:
 
     def after(self, slot=0):
         """The block after its launch."""
-        names = ("first", "more", "more_count", "next", "dropped", "tag", "tickets", "hang_after", "host", "shared_window", "local_window", "sample_mask",
+        names = ("first", "more", "more_count", "next", "dropped", "tag", "unused", "hang_after", "host", "shared_window", "local_window", "sample_mask",
                  "sample_value", "param_window")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 

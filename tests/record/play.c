@@ -19,7 +19,6 @@
 
 enum { BUDGET = 100000000, TAG = 7 };
 #define LAUNCH_AT  UINT64_C(0x600000000000)
-#define TICKETS_AT UINT64_C(0x600100000000)
 #define FIRST_AT   UINT64_C(0x600200000000)
 #define MORE_AT    UINT64_C(0x601200000000)
 #define HOST_AT    UINT64_C(0x600080000000)
@@ -170,7 +169,7 @@ static uint32_t more_chunks(const Case *of) {
     return 4096 + 16 * warps_of(&of->launch);
 }
 
-/* The launch of the kernel as it was, and one parameter more: the block, chunks and tickets in memory of their own. */
+/* The launch of the kernel as it was, and one parameter more: the block and chunks in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
     size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
     uint64_t address = LAUNCH_AT;
@@ -182,15 +181,13 @@ static void add_block(Case *of, const PtxProgram *program) {
     if (of->launch.known)
         memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
-    of->block = (RecordLaunch){
-        .first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24, .tickets = TICKETS_AT};
+    of->block = (RecordLaunch){.first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24};
     if (hangs) {
         of->block.hang_after = HANG_AFTER;
         of->block.host = HOST_AT;
     }
     PtxBuffer more[] = {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
-        {.name = "tickets", .address = TICKETS_AT, .bytes = UINT64_C(8) << RECORD_TICKETS_LOG2, .zero = true},
         {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
         {.name = "more", .address = MORE_AT, .bytes = (more_chunks(of) + 1) * chunk, .zero = true},
         {.name = "host", .address = HOST_AT, .bytes = sizeof(RecordHost), .zero = true}};
@@ -369,7 +366,7 @@ static void print_verdict(const char *who, const Verdict *verdict) {
 
 /* ---- One launch ---- */
 
-/* A wait that goes on forever takes tickets forever when it is recorded. */
+/* A wait that goes on forever is recorded forever. */
 static bool ends_alike(PtxEnd plain, PtxEnd recorded) {
     return plain == recorded || (plain == PTX_END_STUCK && recorded == PTX_END_BUDGET);
 }

@@ -49,7 +49,6 @@ bool add_recording(Arena *arena, const PtxProgram *program, PtxLaunch *launch, u
     block->more_count = (uint32_t)warps_of(launch) * RECORD_LANES + FURTHER;
     block->more = add_buffer(launch, "weir more", (uint64_t)(block->more_count + 1) * chunk, NULL);
     block->tag = (uint32_t)TAG << 24;
-    block->tickets = add_buffer(launch, "weir tickets", UINT64_C(8) << RECORD_TICKETS_LOG2, NULL);
     if (!function->parameter_count) {
         *problem = "it has no parameter";
         return false;

@@ -221,7 +221,6 @@ static Ran record(const char *text, uint32_t n, uint32_t threads, uint32_t more)
     char why[200], *made = instrumented(text, true, why, sizeof why), launch[4000], hex[300];
     RecordLaunch block = {.first = PTX_BUFFERS_FIRST + 2 * PTX_BUFFERS_APART,
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
-                          .tickets = PTX_BUFFERS_FIRST + 6 * PTX_BUFFERS_APART,
                           .more_count = more,
                           .tag = 7u << 24};
     assert_string_equal(why, "");
