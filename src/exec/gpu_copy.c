@@ -44,7 +44,7 @@ static bool look(const GpuFlight *flight) {
     GpuContext *context = flight->context;
     uint64_t units = flight->first_bytes / RECORD_UNIT;
     uint32_t mask = flight->launch.chunk - 1;
-    DevicePointer first = flight->first, to = flight->block + offsetof(RecordLaunch, reserved);
+    DevicePointer first = flight->first, to = flight->block + offsetof(RecordLaunch, fullest);
     void *parameters[] = {&first, &units, &mask, &to};
     return flight->launch.chunk > 2 * LEAST_CHUNK && flight->first_bytes >= WORTH_LOOKING && looker(context) &&
            gpu_driver(NULL)->launch(context->looker, LOOKERS, 1, 1, LOOKERS, 1, 1, 0, context->behind, parameters,
@@ -113,7 +113,7 @@ static bool take_block(GpuFlight *flight, uint64_t *head) {
     launch->local_window = after->local_window;
     launch->param_window = after->param_window;
     launch->nanoseconds = flight_nanoseconds(flight);
-    *head = looked && !after->next ? head_bytes(flight, (uint32_t)after->reserved[0]) : launch->chunk;
+    *head = looked && !after->next ? head_bytes(flight, after->fullest) : launch->chunk;
     return true;
 }
 

@@ -68,7 +68,7 @@ typedef struct Site {
     uint32_t statement; /* the instruction; of a function that ends without one, the brace */
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
-    bool ticketed;      /* ... being a strong access: with its time, and what it found and wrote */
+    bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */

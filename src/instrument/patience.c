@@ -77,7 +77,7 @@ static bool is_waiting_loop(const Look *look, uint32_t loop) {
 static uint32_t looked_at(const Look *look, const Step *step) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxStatement *statement = look_statement(look, step->instruction);
-    unsigned count = step->site->ticketed ? ptx_effects_of(look->module, statement, effects) : 0;
+    unsigned count = step->site->strong ? ptx_effects_of(look->module, statement, effects) : 0;
     for (unsigned i = 0; i < count; i++) {
         const PtxOperand *gives = effects[i].gives.size && effect_is_access(&effects[i].effect)
                                       ? ptx_effect_operand(look->module, statement, effects[i].gives)

@@ -116,8 +116,8 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         any |= synchronizes(look, instruction, effect);
         if (effect_is_access(&effect->effect)) {
             uint32_t bits = asked_bits(look_space(look, instruction, effect));
-            site->ticketed |= bits && is_strong(effect);
-            any |= (bits & options->spaces) != 0 || site->ticketed;
+            site->strong |= bits && is_strong(effect);
+            any |= (bits & options->spaces) != 0 || site->strong;
         }
         site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
         site->map |= map_in_memory(look, instruction, effect);
@@ -127,9 +127,9 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         block = wait_exit(look, instruction, &behind);
     if (any && parts && !gather_parts(look, instruction, block, effects, count, site, arena))
         site->part_count = 0;
-    site->ticketed &= site->part_count <= 1; /* the address is all that there is */
-    site->each = site->ticketed;
-    site->fetches = site->ticketed && can_fetch(look, instruction);
+    site->strong &= site->part_count <= 1; /* the address is all that there is */
+    site->each = site->strong;
+    site->fetches = site->strong && can_fetch(look, instruction);
     return any;
 }
 

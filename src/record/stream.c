@@ -383,7 +383,7 @@ static void skip_polls(const RecordReader *reader, RecordCursor *cursor, size_t 
 }
 
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
-    unsigned words = shape->ticketed ? 3 : shape->parts; /* 1, or none, and the two of the access */
+    unsigned words = shape->strong ? 3 : shape->parts; /* 1, or none, and the two of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
@@ -402,7 +402,7 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
         if (i < shape->parts)
             record->parts[i] = (RecordPart){.kind = RECORD_LANE, .value = value};
     }
-    if (shape->ticketed) {
+    if (shape->strong) {
         memcpy(&record->time, cursor->at + RECORD_UNIT, 4);
         memcpy(&record->found, cursor->at + RECORD_UNIT + 4, 4);
         memcpy(&record->written, cursor->at + RECORD_UNIT + 8, 4);
@@ -442,7 +442,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     const RecordShape *shape = &reader->shapes[record->site];
     if (kind == RECORD_LANE)
         return read_lane(reader, cursor, head, shape, record);
-    if (shape->ticketed || !shape->parts)
+    if (shape->strong || !shape->parts)
         return refuse(reader, "the recording is damaged: a site has values that it cannot have");
     for (unsigned i = 0; i < shape->parts; i++)
         if ((i && !next_part(reader, cursor, &head, record)) || !read_part(reader, cursor, head, shape, record, i))

@@ -14,16 +14,16 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LA
 /* What has to be known of a site to read its records. */
 typedef struct RecordShape {
     uint8_t parts;
-    bool ticketed;
-    bool polls; /* ... and it reads alone: of those that read the same again and again, the last counts */
-    bool holds;                      /* a barrier of threads: who comes to it stands there until the others come */
-    uint16_t wide;                   /* parts of 64 bits: a mask */
-    uint16_t corners;                /* parts that have corners: a mask */
-    uint16_t told;                   /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
-    bool ends;                       /* a thread ends there */
-    bool masked;                     /* RECORD_RUN: its lanes are told */
-    bool only_tells;                 /* RECORD_RUN: slots are told, and nothing happens */
-    uint32_t run;                    /* sites of a RECORD_RUN of it */
+    bool strong;      /* an access with its time, and what it found and wrote */
+    bool polls;       /* ... and it reads alone: of those that read the same again and again, the last counts */
+    bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
+    uint16_t wide;    /* parts of 64 bits: a mask */
+    uint16_t corners; /* parts that have corners: a mask */
+    uint16_t told;    /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
+    bool ends;        /* a thread ends there */
+    bool masked;      /* RECORD_RUN: its lanes are told */
+    bool only_tells;  /* RECORD_RUN: slots are told, and nothing happens */
+    uint32_t run;     /* sites of a RECORD_RUN of it */
     uint32_t run_words, run_corners; /* of that */
     uint32_t tell_count, advance_count;
     const struct RecordTell *tells;
@@ -84,9 +84,9 @@ typedef struct Record {
     RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
     uint32_t site, lanes;
     uint32_t number;
-    /* of a ticketed site: when, and the low 32 bits of what was there, is written, and compared with */
+    /* of a strong access: when, and the low 32 bits of what was there, is written, and compared with */
     uint32_t time, found, written, compared;
-    uint32_t ticket; /* the caller's */
+    uint32_t ticket; /* the caller's: the turn that it has among those to one place */
     uint8_t part_count;
     RecordPart parts[RECORD_PARTS];
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */

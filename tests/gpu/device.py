@@ -261,7 +261,7 @@ class Recorder:
 
     def after(self, slot=0):
         """The block after its launch."""
-        names = ("first", "more", "more_count", "next", "dropped", "tag", "unused", "hang_after", "host", "shared_window", "local_window", "sample_mask",
+        names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "hang_after", "host", "shared_window", "local_window", "sample_mask",
                  "sample_value", "param_window")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 

@@ -79,8 +79,8 @@ static void test_sites(void **state) {
     assert_true(sites[0].parts[0].proven);
     assert_int_equal(site_offset(&found.sites, &sites[0].parts[0], 33), 4);
     assert_int_equal(sites[1].part_count, 0); /* a symbol */
-    assert_true(sites[2].ticketed && sites[2].each && sites[3].ticketed);
-    assert_false(sites[0].ticketed);
+    assert_true(sites[2].strong && sites[2].each && sites[3].strong);
+    assert_false(sites[0].strong);
     assert_int_equal(sites[6].parts[0].shape, PART_UNIFORM);
     assert_true(sites[7].ends);
     assert_int_equal(found.sites.chunk & (found.sites.chunk - 1), 0);

@@ -45,8 +45,8 @@ static void make(Made *made) {
         .more_count = MORE};
     made->shapes[1] = (RecordShape){.parts = 1, .wide = 1};
     made->shapes[2] = (RecordShape){.parts = 2, .wide = 1};
-    made->shapes[3] = (RecordShape){.parts = 1, .wide = 1, .ticketed = true};
-    made->shapes[4] = (RecordShape){.parts = 1, .wide = 1, .ticketed = true, .polls = true};
+    made->shapes[3] = (RecordShape){.parts = 1, .wide = 1, .strong = true};
+    made->shapes[4] = (RecordShape){.parts = 1, .wide = 1, .strong = true, .polls = true};
     head(made->first, true, 0, 0, 0);
 }
 

@@ -31,9 +31,9 @@ typedef struct PlaySite {
     bool gathers;                             /* all lanes of the warp run it together */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
-    const PtxArgument *address;               /* ticketed: of the access */
+    const PtxArgument *address;               /* strong: of the access */
     PtxSpace space;                           /* ... and in which memory */
-    uint8_t strong;                           /* ... and StrongKind */
+    uint8_t strong_kind;                      /* ... and StrongKind */
     bool finds;                               /* ... and it gives what it found */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
@@ -44,7 +44,7 @@ typedef struct PlaySites {
     Sites sites;
     PlaySite *items;
     RecordShape *shapes;
-    bool any_ticketed, any_state;
+    bool any_strong, any_state;
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
@@ -52,11 +52,12 @@ void play_sites_free(PlaySites *sites);
 /* Of each code: STORES_... of watch.h. */
 const uint8_t *play_stored(ThreadsCheck *check);
 
-/* ---- tickets.c: in which order strong accesses were done ---- */
+/* ---- tickets.c: in which order strong accesses are played ---- */
 
+/* A strong access. */
 typedef struct Ticket {
-    uint64_t key; /* of the 16 bytes that the access begins in */
-    uint32_t number;
+    uint64_t key;    /* of the 4 bytes that it begins in */
+    uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1 */
 } Ticket;
 /* The tickets of one key, in order. */
@@ -67,7 +68,7 @@ typedef struct TicketEntry {
 typedef struct Tickets {
     Ticket *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;    /* of each record that has one, warp by warp */
+    uint32_t *numbers;    /* of each strong access, warp by warp */
     uint32_t *first;      /* of each warp: its first there */
     uint32_t unfit;       /* that found something else than what was there in that order */
     TicketEntry *entries; /* hashed; a power of two */
@@ -87,10 +88,10 @@ typedef struct Pending {
 typedef struct PlayWarp {
     PtxWarp *warp;
     RecordStream stream;
-    RecordCursor *room; /* of the stream, if it has several leaders */
-    Pending *pending;   /* in the order of the stream */
-    uint32_t gave_up;   /* lanes whose wait went on for too long */
-    uint32_t ticketed;  /* records with a ticket that were read */
+    RecordCursor *room;    /* of the stream, if it has several leaders */
+    Pending *pending;      /* in the order of the stream */
+    uint32_t gave_up;      /* lanes whose wait went on for too long */
+    uint32_t strong_count; /* strong accesses that were read */
     bool drained;
 } PlayWarp;
 
@@ -149,13 +150,13 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
-/* The 16 bytes that a ticketed access of one lane begins in. */
-uint64_t play_ticket_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
+/* The 4 bytes that a strong access of one lane begins in. */
+uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
 /* ---- tickets.c ---- */
-/* All of the recording's. */
+/* The strong accesses of the recording are put in order. */
 void tickets_read(Player *player);
-/* The record's own, as they come from the warp's stream. */
+/* The record's number, if it is a strong access; in the order of the warp's stream. */
 void tickets_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);

@@ -151,9 +151,9 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
     return true;
 }
 
-static bool try_ticketed(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
-    uint64_t key = play_ticket_key(player, site, record, cta);
+    uint64_t key = play_strong_key(player, site, record, cta);
     if (!tickets_turn(player, key, record->ticket, cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
@@ -315,8 +315,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     }
     if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
         return true;
-    if (site->site->ticketed)
-        return try_ticketed(player, warp, site, record, group);
+    if (site->site->strong)
+        return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);

@@ -76,18 +76,18 @@ static StrongKind strong_kind(const PtxCode *code, EffectVerb verb) {
     return STRONG_OTHER;
 }
 
-static void prepare_ticket(ThreadsCheck *check, PlaySite *site) {
+static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
     PtxEffect effect;
     static const EffectVerb verbs[] = {EFFECT_UPDATE, EFFECT_WRITE, EFFECT_READ};
     site->address = code_named(check->program, site->code, STR("a"));
     site->space = ptx_space_of_form(site->code->form->text, 0);
-    site->strong = STRONG_OTHER;
+    site->strong_kind = STRONG_OTHER;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (code_effect(check, site->code, verbs[i], &effect)) {
             const PtxArgument *gives = effect.gives.size ? code_named(check->program, site->code, effect.gives) : NULL;
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
-            site->strong = (uint8_t)strong_kind(site->code, verbs[i]);
+            site->strong_kind = (uint8_t)strong_kind(site->code, verbs[i]);
             site->finds = site->site->fetches || (gives && gives->kind == ARGUMENT_ROW);
             break;
         }
@@ -112,11 +112,11 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
-    if (site->site->ticketed)
-        prepare_ticket(check, site);
-    if (site->site->ticketed && !site->address)
+    if (site->site->strong)
+        prepare_strong(check, site);
+    if (site->site->strong && !site->address)
         return false;
-    site->plain = !site->site->ticketed && site->site->part_count == 1 &&
+    site->plain = !site->site->strong && site->site->part_count == 1 &&
                   play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
                   !site->access.access.strong;
     return true;
@@ -162,7 +162,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
             play_sites_free(sites);
             return false;
         }
-        sites->any_ticketed |= site->site->ticketed;
+        sites->any_strong |= site->site->strong;
         sites->any_state |= site->state != NULL;
     }
     return true;

@@ -41,9 +41,9 @@ typedef struct Reading {
     uint32_t count, capacity;
 } Reading;
 
-static bool is_ticketed(const Player *player, const Record *record) {
+static bool is_strong(const Player *player, const Record *record) {
     const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
-    return site && site->site->ticketed && site->code;
+    return site && site->site->strong && site->code;
 }
 
 static void read_warp(Reading *reading, uint32_t number, uint32_t cta, RecordCursor *room) {
@@ -53,19 +53,19 @@ static void read_warp(Reading *reading, uint32_t number, uint32_t cta, RecordCur
     record_stream(&stream, &player->reader, number, room);
     player->tickets.first[number] = reading->count;
     while (record_next(&stream, &record)) {
-        if (!is_ticketed(player, &record))
+        if (!is_strong(player, &record))
             continue;
         const PlaySite *site = &player->sites->items[record.site];
         uint32_t index = reading->count;
         *ARENA_PUSH(&player->arena, reading->items, reading->count, reading->capacity) =
-            (Strong){.key = play_ticket_key(player, site, &record, cta),
+            (Strong){.key = play_strong_key(player, site, &record, cta),
                      .time = record.time,
                      .index = index,
                      .thread = number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
                      .found = record.found,
                      .written = record.written,
                      .compared = record.compared,
-                     .kind = site->strong,
+                     .kind = site->strong_kind,
                      .finds = site->finds};
     }
 }
@@ -75,7 +75,7 @@ void tickets_read(Player *player) {
     uint32_t warps = player->reader.warps;
     Tickets *tickets = &player->tickets;
     Reading reading = {.player = player};
-    if (!player->sites->any_ticketed)
+    if (!player->sites->any_strong)
         return;
     tickets->first = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
     for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
@@ -94,8 +94,8 @@ void tickets_read(Player *player) {
 }
 
 void tickets_take(Player *player, PlayWarp *warp, Record *record) {
-    if (is_ticketed(player, record))
-        record->ticket = player->tickets.numbers[player->tickets.first[warp->stream.warp] + warp->ticketed++];
+    if (is_strong(player, record))
+        record->ticket = player->tickets.numbers[player->tickets.first[warp->stream.warp] + warp->strong_count++];
 }
 
 bool tickets_turn(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {

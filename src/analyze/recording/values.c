@@ -120,11 +120,11 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
     }
 }
 
-/* ---- Tickets -------------------------------------------------------------------------------------- */
+/* ---- Where strong accesses are made -------------------------------------------------------------- */
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define KEY_NAMED  (UINT64_C(1) << 62)
-enum { TICKET_GRANULE_LOG2 = 2 };
+enum { STRONG_GRANULE_LOG2 = 2 };
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
@@ -154,13 +154,13 @@ static uint64_t base_of(const Player *player, const PlaySite *site, const Record
     return ranked ? at | (uint64_t)(cta % player->machine->cluster_size) << PTX_RANK_SHIFT : at;
 }
 
-uint64_t play_ticket_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta) {
+uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta) {
     bool named;
     PtxSpace space = site->space;
     uint64_t address = base_of(player, site, record, cta, &named, &space);
     uint64_t cluster = cta / player->machine->cluster_size;
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | cluster << 32 | (uint32_t)address >> TICKET_GRANULE_LOG2;
-    return address >> TICKET_GRANULE_LOG2 | (named ? KEY_NAMED : 0);
+        return KEY_SHARED | cluster << 32 | (uint32_t)address >> STRONG_GRANULE_LOG2;
+    return address >> STRONG_GRANULE_LOG2 | (named ? KEY_NAMED : 0);
 }
