@@ -88,9 +88,15 @@ void tickets_read(Player *player) {
     tickets->unfit = strong_order(reading.items, reading.count, tickets->numbers);
     for (uint32_t i = 0; i < reading.count; i++)
         tickets->items[i] = (Ticket){.key = reading.items[i].key, .number = tickets->numbers[reading.items[i].index]};
-    if (tickets->count)
-        qsort(tickets->items, tickets->count, sizeof *tickets->items, by_turn);
-    make_entries(tickets, &player->arena);
+    tickets_alone(tickets, tickets->items, tickets->count, &player->arena);
+}
+
+void tickets_alone(Tickets *tickets, Ticket *items, uint32_t count, Arena *arena) {
+    tickets->items = items;
+    tickets->count = count;
+    if (count)
+        qsort(items, count, sizeof *items, by_turn);
+    make_entries(tickets, arena);
 }
 
 void tickets_take(Player *player, PlayWarp *warp, Record *record) {
