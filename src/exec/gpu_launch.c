@@ -244,6 +244,7 @@ static Result or_plain(const SeenLaunch *launch, GpuKernel *kernel, Result resul
 
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    uint64_t now = gpu_now();
     pthread_mutex_lock(&gpu_mutex);
     launches++;
     GpuKernel *kernel = instrumented(launch);
@@ -255,6 +256,8 @@ static Result make(const SeenLaunch *launch) {
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
     DevicePointer off = context ? context->off : 0;
+    if (flight)
+        flight->made_at = now;
     pthread_mutex_unlock(&gpu_mutex);
     if (!kernel)
         return launch->go(launch, launch->parameters, launch->extra);

@@ -26,6 +26,7 @@ typedef enum RecordingSection {
                          beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
     RECORDING_SHADOW, /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
                          ShadowReports */
+    RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -68,8 +69,10 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
-    Str unseen;                     /* sentences, each with a zero behind it */
-    Str shadow;                     /* bytes of that section; they need not be aligned */
+    Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
+    uint32_t near, far;
+    Str unseen; /* sentences, each with a zero behind it */
+    Str shadow; /* bytes of that section; they need not be aligned */
 } Recording;
 
 /* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */
@@ -77,7 +80,8 @@ typedef struct Recording {
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
-/* Points into `bytes`, which have to stay. False, with one sentence in the arena. */
+/* Points into `bytes`, which have to stay; packed chunks are opened in the arena. False, with one sentence in the
+ * arena. */
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
 /* False: it could not be written; errno says why. */
 bool recording_write(FILE *to, const Recording *recording);
