@@ -170,6 +170,12 @@ static void tell_variables(const ThreadsCheck *check) {
 
 static void observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
+    PtxEvent known;
+    if (player->stored) {
+        known = *event;
+        stored_see(player, &known);
+        event = &known;
+    }
     player->check->events++;
     history_see(player->check->history, event);
     if (player->sites->any_state)
@@ -258,6 +264,8 @@ static PtxEnd play_all(Playing *playing) {
     }
     ptx_machine_start(machine);
     player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, machine->cta_count);
     PtxEnd end = PTX_END_BUDGET;
     if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
                       &player->arena)) {
@@ -291,7 +299,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
                         (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
-    ptx_watch_values(watch, play_stored(check));
+    ptx_watch_values(watch, play_stored(check, sites));
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);

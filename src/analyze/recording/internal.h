@@ -35,6 +35,9 @@ typedef struct PlaySite {
     PtxSpace space;                           /* ... and in which memory */
     uint8_t strong_kind;                      /* ... and StrongKind */
     bool finds;                               /* ... and it gives what it found */
+    uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
+    bool constant;                            /* it stores numbers that the instruction has: */
+    uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
@@ -45,12 +48,29 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
+    bool any_data; /* it is told what some of them store */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
-/* Of each code: STORES_... of watch.h. */
-const uint8_t *play_stored(ThreadsCheck *check);
+
+/* ---- stored.c: what is in shared memory, as far as it was recorded ---- */
+
+/* What is known of each code without it; and of sites that store numbers, these. */
+const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites);
+typedef struct PlayCtaBytes {
+    uint8_t *bytes, *known; /* of its shared memory; NULL: nothing is known */
+    uint64_t begin, end;    /* where something is */
+} PlayCtaBytes;
+struct Player;
+/* Lanes store `count` bytes each at these offsets in a CTA's shared memory: what the record of the site says. Lanes
+ * that change nothing. */
+uint32_t stored_put(struct Player *player, uint32_t cta, uint32_t lanes, const uint64_t *offsets, uint32_t count,
+                    const PlaySite *site, const Record *record, uint32_t warp_in_cta);
+/* An event of the machine, before it is told: who changes nothing is taken out. */
+void stored_see(struct Player *player, PtxEvent *event);
+/* The CTA is over. */
+void stored_over(struct Player *player, uint32_t cta);
 
 /* ---- turns.c: in which order strong accesses are played ---- */
 
@@ -128,6 +148,11 @@ typedef struct Player {
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
     uint64_t records;
+    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint32_t spare_count, spare_capacity;
+    const Record *record; /* that is run, and its site */
+    const PlaySite *site;
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
     bool stops;            /* a fault */

@@ -86,6 +86,8 @@ static void begin_cluster(Player *player) {
 
 static void end_cluster(Player *player, PlayCluster *cluster) {
     player->clusters[cluster->number] = NULL;
+    for (uint32_t i = 0; player->stored && i < player->machine->cluster_size; i++)
+        stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
     if (cluster->queued) /* it was woken by what it did itself last */
@@ -109,6 +111,8 @@ static void note_unknown(Player *player) {
 static void set_registers(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     for (unsigned i = 0; i < record->part_count; i++) {
         Lanes values;
+        if (!site->arguments[i]) /* what it stores */
+            continue;
         play_values(player, site, record, i, group->warp->index, &values);
         play_set(player->machine, group, site->arguments[i], &values, record->lanes);
     }
@@ -116,7 +120,8 @@ static void set_registers(Player *player, PtxGroup *group, const PlaySite *site,
 
 static void forget_registers(PtxGroup *group, const PlaySite *site) {
     for (unsigned i = 0; i < site->site->part_count; i++)
-        play_forget(group, site->arguments[i]);
+        if (site->arguments[i])
+            play_forget(group, site->arguments[i]);
 }
 
 /* Runs what the group stands before. False: it waits. */
@@ -124,6 +129,8 @@ static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, con
     PtxMachine *machine = player->machine;
     machine->map = record->map;
     machine->stores = play_stores(site, record);
+    player->site = site;
+    player->record = record;
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);

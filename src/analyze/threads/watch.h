@@ -62,7 +62,11 @@ void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, cons
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
 /* Where values are not known (a recording): what is known of those that each code stores. */
 enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
-void ptx_watch_values(PtxWatch *watch, const uint8_t *stores);
+typedef struct PtxStores {
+    uint8_t how;
+    uint32_t value; /* STORES_CONSTANT: what, or a hash of it */
+} PtxStores;
+void ptx_watch_values(PtxWatch *watch, const PtxStores *stores);
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
