@@ -261,7 +261,7 @@ static PtxEnd play_all(Playing *playing) {
     PtxEnd end = PTX_END_BUDGET;
     if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
                       &player->arena)) {
-        tickets_read(player);
+        turns_read(player);
         end = play(player);
     }
     machine->arena.exhausted = before;
@@ -299,10 +299,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
-    if (player->tickets.unfit)
+    if (player->turns.unfit)
         verdict_incomplete(check->verdict, "", 0,
                            "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->tickets.unfit, player->tickets.count);
+                           player->turns.unfit, player->turns.count);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);

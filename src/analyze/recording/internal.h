@@ -52,28 +52,28 @@ void play_sites_free(PlaySites *sites);
 /* Of each code: STORES_... of watch.h. */
 const uint8_t *play_stored(ThreadsCheck *check);
 
-/* ---- tickets.c: in which order strong accesses are played ---- */
+/* ---- turns.c: in which order strong accesses are played ---- */
 
 /* A strong access. */
-typedef struct Ticket {
+typedef struct StrongTurn {
     uint64_t key;    /* of the 4 bytes that it begins in */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1 */
-} Ticket;
-/* The tickets of one key, in order. */
-typedef struct TicketEntry {
+} StrongTurn;
+/* The turns at one place, in order. */
+typedef struct StrongPlace {
     uint64_t key;
     uint32_t next, end; /* end 0: free */
-} TicketEntry;
-typedef struct Tickets {
-    Ticket *items; /* sorted by key and number */
+} StrongPlace;
+typedef struct StrongTurns {
+    StrongTurn *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;    /* of each strong access, warp by warp */
-    uint32_t *first;      /* of each warp: its first there */
-    uint32_t unfit;       /* that found something else than what was there in that order */
-    TicketEntry *entries; /* hashed; a power of two */
-    uint32_t entry_capacity;
-} Tickets;
+    uint32_t *numbers;   /* of each strong access, warp by warp */
+    uint32_t *first;     /* of each warp: its first there */
+    uint32_t unfit;      /* that found something else than what was there in that order */
+    StrongPlace *places; /* hashed; a power of two */
+    uint32_t place_capacity;
+} StrongTurns;
 
 /* ---- play.c ---- */
 
@@ -117,7 +117,7 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    Tickets tickets;
+    StrongTurns turns;
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -153,15 +153,15 @@ uint64_t play_generic(const Player *player, uint64_t address);
 /* The 4 bytes that a strong access of one lane begins in. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
-/* ---- tickets.c ---- */
+/* ---- turns.c ---- */
 /* The strong accesses of the recording are put in order. */
-void tickets_read(Player *player);
+void turns_read(Player *player);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
-void tickets_take(Player *player, PlayWarp *warp, Record *record);
+void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);
+bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t tickets_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, uint64_t key);
 
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */

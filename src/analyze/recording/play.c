@@ -154,11 +154,11 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
-    if (!tickets_turn(player, key, record->ticket, cluster))
+    if (!turn_has_come(player, key, record->turn, cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = tickets_pass(player, key);
+    uint32_t woken = turns_pass(player, key);
     if (woken)
         enqueue(player, player->clusters[woken - 1]);
     return true;
@@ -372,7 +372,7 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
-        tickets_take(player, warp, &record);
+        turns_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);
