@@ -156,11 +156,24 @@ typedef struct Player {
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
     bool stops;            /* a fault */
+    bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;             /* ... now, for one of them */
     const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* The cluster `begun` of the grid begins. */
+PlayCluster *play_begin(Player *player);
+/* As far as the warp comes; whether it did anything. */
+bool play_turn(Player *player, PlayWarp *warp);
+/* Whether all of its records were played, and its threads have ended. */
+bool play_ended(const Player *player, const PlayCluster *cluster);
+/* Whether somebody waits for his turn at a strong access. */
+bool play_takes_turns(const Player *player, const PlayCluster *cluster);
+/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
@@ -181,6 +194,8 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
 /* ---- turns.c ---- */
 /* The strong accesses of the recording are put in order. */
 void turns_read(Player *player);
+/* Those of a part of the grid, in the order that they have: items are sorted. */
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
@@ -192,6 +207,11 @@ uint32_t turns_pass(Player *player, uint64_t key);
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);
 void tokens_see(Player *player, const PtxEvent *event);
+
+/* ---- others.c: in which other orders it could have happened ---- */
+/* Behind play(). `whole`: everything that the threads did was recorded, so that what gets stuck is a deadlock. Whether
+ * something was found. */
+bool play_others(Player *player, bool whole);
 
 /* ---- access.c ---- */
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */
