@@ -174,6 +174,12 @@ static void tell_variables(const ThreadsCheck *check) {
 
 static void observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
+    PtxEvent known;
+    if (player->stored) {
+        known = *event;
+        stored_see(player, &known);
+        event = &known;
+    }
     player->check->events++;
     history_see(player->check->history, event);
     if (player->sites->any_state)
@@ -201,7 +207,7 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->tickets.unfit && !record_reader_unseen(reader);
+           !player->turns.unfit && !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -293,10 +299,12 @@ static PtxEnd play_all(Playing *playing) {
     }
     ptx_machine_start(machine);
     player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, machine->cta_count);
     PtxEnd end = PTX_END_BUDGET;
     if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
                       &player->arena)) {
-        tickets_read(player);
+        turns_read(player);
         end = play(player);
     }
     machine->arena.exhausted = before;
@@ -326,7 +334,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
         !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
-    ptx_watch_values(watch, play_stored(check));
+    ptx_watch_values(watch, play_stored(check, sites));
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);
@@ -334,10 +342,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
-    if (player->tickets.unfit)
+    if (player->turns.unfit)
         verdict_incomplete(check->verdict, "", 0,
                            "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->tickets.unfit, player->tickets.count);
+                           player->turns.unfit, player->turns.count);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);

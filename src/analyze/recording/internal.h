@@ -35,6 +35,9 @@ typedef struct PlaySite {
     PtxSpace space;                           /* ... and in which memory */
     uint8_t strong_kind;                      /* ... and StrongKind */
     bool finds;                               /* ... and it gives what it found */
+    uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
+    bool constant;                            /* it stores numbers that the instruction has: */
+    uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
@@ -45,35 +48,52 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
+    bool any_data; /* it is told what some of them store */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
-/* Of each code: STORES_... of watch.h. */
-const uint8_t *play_stored(ThreadsCheck *check);
 
-/* ---- tickets.c: in which order strong accesses are played ---- */
+/* ---- stored.c: what is in shared memory, as far as it was recorded ---- */
+
+/* What is known of each code without it; and of sites that store numbers, these. */
+const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites);
+typedef struct PlayCtaBytes {
+    uint8_t *bytes, *known; /* of its shared memory; NULL: nothing is known */
+    uint64_t begin, end;    /* where something is */
+} PlayCtaBytes;
+struct Player;
+/* Lanes store `count` bytes each at these offsets in a CTA's shared memory: what the record of the site says. Lanes
+ * that change nothing. */
+uint32_t stored_put(struct Player *player, uint32_t cta, uint32_t lanes, const uint64_t *offsets, uint32_t count,
+                    const PlaySite *site, const Record *record, uint32_t warp_in_cta);
+/* An event of the machine, before it is told: who changes nothing is taken out. */
+void stored_see(struct Player *player, PtxEvent *event);
+/* The CTA is over. */
+void stored_over(struct Player *player, uint32_t cta);
+
+/* ---- turns.c: in which order strong accesses are played ---- */
 
 /* A strong access. */
-typedef struct Ticket {
+typedef struct StrongTurn {
     uint64_t key;    /* of the 4 bytes that it begins in */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1 */
-} Ticket;
-/* The tickets of one key, in order. */
-typedef struct TicketEntry {
+} StrongTurn;
+/* The turns at one place, in order. */
+typedef struct StrongPlace {
     uint64_t key;
     uint32_t next, end; /* end 0: free */
-} TicketEntry;
-typedef struct Tickets {
-    Ticket *items; /* sorted by key and number */
+} StrongPlace;
+typedef struct StrongTurns {
+    StrongTurn *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;    /* of each strong access, warp by warp */
-    uint32_t *first;      /* of each warp: its first there */
-    uint32_t unfit;       /* that found something else than what was there in that order */
-    TicketEntry *entries; /* hashed; a power of two */
-    uint32_t entry_capacity;
-} Tickets;
+    uint32_t *numbers;   /* of each strong access, warp by warp */
+    uint32_t *first;     /* of each warp: its first there */
+    uint32_t unfit;      /* that found something else than what was there in that order */
+    StrongPlace *places; /* hashed; a power of two */
+    uint32_t place_capacity;
+} StrongTurns;
 
 /* ---- play.c ---- */
 
@@ -117,7 +137,7 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    Tickets tickets;
+    StrongTurns turns;
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -128,6 +148,11 @@ typedef struct Player {
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
     uint64_t records;
+    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint32_t spare_count, spare_capacity;
+    const Record *record; /* that is run, and its site */
+    const PlaySite *site;
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
     bool stops;            /* a fault */
@@ -166,17 +191,17 @@ uint64_t play_generic(const Player *player, uint64_t address);
 /* The 4 bytes that a strong access of one lane begins in. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
-/* ---- tickets.c ---- */
+/* ---- turns.c ---- */
 /* The strong accesses of the recording are put in order. */
-void tickets_read(Player *player);
+void turns_read(Player *player);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
-void tickets_alone(Tickets *tickets, Ticket *items, uint32_t count, Arena *arena);
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
-void tickets_take(Player *player, PlayWarp *warp, Record *record);
+void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);
+bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t tickets_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, uint64_t key);
 
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */

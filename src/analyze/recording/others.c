@@ -30,8 +30,8 @@ typedef struct Others {
     uint32_t cluster_count, cluster_capacity; /* hashes of those that were played */
     Class classes[MOST_CLASSES];              /* of the warps of a cluster that wait */
     uint32_t class_count;
-    Ticket *tickets; /* of the cluster's strong accesses */
-    uint32_t ticket_count, ticket_capacity;
+    StrongTurn *turns; /* of the cluster's strong accesses */
+    uint32_t turn_count, turn_capacity;
     Arena arena; /* of the cluster */
 } Others;
 
@@ -65,9 +65,9 @@ static uint64_t read_warp(Others *others, uint32_t number, uint32_t cta, RecordC
                 hash = mixed(hash, record.parts[i].value);
         }
         if (site && site->site->strong && record.kind == RECORD_LANE)
-            *ARENA_PUSH(&others->arena, others->tickets, others->ticket_count, others->ticket_capacity) =
-                (Ticket){.key = play_strong_key(play, site, &record, cta),
-                         .number = play->tickets.numbers[play->tickets.first[number] + strong++]};
+            *ARENA_PUSH(&others->arena, others->turns, others->turn_count, others->turn_capacity) =
+                (StrongTurn){.key = play_strong_key(play, site, &record, cta),
+                             .number = play->turns.numbers[play->turns.first[number] + strong++]};
     }
     return hash;
 }
@@ -86,8 +86,8 @@ static bool read_cluster(Others *others, uint32_t number) {
     uint32_t warps = play->reader.warps, size = play->machine->cluster_size;
     RecordCursor *room = ARENA_ARRAY(&others->arena, RecordCursor, RECORD_LEADERS);
     uint64_t hash = 0;
-    others->class_count = others->ticket_count = others->ticket_capacity = 0;
-    others->tickets = NULL;
+    others->class_count = others->turn_count = others->turn_capacity = 0;
+    others->turns = NULL;
     record_reader_restart(&play->reader);
     for (uint32_t i = 0; i < size * warps; i++) {
         uint32_t cta = number * size + i / warps;
@@ -115,11 +115,11 @@ static void observe(void *observer, const PtxEvent *event) {
 
 static PlayCluster *begin(Others *others, uint32_t number) {
     Player *play = &others->play;
-    const Tickets *all = &others->player->tickets;
+    const StrongTurns *all = &others->player->turns;
     arena_reset(&play->arena);
     play->clusters = ARENA_ARRAY(&play->arena, PlayCluster *, play->cluster_count);
-    play->tickets = (Tickets){.numbers = all->numbers, .first = all->first};
-    tickets_alone(&play->tickets, others->tickets, others->ticket_count, &play->arena);
+    play->turns = (StrongTurns){.numbers = all->numbers, .first = all->first};
+    turns_alone(&play->turns, others->turns, others->turn_count, &play->arena);
     play->free_pending = NULL;
     play->free_clusters = play->queue = NULL;
     play->queue_end = &play->queue;

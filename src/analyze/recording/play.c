@@ -87,6 +87,8 @@ PlayCluster *play_begin(Player *player) {
 
 static void end_cluster(Player *player, PlayCluster *cluster) {
     player->clusters[cluster->number] = NULL;
+    for (uint32_t i = 0; player->stored && i < player->machine->cluster_size; i++)
+        stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
     if (cluster->queued) /* it was woken by what it did itself last */
@@ -110,6 +112,8 @@ static void note_unknown(Player *player) {
 static void set_registers(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     for (unsigned i = 0; i < record->part_count; i++) {
         Lanes values;
+        if (!site->arguments[i]) /* what it stores */
+            continue;
         play_values(player, site, record, i, group->warp->index, &values);
         play_set(player->machine, group, site->arguments[i], &values, record->lanes);
     }
@@ -117,7 +121,8 @@ static void set_registers(Player *player, PtxGroup *group, const PlaySite *site,
 
 static void forget_registers(PtxGroup *group, const PlaySite *site) {
     for (unsigned i = 0; i < site->site->part_count; i++)
-        play_forget(group, site->arguments[i]);
+        if (site->arguments[i])
+            play_forget(group, site->arguments[i]);
 }
 
 /* Runs what the group stands before. False: it waits. */
@@ -125,6 +130,8 @@ static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, con
     PtxMachine *machine = player->machine;
     machine->map = record->map;
     machine->stores = play_stores(site, record);
+    player->site = site;
+    player->record = record;
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);
@@ -155,11 +162,11 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
-    if (!tickets_turn(player, key, record->ticket, cluster))
+    if (!turn_has_come(player, key, record->turn, cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = tickets_pass(player, key);
+    uint32_t woken = turns_pass(player, key);
     if (woken)
         enqueue(player, player->clusters[woken - 1]);
     return true;
@@ -382,7 +389,7 @@ bool play_turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
-        tickets_take(player, warp, &record);
+        turns_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);
