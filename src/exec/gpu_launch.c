@@ -256,8 +256,10 @@ static Result make(const SeenLaunch *launch) {
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
     DevicePointer off = context ? context->off : 0;
-    if (flight)
+    if (flight) {
         flight->made_at = now;
+        drain_soon();
+    }
     pthread_mutex_unlock(&gpu_mutex);
     if (!kernel)
         return launch->go(launch, launch->parameters, launch->extra);
