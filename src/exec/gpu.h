@@ -10,6 +10,7 @@
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
 #include "exec/gpu_hang.h"
+#include "exec/gpu_order.h"
 #include "exec/gpu_shadow.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
@@ -199,6 +200,7 @@ typedef struct GpuFlight {
     RecordingMemory *memory;
     size_t memory_count;
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
+    GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
 } GpuFlight;

@@ -64,7 +64,9 @@ static Recording recording_of(const GpuFlight *flight) {
                        .parameters = flight->parameters,
                        .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
                        .memory = flight->memory,
-                       .memory_count = flight->memory_count};
+                       .memory_count = flight->memory_count,
+                       .order = flight->order.there ? &flight->order.order : NULL,
+                       .known = flight->order.known};
 }
 
 static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
@@ -91,6 +93,9 @@ static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
     land(flight);
 }
 
+static const char no_order[] = "there are more streams than can be told apart: whether it races with launches of "
+                               "others was not looked at";
+
 /* `result`: how the launch ended, as the driver says it; `told`: it is written already, as a hang. */
 static bool take_records(GpuFlight *flight, Result result, bool told) {
     uint64_t ended = gpu_now();
@@ -110,6 +115,8 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.far = chunks.far;
         if (result)
             recording.unseen = (Str){sentence, (size_t)size + 1};
+        else if (!recording.order)
+            recording.unseen = (Str){no_order, sizeof no_order};
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
         if (!told)

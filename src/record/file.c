@@ -4,11 +4,12 @@
 #include "record/pack.h"
 #include "record/shadow.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_PACKED + 1,
+    SECTIONS = RECORDING_ORDER + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -170,6 +171,25 @@ static const char *read_shadow(Recording *recording, const Section *section) {
     return NULL;
 }
 
+/* Copied: in the file it need not be aligned. */
+static const char *read_order(Recording *recording, const Section *section, Arena *arena) {
+    static const char cut_off[] = "the recording's order among launches is cut off";
+    if (!section->there)
+        return NULL;
+    if (section->bytes < sizeof(RecordingOrder))
+        return cut_off;
+    RecordingOrder *order = ARENA_NEW(arena, RecordingOrder);
+    memcpy(order, section->at, sizeof *order);
+    uint64_t known = (uint64_t)order->known_count * sizeof(RecordingKnown);
+    if (section->bytes != sizeof *order + known)
+        return cut_off;
+    RecordingKnown *all = ARENA_ARRAY(arena, RecordingKnown, order->known_count + 1);
+    memcpy(all, section->at + sizeof *order, (size_t)known);
+    recording->order = order;
+    recording->known = all;
+    return NULL;
+}
+
 /* Of a kernel that was recorded. */
 static const char *read_recorded(Recording *recording, Section *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
@@ -180,6 +200,8 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
                                                    : read_chunks(recording, sections, arena);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
+    if (!problem)
+        problem = read_order(recording, &sections[RECORDING_ORDER], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
@@ -198,6 +220,33 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
     if (!*problem && !alone)
         *problem = read_recorded(recording, sections, arena);
     return !*problem;
+}
+
+/* The bytes of a section of that kind, in the arena; false: they are too many, or not there. */
+static bool load(FILE *from, const SectionHead *head, Section *section, Arena *arena) {
+    if (section->there || head->bytes > LARGEST_CHUNK)
+        return false;
+    uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, padded(head->bytes) + 1);
+    *section = (Section){bytes, head->bytes, true};
+    return fread(bytes, 1, (size_t)padded(head->bytes), from) == padded(head->bytes);
+}
+
+bool recording_read_order(Recording *recording, FILE *from, Arena *arena) {
+    Section launch = {0}, order = {0};
+    SectionHead head;
+    char begin[sizeof magic];
+    *recording = (Recording){0};
+    if (fread(begin, 1, sizeof begin, from) != sizeof begin || !recording_is(begin, sizeof begin))
+        return false;
+    while (fread(&head, 1, sizeof head, from) == sizeof head && head.kind != RECORDING_END) {
+        Section *wanted = head.kind == RECORDING_LAUNCH ? &launch : head.kind == RECORDING_ORDER ? &order : NULL;
+        if (wanted ? !load(from, &head, wanted, arena)
+                   : head.bytes > LONG_MAX - 8 || fseek(from, (long)padded(head.bytes), SEEK_CUR) != 0)
+            return false;
+        if (launch.there && order.there)
+            break;
+    }
+    return launch.there && !read_launch(recording, &launch) && !read_order(recording, &order, arena);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
@@ -240,6 +289,13 @@ static bool write_chunks(FILE *to, const Recording *recording) {
            write_bytes(to, recording->packed.data, recording->packed.size) && end_section(to, bytes);
 }
 
+static bool write_order(FILE *to, const Recording *recording) {
+    const RecordingOrder *order = recording->order;
+    size_t known = order->known_count * sizeof *recording->known, bytes = sizeof *order + known;
+    return begin_section(to, RECORDING_ORDER, bytes) && write_bytes(to, order, sizeof *order) &&
+           write_bytes(to, recording->known, known) && end_section(to, bytes);
+}
+
 static bool write_recorded(FILE *to, const Recording *recording) {
     return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
@@ -250,6 +306,7 @@ static bool write_recorded(FILE *to, const Recording *recording) {
 
 bool recording_write(FILE *to, const Recording *recording) {
     return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
+           (!recording->order || write_order(to, recording)) &&
            (!recording->ptx.size || write_recorded(to, recording)) &&
            (!recording->shadow.size ||
             write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&

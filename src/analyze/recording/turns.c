@@ -88,9 +88,15 @@ void turns_read(Player *player) {
     turns->unfit = strong_order(reading.items, reading.count, turns->numbers);
     for (uint32_t i = 0; i < reading.count; i++)
         turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
-    if (turns->count)
-        qsort(turns->items, turns->count, sizeof *turns->items, by_turn);
-    make_places(turns, &player->arena);
+    turns_alone(turns, turns->items, turns->count, &player->arena);
+}
+
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
+    turns->items = items;
+    turns->count = count;
+    if (count)
+        qsort(items, count, sizeof *items, by_turn);
+    make_places(turns, arena);
 }
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
