@@ -56,11 +56,15 @@ typedef struct Accesses {
 #if CELLS_COMPACT
 
 /* By all lanes that are there, of which some have something. */
-static __attribute__((noinline)) void weir_slow_parts(uint64_t offset, uint32_t what, uint32_t rest, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, what_site(what));
-    access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);
-}
+#define PARTS(name, flat)                                                                             \
+    static __attribute__((noinline)) void name(uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
+        Here here = HERE_IS;                                                                          \
+        View view = view_of_rest(&here, rest, what_site(what), flat);                                 \
+        access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);       \
+    }
+PARTS(weir_slow_parts, false)
+PARTS(weir_slow_flat_parts, true)
+#undef PARTS
 
 /* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
 static inline uint32_t lanes_of_line(uint32_t bytes) {
@@ -75,8 +79,8 @@ typedef struct Work {
     uint32_t wholes, parts; /* of the own accesses, a bit each */
 } Work;
 
-/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose number
- * in the first eight is that of the access has the work. */
+/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose
+ * number in the first eight is that of the access has the work. */
 static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, Work *work) {
     uint64_t offset = accesses->offsets[i];
     uint32_t bytes = accesses->whats[i] >> WHAT_BYTES, span = lanes_of_line(bytes), source = lane() & ~span;
@@ -114,10 +118,13 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     if (ballot(lanes, work.parts != 0)) {
 #pragma unroll
         for (uint32_t i = 0; i < accesses->count; i++)
-            if (ballot(lanes, work.parts >> i & 1))
-                weir_slow_parts(accesses->offsets[i],
-                                work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]), rest,
-                                here->real, here->bytes, here->cells, here->state, here->who, here->form);
+            if (ballot(lanes, work.parts >> i & 1)) {
+                uint32_t what = work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
+                if (view->is_flat)
+                    weir_slow_flat_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
+                else
+                    weir_slow_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
+            }
     }
     if (work.acts && !line.split)
         touch_loaded(view, &touch, old, &line.cell);
