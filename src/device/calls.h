@@ -6,8 +6,9 @@
 #include "device/flags.h"
 #include "device/touch.h"
 
-/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope. */
-enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope; whether its cells are touched
+ * behind it; whether the module has fences. */
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5, HOW_LATE = 8, HOW_FENCES = 9 };
 
 static inline uint32_t what_site(uint32_t what) {
     return what & ((1u << WHAT_BYTES) - 1);
@@ -180,7 +181,7 @@ DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
 /* A strong access in a kernel whose CTAs nothing orders. */
 DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE);
+    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE & 7);
     access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
 }
 #endif
@@ -213,8 +214,8 @@ DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
 
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
     bool writes = (how & 3) != SHADOW_READ;
-    return flat ? view_flat(here, site, how >> HOW_SCOPE)
-                : view_clocked(here, site, how >> HOW_SCOPE, writes && STATE32(here, slot_shift));
+    return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
+                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && STATE32(here, slot_shift));
 }
 
 /* The bytes of a granule that are in a range. */
@@ -427,86 +428,65 @@ DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t
     copy_tile(&here, want, parameter, at, site, how, false);
 }
 
-/* ---- Strong accesses in kernels whose CTAs may be ordered: one lane after the other ---- */
+/* ---- Strong accesses in kernels whose CTAs may be ordered: all lanes that are there come, for those that `want` ----
+ */
 
-static inline Strong strong_of(const Turn *turn, uint64_t address, uint32_t what, uint32_t how, uint32_t stored) {
-    return (Strong){.address = from_lane64(turn->lanes, address, turn->leader),
-                    .bytes = what >> WHAT_BYTES,
-                    .site = what_site(what),
-                    .kind = how & 3,
-                    .order = how >> HOW_ORDER & 7,
-                    .scope = how >> HOW_SCOPE,
-                    .stored = from_lane(turn->lanes, stored, turn->leader) && (how & 3) != SHADOW_READ};
+static inline bool flag_inside(const Here *here, uint64_t address) {
+    return address - here->real < here->bytes;
 }
 
-/* Before the access. Gives what weir_sync_end wants to have. */
-DEVICE_CALL uint32_t weir_sync_begin(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                     HERE) {
+/* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it. Gives
+ * the epoch that it is of. */
+DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, 0);
-    if (strong.address - here.real >= here.bytes)
-        return 0;
-    if (strong.kind == SHADOW_READ)
-        return from_lane(lanes, quiet_sequence(&here, strong.address), leader);
-    lock_bucket(&here, &turn, strong.address);
-    return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    if (wanted && scope >= SCOPE_OF_DEVICE) {
+        uint32_t epoch = view.epoch;
+        if (order_releases(order) && lane() == lowest(lanes))
+            epoch = close_epoch(&view, site);
+        epoch = from_lane(lanes, epoch, lowest(lanes));
+        view_at(&view, epoch, site);
+        release_flags(&view, lanes, wanted, address, order_releases(order), epoch, site);
+    }
+    if (want && !(how >> HOW_LATE & 1))
+        access(&view, address, what >> WHAT_BYTES, site, how & 3);
+    return view.epoch;
 }
 
-/* Behind it. Not 0: the access, a load, has to be made once more. */
-DEVICE_CALL uint32_t weir_sync_end(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                   uint32_t stored, uint32_t begun, uint32_t turns, HERE) {
+/* Behind a read, an update, or what compares: what it acquires, and the cells of what was only read. `stored`: the
+ * epoch of one that compares, if it has stored; `seen`: what the lane got from the last call. */
+DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t what, uint32_t how, uint32_t stored,
+                                     uint64_t seen, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, stored);
-    if (strong.address - here.real >= here.bytes) {
-        if (is_leader(&turn))
-            tell_outside(&here, strong.site, strong.address);
-        meet(lanes);
-        return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    bool acquires = order_acquires(order);
+    if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
+        if (!acquires)
+            fence();
+        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen);
     }
-    View view = view_clocked(&here, strong.site, strong.scope, false);
-    if (strong.kind == SHADOW_READ)
-        fence();
-    Flag flag = load_flag(&here, strong.address);
-    meet(lanes);
-    if (strong.kind == SHADOW_READ) {
-        uint32_t now = from_lane(lanes, load32(bucket_of(&here, strong.address)), leader);
-        if (now != begun && turns < FLAG_TRIES)
-            return 1;
+    if (want && stored) {
+        view.late = true;
+        view_at(&view, stored, site);
+        access(&view, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
+    } else if (want && ((how & 3) == SHADOW_READ || how >> HOW_LATE & 1)) {
+        access(&view, address, what >> WHAT_BYTES, site, SHADOW_READ);
     }
-    flag.stamp = from_lane(lanes, flag.stamp, leader);
-    flag.scope = from_lane(lanes, flag.scope, leader);
-    flag.release = from_lane(lanes, flag.release, leader);
-    flag.lost = from_lane(lanes, flag.lost, leader);
-    if (strong.kind != SHADOW_WRITE)
-        read_flag(&view, &turn, &strong, &flag);
-    if (strong.stored)
-        write_flag(&view, &turn, &strong, &flag);
-    if (is_leader(&turn)) {
-        Touch touch = {(strong.address - here.real) & ~(uint64_t)15, mask_of(strong.address, strong.bytes), strong.site,
-                       strong.stored ? strong.kind : SHADOW_READ, strong.order};
-        touch_cell(&view, &touch);
-    }
-    meet(lanes);
-    if (strong.kind != SHADOW_READ)
-        unlock_bucket(&here, &turn, strong.address);
-    return 0;
+    return seen;
 }
 
 DEVICE_CALL void weir_fence(uint32_t how, uint32_t site, HERE) {
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), order = how >> HOW_ORDER & 7;
-    Turn turn = {lanes, lowest(lanes)};
-    uint64_t actor = actor_of(&here, here.who);
-    lock_actor(&turn, actor);
-    View view = view_clocked(&here, site, how >> HOW_SCOPE, false);
-    meet(lanes);
-    if (order == 2 || order == 4)
-        acquire_fence(&view, &turn);
-    if (order == 3 || order == 4)
-        release_fence(&view, &turn, how >> HOW_SCOPE, site);
-    unlock_actor(&turn, actor);
+    View view = view_clocked(&here, site, how >> HOW_SCOPE & 7, false);
+    if (order_acquires(order))
+        acquire_fence(&view, lanes);
+    if (order_releases(order))
+        release_fence(&view, lanes, site);
 }
 
 /* ---- Groups of bulk copies, by the threads that issue them ---- */
@@ -557,9 +537,16 @@ static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     store32(ACTOR(actor, begun), epoch);
     store32(ACTOR(actor, old_groups), groups);
     store32(ACTOR(actor, complete), groups);
-    store32(ACTOR(actor, has), 0);
-    store32(ACTOR(actor, joined), 0);
+    store32(ACTOR(actor, changes), 0);
+    store32(ACTOR(actor, fenced), 0);
+    store32(ACTOR(actor, fence_epoch), 0);
+    store32(ACTOR(actor, fence_complete), 0);
+    store32(ACTOR(actor, observed), 0);
+    store32(ACTOR(actor, taken_in), 0);
+    store64(ACTOR(actor, published), 0);
     store32(ACTOR(actor, cta), cta);
+    for (uint32_t i = 0; i < SHADOW_VECTORS * STATE32(here, stride); i += 8)
+        store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
     if (STATE64(here, begun))
         store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
     fence();

@@ -1,17 +1,21 @@
 /* Calls of kernels that check themselves, with compact cells. */
+#define CELLS_COMPACT 1
+
 #include "device/lines.h"
 #include "device/touch.h"
 
-#define CELLS_COMPACT 1
-
 /* ---- What is not over with one look: functions of their own, so that kernels have little of it in their code.
- * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, and whether it is of copies ---- */
+ * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is of copies, whether it is late ---- */
 
 static inline uint32_t rest_of(const View *view, const Touch *touch) {
-    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->of_groups << 24;
+    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->of_groups << 24 |
+           (uint32_t)view->late << 25;
 }
 static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site, bool flat) {
-    return flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
+    View view =
+        flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
+    view.late = rest >> 25 & 1;
+    return view;
 }
 static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
     return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
