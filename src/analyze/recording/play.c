@@ -297,6 +297,12 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
 
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
+/* Whether somebody wants to see plain accesses of the warp. */
+static bool is_seen(const Player *player, const PtxWarp *warp) {
+    const RecordingSeen *seen = player->seen;
+    return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -313,7 +319,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
+    if (site->plain && !is_seen(player, warp->warp) && play_plain(player, warp->warp, site, record))
         return true;
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
