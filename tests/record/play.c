@@ -418,7 +418,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return problem;
     threads_check(of->module, of->entry, &options, &machine);
     recording_check(of->module, of->entry, &of->recording, &options, &played);
-    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, see, &theirs);
+    RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
+    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
     if (verbose) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);

@@ -7,8 +7,7 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
-    PtxObserve *also;
-    void *also_observer;
+    RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
 } Playing;
@@ -184,8 +183,8 @@ static void observe(void *observer, const PtxEvent *event) {
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
-    if (player->also)
-        player->also(player->also_observer, event);
+    if (player->seen && player->seen->see)
+        player->seen->see(player->seen->observer, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -311,6 +310,18 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
+/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
+static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    uint32_t races, cta = 0;
+    const PtxRace *race = ptx_watch_races(watch, &races);
+    if (races && end != PTX_END_STUCK)
+        return race->second.cta / machine->cluster_size;
+    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
+        cta++;
+    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     static const size_t budget = (size_t)4 << 30;
     ThreadsCheck *check = &playing->check;
@@ -322,8 +333,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .also = playing->also,
-                       .also_observer = playing->also_observer,
+                       .seen = playing->seen,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
@@ -339,8 +349,14 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+    if (playing->seen && playing->seen->begin)
+        playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+    if (playing->seen && playing->seen->end)
+        playing->seen->end(playing->seen, check);
+    if (playing->seen)
+        playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
     if (player->turns.unfit)
         verdict_incomplete(check->verdict, "", 0,
@@ -393,12 +409,11 @@ static void check_recording(ThreadsCheck *check) {
 }
 
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer) {
+                          Verdict *verdict, RecordingSeen *seen) {
     Playing playing = {
         .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
         .recording = recording,
-        .also = also,
-        .also_observer = observer};
+        .seen = seen};
     runs_with_arena(&playing.check, check_recording);
 }
 
@@ -407,7 +422,7 @@ void recording_check(PtxModule *module, uint32_t entry, const Recording *recordi
     if (recording->shadow.size)
         recording_check_shadow(module, entry, recording, options, verdict);
     else
-        recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+        recording_check_seen(module, entry, recording, options, verdict, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

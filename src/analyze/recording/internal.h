@@ -153,8 +153,7 @@ typedef struct Player {
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
-    PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
-    void *also_observer;
+    struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
     bool stops;            /* a fault */
     bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
     PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
@@ -220,9 +219,19 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
 /* ---- check.c ---- */
-/* recording_check, with all events told to somebody. For tests. */
+/* Somebody who sees what is played: all events, but for plain accesses of other clusters than his. */
+typedef struct RecordingSeen {
+    PtxObserve *see; /* NULL: nothing is seen */
+    void *observer;
+    bool all;         /* clusters are his, or: */
+    uint32_t cluster; /* this one alone; behind it: one that something was found in, else that */
+    /* Called when the machine is there, and when it stands still at the end; may be NULL. */
+    void (*begin)(struct RecordingSeen *seen, ThreadsCheck *check);
+    void (*end)(struct RecordingSeen *seen, ThreadsCheck *check);
+} RecordingSeen;
+/* recording_check of one that has records, seen by somebody. */
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer);
+                          Verdict *verdict, RecordingSeen *seen);
 
 /* CTA numbers: recordings count by %ctaid, the machine by cluster. */
 uint32_t play_cta_id(const Player *player, uint32_t number);
