@@ -106,6 +106,7 @@ typedef struct Step {
     uint32_t corners; /* the first of a run: its units before those of corners */
     uint32_t every;   /* ... and before those of every lane */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
+    uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
 } Step;
 
@@ -129,6 +130,7 @@ typedef struct Plan {
     bool loops;      /* some are in loops */
     uint32_t most;   /* units that any check asks for */
     uint32_t *needs; /* of each block: units that have to be there when it begins; 0: no check */
+    uint32_t *call_needs; /* of each instruction: behind it, being a call that hands on */
     uint32_t chunk;  /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */

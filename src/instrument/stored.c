@@ -87,7 +87,8 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
         return;
     unsigned element = element_bytes(look, instruction), row = 16;
     uint64_t bytes = element ? (uint64_t)element * (value->kind == PTX_VECTOR ? value->a : 1) : row;
-    if (are_apart(look, instruction, on, bytes))
+    bool own = look_space(look, instruction, effect) == PTX_SPACE_SHARED && !effect->any_cta;
+    if (own && are_apart(look, instruction, on, bytes))
         return;
     /* Of matrices all lanes have one hash. */
     bool together = look_together(look, block);
