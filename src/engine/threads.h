@@ -125,6 +125,10 @@ void threads_exit(Threads *threads, uint32_t warp, uint32_t lanes);
 /* All of its threads have ended, and its memory is gone. */
 void threads_over(Threads *threads, uint32_t cta);
 
+/* Of several launches, each has CTAs of its own. For those lanes the launch of these CTAs has ended: all that they did,
+ * and what they have put in flight, is before what comes, whatever proxy it is in. */
+void threads_ended(Threads *threads, uint32_t warp, uint32_t lanes, uint32_t first_cta, uint32_t ctas);
+
 /* ---- Accesses ---- */
 
 /* Of the lanes of a warp, each its own, as one instruction. `operation`: what it is done by; 0: the threads

@@ -48,6 +48,8 @@ uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *ear
     }
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
+    if (threads_clock_ended(clock, earlier->cta))
+        return UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         Clock bridge;
         if (threads_bridge(clock, keys[i], &bridge))
@@ -86,7 +88,7 @@ static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_
 static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
     bool writes = earlier->kind != THREADS_READ;
     const Knower *knower = &attempt->knower;
-    if (!attempt_needs_fence(attempt, earlier))
+    if (!attempt_needs_fence(attempt, earlier) || threads_clock_ended(knower->clock, earlier->cta))
         return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys);

@@ -84,7 +84,6 @@ static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas)
                                        .spaces = module->spaces,
                                        .options = module->options,
                                        .chunk = module->chunk,
-                                       .number = gpu_launches() - 1,
                                        .hang_after = gpu_options()->hang_after};
     memcpy(flight->launch.grid, launch->grid, sizeof launch->grid);
     memcpy(flight->launch.block, launch->block, sizeof launch->block);
@@ -166,7 +165,6 @@ void flight_undo(GpuFlight *flight) {
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
-    flight->made_at = gpu_now();
     flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 
@@ -190,6 +188,7 @@ void flight_land(GpuFlight *flight) {
 }
 
 void flight_free(GpuFlight *flight) {
+    order_free(&flight->order);
     free(flight->parameters);
     free(flight->memory);
     free(flight);

@@ -104,7 +104,8 @@ typedef struct RecordLaunch {
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
     uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_...; not 0: not all is as it was recorded */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
-    uint64_t fullest;    /* 32: by who launched it, behind it: bytes of the fullest first chunk; 0: not looked at */
+    uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (record/pack.h) */
+    uint32_t packers;    /* 36: its CTAs that are done */
     uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */

@@ -276,7 +276,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         cursor->next += 4;
     }
     cursor->next += 4 * told_words(shape);
-    record->time = record->found = record->written = record->compared = record->ticket = 0;
+    record->time = record->found = record->written = record->compared = record->turn = 0;
     record->map = NULL;
     record->part_count = shape->parts;
     for (unsigned i = 0; i < shape->parts; i++)
@@ -436,7 +436,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->time = record->found = record->written = record->compared = record->ticket = 0;
+    record->time = record->found = record->written = record->compared = record->turn = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;

@@ -94,7 +94,7 @@ typedef struct Record {
     uint32_t number;
     /* of a strong access: when, and the low 32 bits of what was there, is written, and compared with */
     uint32_t time, found, written, compared;
-    uint32_t ticket; /* the caller's: the turn that it has among those to one place */
+    uint32_t turn; /* the caller's: the turn that it has among those to one place */
     uint8_t part_count;
     RecordPart parts[RECORD_PARTS];
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */

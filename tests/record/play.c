@@ -292,7 +292,7 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     of->machine->timed = hangs;
     *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = hangs ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER});
     of->another_order = *end == PTX_END_BUDGET && !hangs;
-    if (of->another_order) /* whoever polls with a ticket is not seen to stand still */
+    if (of->another_order) /* whoever polls and writes records is not seen to stand still */
         *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     if (*end == PTX_END_UNKNOWN)
         return of->machine->unknown_why ? of->machine->unknown_why : "the instrumented kernel is not modeled";

@@ -6,8 +6,8 @@
 #include "record/record.h"
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
-#define OPEN                                                                                                         \
-    ".visible .entry k(.param .u64 block, .param .u64 first, .param .u64 more, .param .u64 tickets, .param .u64 x, " \
+#define OPEN                                                                                                        \
+    ".visible .entry k(.param .u64 block, .param .u64 first, .param .u64 more, .param .u64 unread, .param .u64 x, " \
     ".param .u32 n)\n"
 #define SHAPED ".reqntid 64\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"
 #define FREE   "{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"

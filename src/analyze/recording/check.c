@@ -128,16 +128,20 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    uint64_t unseen = record_reader_unseen(reader);
+    if (unseen && !reader->problem && !launch->dropped)
+        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
+                           (unsigned long long)unseen);
+}
+
+static void tell_lapped(const Playing *playing) {
+    Verdict *verdict = playing->check.verdict;
     const PtxCode *lapped = playing->player.lapped;
     if (lapped)
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
-    uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
-        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
-                           (unsigned long long)unseen);
 }
 
 /* Whether some access has it as its address. */
@@ -193,6 +197,19 @@ static void prepare_told(Player *player) {
     }
 }
 
+/* Whether all that the threads did is in the recording, and was played: where they get stuck then, they do. */
+static bool is_whole(const Playing *playing) {
+    const Player *player = &playing->player;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    const RecordReader *reader = &player->reader;
+    uint64_t unknown = 0;
+    for (uint32_t i = 0; i < playing->check.program->code_count; i++)
+        unknown += player->unknown_codes[i];
+    return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
+           !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
+           !player->turns.unfit && !record_reader_unseen(reader);
+}
+
 /* A wait that was over on the GPU is not over here. */
 static void tell_lost(Playing *playing) {
     const PtxMachine *machine = playing->check.machine;
@@ -238,6 +255,24 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
                                     finding->why, later, later == 1 ? "" : "s");
 }
 
+/* The kernel ended, but does not in the order that was played, which was as good as that of the GPU. False: who knows.
+ */
+static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
+    const Player *player = &playing->player;
+    if (playing->recording->launch.flags & RECORDING_CUT)
+        return true; /* it ends where the kernel was stopped, and that is told */
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        if (player->clusters[i] && play_takes_turns(player, player->clusters[i]))
+            return false;
+    if (player->lapped || !is_whole(playing))
+        return false;
+    Finding *finding = threads_blocked(&playing->check, &run->schedule, run->world);
+    if (finding)
+        finding->schedule = "another order of what was recorded";
+    playing->hangs |= finding != NULL;
+    return finding;
+}
+
 static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
@@ -246,7 +281,7 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
-    } else if (end == PTX_END_STUCK) {
+    } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
         verdict_incomplete(check->verdict, "", 0, "the recording needs more memory than the limit");
@@ -269,7 +304,7 @@ static PtxEnd play_all(Playing *playing) {
     PtxEnd end = PTX_END_BUDGET;
     if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
                       &player->arena)) {
-        tickets_read(player);
+        turns_read(player);
         end = play(player);
     }
     machine->arena.exhausted = before;
@@ -295,8 +330,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
     uint32_t flags = playing->recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted = !playing->recording->memory_count || has_globals(check) ||
-                        (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted =
+        !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
@@ -307,10 +342,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
-    if (player->tickets.unfit)
+    if (player->turns.unfit)
         verdict_incomplete(check->verdict, "", 0,
                            "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->tickets.unfit, player->tickets.count);
+                           player->turns.unfit, player->turns.count);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -319,6 +354,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+        playing->hangs = play_others(player, is_whole(playing));
+    if (!playing->hangs)
+        tell_lapped(playing);
     machine->observe = NULL;
     arena_free(&player->arena);
 }

@@ -72,28 +72,28 @@ void stored_see(struct Player *player, PtxEvent *event);
 /* The CTA is over. */
 void stored_over(struct Player *player, uint32_t cta);
 
-/* ---- tickets.c: in which order strong accesses are played ---- */
+/* ---- turns.c: in which order strong accesses are played ---- */
 
 /* A strong access. */
-typedef struct Ticket {
+typedef struct StrongTurn {
     uint64_t key;    /* of the 4 bytes that it begins in */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1 */
-} Ticket;
-/* The tickets of one key, in order. */
-typedef struct TicketEntry {
+} StrongTurn;
+/* The turns at one place, in order. */
+typedef struct StrongPlace {
     uint64_t key;
     uint32_t next, end; /* end 0: free */
-} TicketEntry;
-typedef struct Tickets {
-    Ticket *items; /* sorted by key and number */
+} StrongPlace;
+typedef struct StrongTurns {
+    StrongTurn *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;    /* of each strong access, warp by warp */
-    uint32_t *first;      /* of each warp: its first there */
-    uint32_t unfit;       /* that found something else than what was there in that order */
-    TicketEntry *entries; /* hashed; a power of two */
-    uint32_t entry_capacity;
-} Tickets;
+    uint32_t *numbers;   /* of each strong access, warp by warp */
+    uint32_t *first;     /* of each warp: its first there */
+    uint32_t unfit;      /* that found something else than what was there in that order */
+    StrongPlace *places; /* hashed; a power of two */
+    uint32_t place_capacity;
+} StrongTurns;
 
 /* ---- play.c ---- */
 
@@ -137,7 +137,7 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    Tickets tickets;
+    StrongTurns turns;
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -156,11 +156,24 @@ typedef struct Player {
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
     bool stops;            /* a fault */
+    bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;             /* ... now, for one of them */
     const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* The cluster `begun` of the grid begins. */
+PlayCluster *play_begin(Player *player);
+/* As far as the warp comes; whether it did anything. */
+bool play_turn(Player *player, PlayWarp *warp);
+/* Whether all of its records were played, and its threads have ended. */
+bool play_ended(const Player *player, const PlayCluster *cluster);
+/* Whether somebody waits for his turn at a strong access. */
+bool play_takes_turns(const Player *player, const PlayCluster *cluster);
+/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
@@ -178,20 +191,27 @@ uint64_t play_generic(const Player *player, uint64_t address);
 /* The 4 bytes that a strong access of one lane begins in. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
-/* ---- tickets.c ---- */
+/* ---- turns.c ---- */
 /* The strong accesses of the recording are put in order. */
-void tickets_read(Player *player);
+void turns_read(Player *player);
+/* Those of a part of the grid, in the order that they have: items are sorted. */
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
-void tickets_take(Player *player, PlayWarp *warp, Record *record);
+void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);
+bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t tickets_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, uint64_t key);
 
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);
 void tokens_see(Player *player, const PtxEvent *event);
+
+/* ---- others.c: in which other orders it could have happened ---- */
+/* Behind play(). `whole`: everything that the threads did was recorded, so that what gets stuck is a deadlock. Whether
+ * something was found. */
+bool play_others(Player *player, bool whole);
 
 /* ---- access.c ---- */
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */

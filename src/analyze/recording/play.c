@@ -57,7 +57,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     record_stream(&to->stream, &player->reader, number, room);
 }
 
-static void begin_cluster(Player *player) {
+PlayCluster *play_begin(Player *player) {
     PtxMachine *machine = player->machine;
     uint32_t number = player->begun++, warps = player->reader.warps;
     PlayCluster *cluster = player->free_clusters;
@@ -82,6 +82,7 @@ static void begin_cluster(Player *player) {
     player->clusters[number] = cluster;
     player->live++;
     enqueue(player, cluster);
+    return cluster;
 }
 
 static void end_cluster(Player *player, PlayCluster *cluster) {
@@ -161,11 +162,11 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
-    if (!tickets_turn(player, key, record->ticket, cluster))
+    if (!turn_has_come(player, key, record->turn, cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = tickets_pass(player, key);
+    uint32_t woken = turns_pass(player, key);
     if (woken)
         enqueue(player, player->clusters[woken - 1]);
     return true;
@@ -302,6 +303,14 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
     }
 }
 
+/* A wait of somebody who waits only when he is let. */
+static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+    if (!player->lets || !try_site(player, warp, site, record, group))
+        return false;
+    player->lets = false;
+    return true;
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
@@ -320,8 +329,10 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
+    if (site->plain && (player->other || (!player->also && play_plain(player, warp->warp, site, record))))
         return true;
+    if (warp == player->held && site->object)
+        return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
@@ -364,8 +375,7 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
     return 0;
 }
 
-/* As far as the warp comes; whether it did anything. */
-static bool turn(Player *player, PlayWarp *warp) {
+bool play_turn(Player *player, PlayWarp *warp) {
     bool any = false;
     uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
     for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
@@ -379,7 +389,7 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
-        tickets_take(player, warp, &record);
+        turns_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);
@@ -399,6 +409,22 @@ static bool turn(Player *player, PlayWarp *warp) {
     return any;
 }
 
+bool play_ended(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
+            return false;
+    return true;
+}
+
+bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+            if (pending->ready && !pending->group && pending->record.kind == RECORD_LANE &&
+                player->sites->items[pending->record.site].site->strong)
+                return true;
+    return false;
+}
+
 static void run_cluster(Player *player, PlayCluster *cluster) {
     PtxMachine *machine = player->machine;
     uint32_t warps = player->reader.warps * machine->cluster_size;
@@ -407,15 +433,10 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (!warp->drained || warp->pending)
-                any |= turn(player, warp);
+                any |= play_turn(player, warp);
         }
     }
-    if (player->stops)
-        return;
-    for (uint32_t i = 0; i < warps; i++)
-        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
-            return;
-    if (play_end(machine, cluster->number))
+    if (!player->stops && play_ended(player, cluster) && play_end(machine, cluster->number))
         end_cluster(player, cluster);
 }
 
@@ -453,7 +474,7 @@ static void stand(Player *player, PlayWarp *warp) {
     }
 }
 
-static void stand_all(Player *player) {
+void play_stand(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
@@ -538,7 +559,7 @@ PtxEnd play(Player *player) {
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
-            begin_cluster(player);
+            play_begin(player);
         else if (!player->live || !pass_lapped(player))
             break;
     }
@@ -546,6 +567,6 @@ PtxEnd play(Player *player) {
         return PTX_END_FAULT;
     if (!player->live)
         return PTX_END_COMPLETE;
-    stand_all(player);
+    play_stand(player);
     return PTX_END_STUCK;
 }

@@ -82,6 +82,9 @@ const char *ptx_watch_problem(const PtxWatch *watch);
 uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
 void ptx_watch_choose(PtxWatch *watch, uint32_t write);
 uint32_t ptx_watch_writes(const PtxWatch *watch);
+/* In a recording: what an address of global memory belongs to, a variable, or the argument that points to it or before
+ * it. */
+void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block);
 /* The engine that is behind it, for whoever asks what a read could have read (engine/threads.h). */
 struct Threads *ptx_watch_engine(PtxWatch *watch);
 

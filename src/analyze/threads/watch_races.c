@@ -48,8 +48,7 @@ static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     };
 }
 
-/* In a recording: the parameter that points to it, or before it. */
-static void anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) {
+void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) {
     static const uint64_t far = UINT64_C(1) << 36;
     const PtxLaunch *launch = machine->launch;
     *block = (PtxBlock){.space = PTX_SPACE_GLOBAL, .name = "global memory", .cta = PTX_NONE};
@@ -79,7 +78,7 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
         return (PtxSpot){copy, address & ((UINT64_C(1) << 28) - 1)};
     }
     if (machine->plays) {
-        anchored(machine, address, copy);
+        ptx_anchored(machine, address, copy);
         return (PtxSpot){copy, address - copy->base};
     }
     for (uint32_t i = 0; i < machine->block_count; i++)
