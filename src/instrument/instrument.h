@@ -101,9 +101,12 @@ uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
- * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64 }. */
+ * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
+enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
+/* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
+uint64_t instrument_fingerprint(const Sites *sites);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);

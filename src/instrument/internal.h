@@ -26,8 +26,9 @@ bool calls_any(const Calls *calls, uint32_t function);
 uint32_t calls_taken_kernel(const Calls *calls);
 /* One more parameter where it is needed. */
 void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
-/* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
-void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
+/* INSTRUMENT_MARK, as text. `chunk`, `fingerprint`: 0 of kernels that do not record. */
+void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerprint, const InstrumentOptions *options,
+                     Text *to);
 
 /* One function, looked at. */
 typedef struct Look {

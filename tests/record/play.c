@@ -218,7 +218,7 @@ static void take_recording(Case *of, bool complete) {
     Recording *to = &of->recording;
     *to = (Recording){.kernel = arena_copy(&of->arena, name.data, name.size), .device = "the machine of PTX"};
     RecordingLaunch *launch = &to->launch;
-    *launch = (RecordingLaunch){.abi = 1,
+    *launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                 .flags = complete ? 0
                                          : hangs  ? RECORDING_CUT | RECORDING_HUNG
                                                   : RECORDING_CUT,
@@ -226,6 +226,7 @@ static void take_recording(Case *of, bool complete) {
                                 .spaces = of->options.spaces,
                                 .options = instrument_options_number(&of->options),
                                 .chunk = (uint32_t)chunk,
+                                .fingerprint = instrument_fingerprint(&of->sites),
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = of->block.dropped,

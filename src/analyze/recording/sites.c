@@ -142,10 +142,9 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     *sites = (PlaySites){0};
     if (!instrument_sites(&sites->sites, check->module, &options, problem))
         return false;
-    /* Where there are no further chunks, the heads of the first ones may be all that was kept. */
-    if (recording->launch.chunk > sites->sites.chunk ||
-        (recording->more_count && recording->launch.chunk != sites->sites.chunk)) {
-        *problem = "the recording was made by another version of Weir: what its records are of is not known";
+    if (recording->launch.fingerprint != instrument_fingerprint(&sites->sites)) {
+        *problem = "the recording was made by another build of Weir, which records this PTX in another way: check it with "
+                   "that one";
         play_sites_free(sites);
         return false;
     }
