@@ -38,8 +38,9 @@ typedef struct SitePart {
     /* In a run. */
     uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
     bool told;    /* it is told here; else it comes from what was told before */
-    uint16_t place; /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
-                     */
+    uint16_t
+        place;     /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
+                    */
     uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
@@ -70,6 +71,7 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
+    bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */

@@ -74,7 +74,7 @@ uint32_t step_most_units(const Step *step) {
     const Site *site = step->site;
     uint32_t list = 1 + RECORD_LANES * 8 / RECORD_UNIT, units = 0;
     if (step->how == STEP_EACH)
-        return RECORD_LANES * (2 + (site->part_count + 1) / 2);
+        return RECORD_LANES * (1 + lane_units(site));
     for (uint32_t i = 0; i < site->part_count; i++)
         units += part_is_one(&site->parts[i]) ? 1 : list;
     return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
