@@ -133,7 +133,8 @@ static void tell_site(Telling *telling, Site *site) {
 
 /* Whether nothing between two steps may hold a thread, the first of them included. */
 static bool goes_on(const Look *look, const Step *step, const Step *next) {
-    if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends)
+    if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends ||
+        next->calls != step->calls)
         return false;
     /* A wait that is recorded behind its loop stands before the block. */
     uint32_t begin = look->flow.blocks[step->block].begin;

@@ -636,7 +636,7 @@ static void add_top(Writer *writer) {
     uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
                      (seed ? SHADOW_MARK_SEED : 0);
     writer->text.size = 0;
-    instrument_mark(writer->module, 0, writer->options, &writer->text);
+    instrument_mark(writer->module, 0, 0, writer->options, &writer->text);
     text_addf(&writer->text,
               "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n", SHADOW_ABI,
               sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);

@@ -65,6 +65,8 @@ enum { RECORD_CORNER_LANES = 6, RECORD_EVERY_BYTES = 4 * RECORD_LANES };
  * next chunk has the others), unless it is a RECORD_LANE, which has
  * all of them: the parts in order. A strong access has one part at most, and a unit behind it: { %globaltimer before
  * it, what it found, what it writes or adds, what it compares with }, the low 32 bits of each, 0 where there is none.
+ * One of more than 4 bytes has another unit behind that, with what is above them (the first word of it is 0): the upper
+ * 32 bits of 8 bytes, a hash (record_hash) of the other three words of 16.
  */
 
 static inline uint32_t record_word(unsigned tag, RecordKind kind, uint32_t site) {

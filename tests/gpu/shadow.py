@@ -20,7 +20,7 @@ import record  # noqa: E402
 
 REPORTS = 4096
 STATE = 192 + 16 * 104
-LAUNCH = struct.Struct("<20I6Q")
+LAUNCH = struct.Struct("<20I7Q")
 REPORT = struct.Struct("<QIIIIIBBBBBBH24x")
 TROUBLE = ["epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
 
@@ -131,7 +131,7 @@ class Checked:
         words = self.launch.words
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         options = 3 | (4 if layout == "seed" else 0)
-        head = LAUNCH.pack(1, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 10)
+        head = LAUNCH.pack(2, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 11)
         names = words["kernel"].encode() + b"\0" + self.gpu.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:

@@ -26,7 +26,7 @@ static void keep(Checked *c, const char *text, uint32_t ctas, uint32_t threads) 
     text_add(&shadow, (const char *)left->reports, count * sizeof *left->reports);
     text_addf(&ptx, "%s%s", head, text);
     RecordingMemory memory = {SHADOWED_REAL, SHADOWED_BYTES};
-    Recording recording = {.launch = {.abi = 1,
+    Recording recording = {.launch = {.abi = RECORDING_ABI,
                                       .grid = {ctas, 1, 1},
                                       .block = {threads, 1, 1},
                                       .cluster = {1, 1, 1},

@@ -206,7 +206,8 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns.unfit && !record_reader_unseen(reader);
+           !player->turns.doubts.unfit && !player->turns.doubts.unsure && !player->turns.split &&
+           !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -322,6 +323,26 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
+/* In which order strong accesses were made is found from what they found, where that is possible. */
+static void tell_order(const Playing *playing) {
+    const StrongTurns *turns = &playing->player.turns;
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            playing->check.verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            playing->check.verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     static const size_t budget = (size_t)4 << 30;
     ThreadsCheck *check = &playing->check;
@@ -358,10 +379,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (player->turns.unfit)
-        verdict_incomplete(check->verdict, "", 0,
-                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->turns.unfit, player->turns.count);
+    tell_order(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
