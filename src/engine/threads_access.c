@@ -12,6 +12,8 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5;
     if (attempt->memos.clear[first % MEMO] == first)
         return true;
+    if (attempt_is_foreign(attempt, slot))
+        return false;
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
@@ -65,6 +67,12 @@ static bool stands_for(const Attempt *attempt, const Record *earlier) {
            (record->gives || !earlier->gives || attempt->threads->order_site != THREADS_NONE);
 }
 
+/* In front of a list of which nothing goes, and whose lane is the slot's. */
+static uint32_t put_first(Attempt *attempt, uint32_t slot) {
+    uint32_t pruned = node_at(attempt->threads, slot >> 5)->depth;
+    return threads_node(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
+}
+
 /* Long lists say the lane of each, or are of one lane, the slot's, in which case the newest does not say it. Now and
  * then they are looked through. 0: it is of another lane. */
 static uint32_t put_long(Attempt *attempt, uint32_t slot) {
@@ -93,7 +101,7 @@ static bool is_any_lane(Attempt *attempt, const Node *node) {
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
 bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
     const Record *record = attempt->record;
-    uint32_t left = LOOKED_AT;
+    uint32_t left = attempt_is_foreign(attempt, slot) ? 0 : LOOKED_AT;
     for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
         const Record *other = record_at(attempt->threads, node->record);
@@ -124,8 +132,13 @@ static uint32_t put_again(Attempt *attempt, uint32_t slot) {
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     Threads *threads = attempt->threads;
     uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
-    bool any = true;
-    if (count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned && (made = put_long(attempt, slot))) {
+    bool any = true, long_list = count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned;
+    if (attempt_is_foreign(attempt, slot) && by == 1U << (slot & 31) &&
+        (count < LONG_LIST || !node_at(threads, slot >> 5)->lanes))
+        made = put_first(attempt, slot);
+    else if (long_list)
+        made = put_long(attempt, slot);
+    if (made) {
         if (any_lane)
             *any_lane = true;
         return made;
@@ -410,6 +423,7 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;
+    attempt->home = threads_clock_at_home(knower->clock) ? cluster_bit(threads, knower->cta) : 0;
     attempt_move(attempt, UINT64_MAX);
     Elements elements = elements_of(access);
     attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);

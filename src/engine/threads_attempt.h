@@ -55,6 +55,7 @@ typedef struct Attempt {
     bool steady;                          /* what is done to the cell depends on nothing but what is there */
     ShadowPage *page;                     /* the last */
     bool whole;                           /* all elements are touched */
+    uint64_t home; /* cluster_bit, if nothing is known of other CTAs; 0: something is */
 } Attempt;
 
 /* Goes on at another address. */
@@ -80,6 +81,10 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 }
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
+/* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
+static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
+    return slot && attempt->home && !(node_at(attempt->threads, slot >> 5)->clusters & attempt->home);
+}
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */

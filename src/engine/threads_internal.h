@@ -79,6 +79,8 @@ void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
+/* Whether nothing is known of any CTA but its home, behind whatever key. */
+bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
 /* The clock of a bridge as one of its own, valid while `clock` is; false: there is none. */
@@ -207,6 +209,7 @@ typedef struct Node {
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
+    uint64_t clusters;      /* of all in the list: bit (number % 64) of each */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
@@ -364,6 +367,9 @@ static inline uint32_t level_of(unsigned scope) {
 static inline bool level_has(const Threads *threads, uint32_t level, uint32_t from, uint32_t to) {
     return level >= LEVEL_GPU || from == to ||
            (level == LEVEL_CLUSTER && from / threads->shape.cluster == to / threads->shape.cluster);
+}
+static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
+    return UINT64_C(1) << cta / threads->shape.cluster % 64;
 }
 static inline uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);

@@ -11,12 +11,17 @@ static uint32_t cell_count(const ShadowPage *page) {
 
 /* ---- Pages ---- */
 
+/* Neighbors are side by side: they are looked for one after the other. */
+static uint32_t page_bucket(uint64_t number, uint32_t capacity) {
+    return ((uint32_t)hashed(number >> 3) << 3 | (number & 7)) & (capacity - 1);
+}
+
 static void pages_grow(Threads *threads) {
     uint32_t capacity = threads->page_capacity * 2;
     ShadowPage **grown = gsan_pool_take(&threads->pool, capacity * sizeof *grown);
     for (uint32_t i = 0; i < threads->page_capacity; i++)
         for (ShadowPage *page = threads->pages[i], *next; page; page = next) {
-            ShadowPage **bucket = &grown[hashed(page->number) & (capacity - 1)];
+            ShadowPage **bucket = &grown[page_bucket(page->number, capacity)];
             next = page->next;
             page->next = *bucket;
             *bucket = page;
@@ -30,7 +35,7 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
     if (threads->page_count >= threads->page_capacity)
         pages_grow(threads);
     uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **bucket = &threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    ShadowPage **bucket = &threads->pages[page_bucket(number, threads->page_capacity)];
     ShadowPage *page = POOL_NEW(&threads->pool, ShadowPage);
     page->number = number;
     page->next = *bucket;
@@ -45,11 +50,11 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
 }
 
 static ShadowPage *page_find(Threads *threads, uint64_t address) {
-    uint64_t number = address / SHADOW_PAGE, hash = hashed(number);
-    ShadowPage **latest = &threads->latest[hash % LATEST_PAGES];
+    uint64_t number = address / SHADOW_PAGE;
+    ShadowPage **latest = &threads->latest[hashed(number) % LATEST_PAGES];
     if (*latest && (*latest)->number == number)
         return *latest;
-    ShadowPage *page = threads->pages[hash & (threads->page_capacity - 1)];
+    ShadowPage *page = threads->pages[page_bucket(number, threads->page_capacity)];
     while (page && page->number != number)
         page = page->next;
     if (page)
@@ -145,7 +150,7 @@ static void locations_drop(Threads *threads, ShadowPage *page) {
 }
 
 static void page_free(Threads *threads, ShadowPage *page) {
-    ShadowPage **at = &threads->pages[hashed(page->number) & (threads->page_capacity - 1)];
+    ShadowPage **at = &threads->pages[page_bucket(page->number, threads->page_capacity)];
     while (*at != page)
         at = &(*at)->next;
     *at = page->next;
@@ -226,11 +231,13 @@ static void summarize(const Threads *threads, Node *node) {
     node->level = plain ? record->level : 0;
     node->element = record->element;
     node->cta = record->cta;
+    node->clusters = cluster_bit(threads, record->cta);
     node->gives = record->gives;
     node->depth = 1;
     if (!next)
         return;
     node->depth = next->depth + 1;
+    node->clusters |= next->clusters;
     node->gives |= next->gives;
     if (next->cta != node->cta)
         node->cta = UINT32_MAX;
