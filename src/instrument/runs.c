@@ -222,30 +222,36 @@ static void write_corners(Code *code, uint8_t bits) {
     code->corners += CORNER_UNITS;
 }
 
-/* What is in ~lo and ~hi, and of 64 bits in ~value. */
-static void write_told(Code *code, uint8_t bits, bool corners) {
-    if (corners) {
-        write_corners(code, bits);
-        return;
+/* A register, by its text, of so many bits: told as it is, if it is one or two words that stand in one unit. */
+static void tell_register(Code *code, const char *text, unsigned width, uint8_t bits, bool corners) {
+    if (!corners && width == 32)
+        add_word(code, text);
+    else if (!corners && width == 64 && code->held <= 2) {
+        code_say(code, "mov.b64 {~w%u, ~w%u}, %s", code->held, code->held + 1, text);
+        if ((code->held += 2) == 4)
+            write_held(code);
+    } else {
+        write_register(code, text, width);
+        if (corners) {
+            write_corners(code, bits);
+            return;
+        }
+        add_word(code, "~lo");
+        if (bits == 64)
+            add_word(code, "~hi");
     }
-    add_word(code, "~lo");
-    if (bits == 64)
-        add_word(code, "~hi");
 }
 
-/* What a register holds, there. */
-static void write_register(Code *code, const SiteSlot *slot) {
+static void tell_slot(Code *code, const SiteSlot *slot) {
     PtxOperand operand = {.kind = PTX_REGISTER, .a = slot->variable, .value = slot->index};
     Text text = {0};
     ptx_print_operand(code->look->module, &operand, &text);
-    if (slot->bits == 64) {
-        code_say(code, "mov.b64 ~value, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b64 {~lo, ~hi}, ~value");
-    } else {
-        code_say(code, "mov.b32 ~lo, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b32 ~hi, 0");
-    }
-    text_free(&text);
+    tell_register(code, text_keep(&text, &code->edits->arena), slot->bits, slot->bits, slot->corners);
+}
+
+static void tell_value(Code *code, const SitePart *part) {
+    tell_register(code, operand_text(code, part->operand), ptx_operand_form(&code->look->values, part->operand).width,
+                  part->bits, part->shape == PART_CORNERS);
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {
@@ -255,14 +261,10 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
     else if (site->masked)
         add_word(code, write_mask(code, step));
     for (uint32_t i = 0; i < site->part_count; i++)
-        if (site->parts[i].told) {
-            write_value(code, &site->parts[i]);
-            write_told(code, site->parts[i].bits, site->parts[i].shape == PART_CORNERS);
-        }
-    for (uint32_t i = 0; i < site->slot_count; i++) {
-        write_register(code, &site->slots[i]);
-        write_told(code, site->slots[i].bits, site->slots[i].corners);
-    }
+        if (site->parts[i].told)
+            tell_value(code, &site->parts[i]);
+    for (uint32_t i = 0; i < site->slot_count; i++)
+        tell_slot(code, &site->slots[i]);
     code->told++;
     if (!step->last)
         return;
