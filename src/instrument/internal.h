@@ -43,7 +43,6 @@ typedef struct Look {
     PtxFlow flow;
     PtxValues values;
     Arena arena;
-    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
@@ -282,9 +281,12 @@ void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
 void write_refill(Code *code, uint32_t offset);
+/* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
+void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
 void write_room(Code *code, uint32_t units);
-/* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
+/* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
+void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
 /* What the step's statement stores, in ~lo: itself, or a hash of it. */
 void write_data(Code *code, const SitePart *part, const Step *step);

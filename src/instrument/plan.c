@@ -285,6 +285,11 @@ static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t uni
         }
 }
 
+/* Whether all lanes look there whether there is room, for what comes behind it, too. */
+static bool looks_itself(const Plan *plan, const Step *step) {
+    return plan->together && step->how == STEP_EACH;
+}
+
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
 static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
     uint32_t units = behind, last = end, calls = calls_before(plan, block, UINT32_MAX, false);
@@ -297,6 +302,11 @@ static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end
         }
         if (!step->in_run || step->last)
             last = i;
+        if (looks_itself(plan, step)) {
+            plan->most = units > plan->most ? units : plan->most;
+            units = 0;
+            continue;
+        }
         if (units + units_of(plan, step) > limit && units) {
             plan->steps[last].check = units;
             plan->most = units > plan->most ? units : plan->most;
@@ -320,7 +330,18 @@ static void mark_first(Plan *plan) {
     }
 }
 
-static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *arena) {
+/* A turn that comes to such a step finds the room that the last one left: it need not look where it begins. What has to
+ * be there then is what is before the step, which is known without what comes behind it. */
+static void find_own_needs(Plan *plan, bool *heads, const uint32_t *begins, uint32_t *needs, uint32_t limit) {
+    for (uint32_t b = 0; b < plan->look->flow.block_count; b++)
+        for (uint32_t i = begins[b]; heads[b] && i < begins[b + 1]; i++)
+            if (looks_itself(plan, &plan->steps[i])) {
+                needs[b] = need_of(plan, begins[b], i + 1, 0, limit);
+                heads[b] = false;
+            }
+}
+
+static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
     const PtxFlow *flow = &plan->look->flow;
     uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
     uint32_t *begins = ARENA_ARRAY(arena, uint32_t, flow->block_count + 2);
@@ -328,6 +349,7 @@ static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *are
         begins[plan->steps[i].block + 1]++;
     for (uint32_t b = 0; b < flow->block_count; b++)
         begins[b + 1] += begins[b];
+    find_own_needs(plan, heads, begins, needs, limit);
     for (uint32_t i = flow->order_count; i-- > 0;) {
         uint32_t b = flow->order[i], behind = 0;
         const FlowBlock *block = &flow->blocks[b];

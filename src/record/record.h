@@ -92,7 +92,7 @@ static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
 }
 
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
 
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
