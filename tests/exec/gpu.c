@@ -302,13 +302,13 @@ EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-/* An ELF file with a text, the symbols of marks: 24 and 16 bytes, and the registers of its first kernel. */
+/* An ELF file with a text, the symbols of marks: 32 and 16 bytes, and the registers of its first kernel. */
 typedef struct Image {
     Elf64_Ehdr header;
     Elf64_Shdr sections[5]; /* none, symbols, names, the marks, registers */
     Elf64_Sym symbols[4];
     char names[256];
-    uint32_t marks[10];
+    uint32_t marks[12];
     uint32_t registers[3];
     char text[];
 } Image;
@@ -356,10 +356,10 @@ static Image *make_image(const char *text, size_t bytes) {
     const char *entry = strstr(text, ".entry ");
     snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%cweir_shadow%c.nv.info%c%.*s", 0, 0, 0,
              entry ? (int)strcspn(entry + 7, "( \n") : 0, entry ? entry + 7 : "");
-    if (find_mark(text, "weir_instrumented", 6, image->marks))
+    if (find_mark(text, "weir_instrumented", 8, image->marks))
         image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3};
-    if (find_mark(text, "weir_shadow", 4, image->marks + 6))
-        image->symbols[3] = (Elf64_Sym){.st_name = 19, .st_shndx = 3, .st_value = 6 * sizeof *image->marks};
+    if (find_mark(text, "weir_shadow", 4, image->marks + 8))
+        image->symbols[3] = (Elf64_Sym){.st_name = 19, .st_shndx = 3, .st_value = 8 * sizeof *image->marks};
     image->symbols[2] = (Elf64_Sym){.st_name = 40};
     image->sections[4] = (Elf64_Shdr){.sh_name = 31,
                                       .sh_type = 0x70000000,

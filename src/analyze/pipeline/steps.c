@@ -103,7 +103,10 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
 
 void step_threads(Result *result, size_t kernel) {
     ThreadsOptions options = result_threads(result, kernel);
-    if (result->recording)
+    if (result->recording && result->question.report)
+        recording_report(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel],
+                         &result->reports[kernel], &result->traces[kernel]);
+    else if (result->recording)
         recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);

@@ -7,8 +7,7 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
-    PtxObserve *also;
-    void *also_observer;
+    RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
 } Playing;
@@ -184,8 +183,8 @@ static void observe(void *observer, const PtxEvent *event) {
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
-    if (player->also)
-        player->also(player->also_observer, event);
+    if (player->seen && player->seen->see)
+        player->seen->see(player->seen->observer, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -207,7 +206,8 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns.unfit && !record_reader_unseen(reader);
+           !player->turns.doubts.unfit && !player->turns.doubts.unsure && !player->turns.split &&
+           !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -311,6 +311,38 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
+/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
+static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    uint32_t races, cta = 0;
+    const PtxRace *race = ptx_watch_races(watch, &races);
+    if (races && end != PTX_END_STUCK)
+        return race->second.cta / machine->cluster_size;
+    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
+        cta++;
+    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
+}
+
+/* In which order strong accesses were made is found from what they found, where that is possible. */
+static void tell_order(const Playing *playing) {
+    const StrongTurns *turns = &playing->player.turns;
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            playing->check.verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            playing->check.verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     static const size_t budget = (size_t)4 << 30;
     ThreadsCheck *check = &playing->check;
@@ -322,8 +354,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .also = playing->also,
-                       .also_observer = playing->also_observer,
+                       .seen = playing->seen,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
@@ -339,13 +370,16 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+    if (playing->seen && playing->seen->begin)
+        playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+    if (playing->seen && playing->seen->end)
+        playing->seen->end(playing->seen, check);
+    if (playing->seen)
+        playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (player->turns.unfit)
-        verdict_incomplete(check->verdict, "", 0,
-                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->turns.unfit, player->turns.count);
+    tell_order(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -393,12 +427,11 @@ static void check_recording(ThreadsCheck *check) {
 }
 
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer) {
+                          Verdict *verdict, RecordingSeen *seen) {
     Playing playing = {
         .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
         .recording = recording,
-        .also = also,
-        .also_observer = observer};
+        .seen = seen};
     runs_with_arena(&playing.check, check_recording);
 }
 
@@ -407,7 +440,7 @@ void recording_check(PtxModule *module, uint32_t entry, const Recording *recordi
     if (recording->shadow.size)
         recording_check_shadow(module, entry, recording, options, verdict);
     else
-        recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+        recording_check_seen(module, entry, recording, options, verdict, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

@@ -104,7 +104,9 @@ static bool stores_same(const PtxWatch *watch, const ThreadsRace *race) {
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
-    same.same_value |= stores_same(watch, found);
+    /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
+    bool reads = found->first.access.kind == THREADS_READ || found->second.access.kind == THREADS_READ;
+    same.same_value = watch->stores && reads ? false : found->same_value || stores_same(watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
