@@ -29,6 +29,7 @@ typedef enum RecordingSection {
     RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
     RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
                          program were over when this one began; may be missing */
+    RECORDING_SHARED, /* RecordLaunch.shared_at; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {

@@ -242,6 +242,7 @@ static void take_recording(Case *of, bool complete) {
     to->ptx = (Str){of->module->source->data, of->module->source->size};
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
+    to->shared_at = of->block.shared_at;
     to->first = bytes_at(of, FIRST_AT, count * chunk);
     to->first_count = count;
     to->more = bytes_at(of, MORE_AT, asked * chunk);

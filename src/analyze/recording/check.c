@@ -82,6 +82,32 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     return launch;
 }
 
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->shared_at && i < count; i++)
+        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
 /* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
@@ -405,6 +431,8 @@ static void check_recording(ThreadsCheck *check) {
         return;
     }
     bool good = runs_prepare(check, &problem);
+    if (good)
+        seat_shared(check, playing->recording);
     Recording unpacked = *playing->recording;
     if (good)
         play_unpack(check->program, &unpacked, &check->arena);
