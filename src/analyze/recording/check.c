@@ -11,6 +11,7 @@ typedef struct Playing {
     void *also_observer;
     bool hangs; /* and it is told why */
     Player player;
+    StrongTurns turns;
 } Playing;
 
 /* ---- The launch ----------------------------------------------------------------------------------- */
@@ -118,7 +119,7 @@ static void tell_missing(const Playing *playing) {
     tell_spaces(verdict, launch->spaces);
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
-    if (launch->flags & RECORDING_DEPENDENT)
+    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
@@ -138,6 +139,13 @@ static void tell_missing(const Playing *playing) {
     if (unseen && !reader->problem && !launch->dropped)
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
+}
+
+void tell_unfit(Verdict *verdict, const StrongTurns *turns) {
+    if (turns->unfit)
+        verdict_incomplete(verdict, "", 0,
+                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
+                           turns->unfit, turns->count);
 }
 
 /* Whether some access has it as its address. */
@@ -168,7 +176,7 @@ static void tell_variables(const ThreadsCheck *check) {
 
 /* ---- The play ------------------------------------------------------------------------------------- */
 
-static void observe(void *observer, const PtxEvent *event) {
+void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
     player->check->events++;
     history_see(player->check->history, event);
@@ -176,6 +184,8 @@ static void observe(void *observer, const PtxEvent *event) {
         tokens_see(player, event);
     if (player->also)
         player->also(player->also_observer, event);
+    if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
+        together_waited(player, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -247,6 +257,14 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     }
 }
 
+bool playing_start(Player *player) {
+    ptx_machine_start(player->machine);
+    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    player->queue_end = &player->queue;
+    return record_reader(&player->reader, player->recording, player->sites->shapes, player->sites->sites.count,
+                         &player->arena);
+}
+
 static PtxEnd play_all(Playing *playing) {
     Player *player = &playing->player;
     PtxMachine *machine = player->machine;
@@ -256,53 +274,51 @@ static PtxEnd play_all(Playing *playing) {
         machine->arena.exhausted = before;
         return PTX_END_BUDGET;
     }
-    ptx_machine_start(machine);
-    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
     PtxEnd end = PTX_END_BUDGET;
-    if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
-                      &player->arena)) {
-        turns_read(player);
+    if (playing_start(player)) {
+        turns_read(&playing->turns, &player, 1);
         end = play(player);
     }
     machine->arena.exhausted = before;
     return end;
 }
 
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
-    ThreadsCheck *check = &playing->check;
-    Player *player = &playing->player;
-    ThreadsRun run = {0};
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
-                       .recording = playing->recording,
+                       .recording = recording,
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .also = playing->also,
-                       .also_observer = playing->also_observer,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
-    uint32_t flags = playing->recording->launch.flags;
+    uint32_t flags = recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted = !playing->recording->memory_count || has_globals(check) ||
-                        (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted = !recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check));
-    machine->observe = observe;
+    machine->observe = playing_observe;
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    ThreadsRun run = {0};
+    playing_open(player, check, playing->recording, sites, watch);
+    player->also = playing->also;
+    player->also_observer = playing->also_observer;
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     check->runs = 1;
-    if (player->turns.unfit)
-        verdict_incomplete(check->verdict, "", 0,
-                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->turns.unfit, player->turns.count);
+    if (!check->options->together) /* others may have written between */
+        tell_unfit(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -311,8 +327,15 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    machine->observe = NULL;
+    check->machine->observe = NULL;
     arena_free(&player->arena);
+}
+
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
+    if (!runs_prepare(check, problem))
+        return false;
+    play_unpack(check->program, recording, &check->arena);
+    return play_sites(sites, check, recording, problem);
 }
 
 static void check_recording(ThreadsCheck *check) {
@@ -323,12 +346,9 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    bool good = runs_prepare(check, &problem);
     Recording unpacked = *playing->recording;
-    if (good)
-        play_unpack(check->program, &unpacked, &check->arena);
     playing->recording = &unpacked;
-    if (!good || !play_sites(&sites, check, playing->recording, &problem)) {
+    if (!playing_prepare(check, &unpacked, &sites, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }

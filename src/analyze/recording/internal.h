@@ -29,6 +29,9 @@ typedef struct PlaySite {
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
     uint16_t generic;                         /* parts that are generic addresses: a mask */
     bool gathers;                             /* all lanes of the warp run it together */
+    bool awaits;                              /* launches before this one */
+    uint8_t global;                           /* it may read (1) or write (2) global memory */
+    bool for_system;                          /* a strong access whose scope has the host */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* strong: of the access */
@@ -58,7 +61,7 @@ const uint8_t *play_stored(ThreadsCheck *check);
 typedef struct StrongTurn {
     uint64_t key;    /* of the 4 bytes that it begins in */
     uint32_t number; /* of its turn there */
-    uint32_t waiter; /* the cluster that waits for its turn, + 1 */
+    uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
 } StrongTurn;
 /* The turns at one place, in order. */
 typedef struct StrongPlace {
@@ -69,7 +72,6 @@ typedef struct StrongTurns {
     StrongTurn *items; /* sorted by key and number */
     uint32_t count;
     uint32_t *numbers;   /* of each strong access, warp by warp */
-    uint32_t *first;     /* of each warp: its first there */
     uint32_t unfit;      /* that found something else than what was there in that order */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
@@ -117,7 +119,8 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    StrongTurns turns;
+    StrongTurns *turns;
+    uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -132,10 +135,25 @@ typedef struct Player {
     void *also_observer;
     bool stops;            /* a fault */
     const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
+    /* Where several launches are played together: */
+    struct Together *together;            /* NULL: it is alone */
+    uint32_t member;                      /* its number there */
+    uint32_t first_cluster, first_thread; /* clusters and threads count on from these */
+    uint64_t variables;                   /* a part of the keys of the module's variables */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* As far as it goes without others. False: the time is up. */
+bool play_on(Player *player);
+/* A wait whose phase has gone by is over. Whether there was one. */
+bool play_pass(Player *player);
+/* Clusters that wait look again. */
+void play_wake_all(Player *player);
+/* One of them. */
+void play_wake(Player *player, uint32_t cluster);
+/* Whether all of its threads have ended. */
+bool play_is_over(const Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
@@ -154,8 +172,8 @@ uint64_t play_generic(const Player *player, uint64_t address);
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
 /* ---- turns.c ---- */
-/* The strong accesses of the recording are put in order. */
-void turns_read(Player *player);
+/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
+void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
@@ -174,7 +192,24 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
+/* ---- together.c ---- */
+/* Threads of a CTA begin: they know which launches have ended. */
+void together_begins(const Player *player, const PtxCta *cta);
+/* Whether lanes may go on behind griddepcontrol.wait; and they do. */
+bool together_may_go_on(const Player *player);
+void together_waited(const Player *player, const PtxEvent *event);
+/* The player of a cluster, and its number there. */
+Player *together_player(const Player *player, uint32_t *cluster);
+
 /* ---- check.c ---- */
+/* A recording as it is played; and everything that is needed for it. False, with a sentence. */
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem);
+/* Strong accesses that fit into no order. */
+void tell_unfit(Verdict *verdict, const StrongTurns *turns);
+/* The player of a machine that was opened. */
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
+bool playing_start(Player *player);
+void playing_observe(void *player, const PtxEvent *event);
 /* recording_check, with all events told to somebody. For tests. */
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                           Verdict *verdict, PtxObserve *also, void *observer);

@@ -79,6 +79,8 @@ static void begin_cluster(Player *player) {
                 play_exit(machine, &cta->warps[i], UINT32_MAX);
         }
     }
+    for (uint32_t rank = 0; player->together && rank < machine->cluster_size; rank++)
+        together_begins(player, machine->ctas[number * machine->cluster_size + rank]);
     player->clusters[number] = cluster;
     player->live++;
     enqueue(player, cluster);
@@ -160,7 +162,7 @@ static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, con
         return false;
     uint32_t woken = turns_pass(player, key);
     if (woken)
-        enqueue(player, player->clusters[woken - 1]);
+        play_wake(player, woken - 1);
     return true;
 }
 
@@ -315,6 +317,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     }
     if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
         return true;
+    if (site->awaits && player->together && !together_may_go_on(player))
+        return false;
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
@@ -509,7 +513,7 @@ static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
     return false;
 }
 
-static bool pass_lapped(Player *player) {
+bool play_pass(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     if (player->recording->launch.flags & RECORDING_HUNG)
         return false;
@@ -520,21 +524,42 @@ static bool pass_lapped(Player *player) {
     return false;
 }
 
-PtxEnd play(Player *player) {
-    player->queue_end = &player->queue;
+void play_wake(Player *player, uint32_t cluster) {
+    Player *of = player->together ? together_player(player, &cluster) : player;
+    enqueue(of, of->clusters[cluster]);
+}
+
+void play_wake_all(Player *player) {
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        enqueue(player, player->clusters[i]);
+}
+
+bool play_is_over(const Player *player) {
+    return player->begun == player->cluster_count && !player->live;
+}
+
+bool play_on(Player *player) {
     while (!player->stops) {
         PlayCluster *cluster = dequeue(player);
         if (deadline_passed())
-            return PTX_END_TIME;
+            return false;
         if (cluster && cluster->over)
             continue;
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             begin_cluster(player);
-        else if (!player->live || !pass_lapped(player))
+        else
             break;
     }
+    return true;
+}
+
+PtxEnd play(Player *player) {
+    do
+        if (!play_on(player))
+            return PTX_END_TIME;
+    while (!player->stops && player->live && play_pass(player));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

@@ -161,6 +161,6 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     uint64_t cluster = cta / player->machine->cluster_size;
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | cluster << 32 | (uint32_t)address >> STRONG_GRANULE_LOG2;
-    return address >> STRONG_GRANULE_LOG2 | (named ? KEY_NAMED : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 32 | (uint32_t)address >> STRONG_GRANULE_LOG2;
+    return address >> STRONG_GRANULE_LOG2 | (named ? KEY_NAMED | player->variables : 0);
 }
