@@ -219,7 +219,8 @@ EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, 
 
 /* ---- Device, contexts, streams, events ----------------------------------------------------------- */
 
-static char context, stream, event;
+static char context;
+static uint64_t clock_now; /* of the device: launches come one after the other */
 
 EXPORTED Result cuInit(unsigned flags) {
     return flags ? INVALID : SUCCESS;
@@ -266,25 +267,48 @@ NOTHING(cuCtxPopCurrent_v2, Handle *to __attribute__((unused)))
 NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
-NOTHING(cuStreamDestroy_v2, Handle of __attribute__((unused)))
 NOTHING(cuStreamSynchronize, Handle of __attribute__((unused)))
+NOTHING(cuStreamQuery, Handle of __attribute__((unused)))
+NOTHING(cuStreamWaitValue32_v2, Handle of __attribute__((unused)), Address at __attribute__((unused)),
+        uint32_t value __attribute__((unused)), unsigned flags __attribute__((unused)))
+NOTHING(cuLaunchHostFunc, Handle of __attribute__((unused)), void (*call)(void *) __attribute__((unused)),
+        void *with __attribute__((unused)))
 NOTHING(cuStreamWaitEvent, Handle of __attribute__((unused)), Handle e __attribute__((unused)),
         unsigned flags __attribute__((unused)))
 NOTHING(cuThreadExchangeStreamCaptureMode, int *mode __attribute__((unused)))
-NOTHING(cuEventDestroy_v2, Handle of __attribute__((unused)))
+NOTHING(cuEventSynchronize, Handle of __attribute__((unused)))
 NOTHING(cuEventRecord, Handle of __attribute__((unused)), Handle s __attribute__((unused)))
 NOTHING(cuEventQuery, Handle of __attribute__((unused)))
 
-EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &stream;
+/* Nothing but the flags. */
+static Result make_handle(Handle *to, unsigned flags) {
+    unsigned *made = malloc(sizeof *made);
+    *made = flags;
+    *to = made;
     return SUCCESS;
 }
 
+EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
+    return make_handle(to, flags);
+}
+
 EXPORTED Result cuEventCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &event;
+    return make_handle(to, flags);
+}
+
+EXPORTED Result cuStreamGetFlags(Handle of, unsigned *flags) {
+    *flags = of == (Handle)99 ? 0 : *(unsigned *)of;
     return SUCCESS;
+}
+
+EXPORTED Result cuStreamDestroy_v2(Handle of) {
+    free(of);
+    return failure;
+}
+
+EXPORTED Result cuEventDestroy_v2(Handle of) {
+    free(of);
+    return failure;
 }
 
 EXPORTED Result cuEventElapsedTime(float *milliseconds, Handle from, Handle to) {
@@ -599,7 +623,9 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
         machine->timed = host != NULL;
+        machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
+        clock_now = machine->clock;
         if (host && end == PTX_END_STUCK) {
             take_memory(machine, &launch);
             pthread_mutex_unlock(&mutex);
@@ -623,6 +649,15 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         failure = FAILED;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
+}
+
+EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
+    const struct {
+        unsigned grid[3], block[3], shared;
+        Handle stream;
+    } *launch = config;
+    return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                          launch->block[1], launch->block[2], launch->shared, launch->stream, parameters, extra);
 }
 
 /* How many launches have reached the driver. */
