@@ -598,20 +598,23 @@ static PtxEnd stand_by(volatile RecordHost *host) {
     return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }
 
-EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
+                         void **parameters, void **extra) {
     Arena arena;
     const char *problem = "";
     if (on == (Handle)99)
         return SUCCESS; /* a node, which nobody launches */
     const Found *found = function;
     bool recorded = found->of->module.functions[found->function].parameter_count > 0;
-    if (bx * by * bz * found->of->registers > 65536 || (recorded && strcmp(found->name, "crowded") == 0))
+    if (block[0] * block[1] * block[2] * found->of->registers > 65536 ||
+        (recorded && strcmp(found->name, "crowded") == 0))
         return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
     pthread_mutex_lock(&mutex);
     launches++;
     const PtxProgram *program = program_of(function, &arena);
-    PtxLaunch launch = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    memcpy(launch.grid, grid, sizeof launch.grid);
+    memcpy(launch.block, block, sizeof launch.block);
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
@@ -651,13 +654,17 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     return SUCCESS;
 }
 
+EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+    return run_kernel(function, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, on, parameters, extra);
+}
+
 EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
     const struct {
         unsigned grid[3], block[3], shared;
         Handle stream;
     } *launch = config;
-    return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-                          launch->block[1], launch->block[2], launch->shared, launch->stream, parameters, extra);
+    return run_kernel(function, launch->grid, launch->block, launch->shared, launch->stream, parameters, extra);
 }
 
 /* How many launches have reached the driver. */

@@ -1,4 +1,5 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
+#include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
 #include <stdlib.h>
@@ -119,7 +120,8 @@ static void tell_missing(const Playing *playing) {
     tell_spaces(verdict, launch->spaces);
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
-    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together)
+    bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
+    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
