@@ -32,7 +32,7 @@ static inline void access(const View *view, uint64_t address, uint32_t bytes, ui
         return;
     Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind,
                    view->scope ? 1 : 0};
-    if (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED) {
+    if (bytes < SHADOW_GRANULE || !CELLS_COMPACT) {
         uint32_t same = lanes_with(active_lanes(), touch.offset);
         touch.mask = or_of(same, touch.mask);
         if (lane() != lowest(same))
@@ -41,36 +41,111 @@ static inline void access(const View *view, uint64_t address, uint32_t bytes, ui
     touch_cell(view, &touch);
 }
 
-/* The granule of an access of up to 16 bytes; of lanes that touch the same one, all bytes for the first, none for the
- * others. */
-static inline Touch touch_of(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
-    const Here *here = view->here;
-    uint32_t bytes = what >> WHAT_BYTES, site = what_site(what);
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind, 0};
-    if (bytes && address - here->real >= here->bytes) {
-        tell_outside(here, site, address);
-        touch.mask = 0;
-    }
-    if (bytes && (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED)) {
-        uint32_t same = lanes_with(active_lanes(), touch.offset);
-        touch.mask = or_of(same, touch.mask);
-        touch.mask = lane() == lowest(same) ? touch.mask : 0;
-    }
-    return bytes ? touch : (Touch){0};
-}
-
 /* ---- Accesses of threads ---- */
 
 /* Four of one kind, of sites behind each other. */
 #define FOUR \
     uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
-static inline void access_four(View *view, FOUR, uint32_t kind) {
-    Touch touches[BATCH] = {touch_of(view, a, what_a, kind), touch_of(view, b, what_b, kind),
-                            touch_of(view, c, what_c, kind), touch_of(view, d, what_d, kind)};
-    touch_cells(view, touches, kind);
+
+typedef struct Accesses {
+    uint64_t offsets[BATCH]; /* of the addresses, in the memory that has cells */
+    uint32_t whats[BATCH];
+    uint32_t count, kind;
+} Accesses;
+
+#if CELLS_COMPACT
+
+/* By all lanes that are there, of which some have something. */
+static __attribute__((noinline)) void weir_slow_parts(uint64_t offset, uint32_t what, uint32_t rest, HERE) {
+    Here here = HERE_IS;
+    View view = view_of_rest(&here, rest, what_site(what));
+    access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);
 }
 
-#ifdef CELLS_HAVE_TAGS
+/* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
+static inline uint32_t lanes_of_line(uint32_t bytes) {
+    return bytes == 16 || bytes == 8 || bytes == 4 ? SHADOW_LINE / bytes - 1 : 0;
+}
+
+/* Which lines the lanes have whole: each of them is the work of one lane. */
+typedef struct Work {
+    uint64_t line;
+    uint32_t site;
+    bool acts;
+    uint32_t wholes, parts; /* of the own accesses, a bit each */
+} Work;
+
+/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose number
+ * in the first eight is that of the access has the work. */
+static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, Work *work) {
+    uint64_t offset = accesses->offsets[i];
+    uint32_t bytes = accesses->whats[i] >> WHAT_BYTES, span = lanes_of_line(bytes), source = lane() & ~span;
+    uint64_t base = from_lane64(lanes, offset, source);
+    bool has = span && bytes == from_lane(lanes, bytes, lowest(lanes)) && offset < here->bytes &&
+               !(base & (SHADOW_LINE - 1)) && offset == base + bytes * (lane() & span);
+    uint32_t group = (span == 31 ? ~0u : (2u << span) - 1) << source;
+    bool whole = (ballot(lanes, has) & group) == group && has;
+    if (whole && (lane() & span) == i) {
+        work->line = base;
+        work->site = what_site(accesses->whats[i]);
+        work->acts = true;
+    }
+    work->wholes |= (uint32_t)whole << i;
+    work->parts |= (uint32_t)(bytes && !whole) << i;
+}
+
+static inline void access_all(const View *view, const Accesses *accesses) {
+    const Here *here = view->here;
+    uint32_t lanes = active_lanes();
+    Work work = {0};
+#pragma unroll
+    for (uint32_t i = 0; i < accesses->count; i++)
+        find_lines(here, accesses, lanes, i, &work);
+    Wide old = work.acts ? wide_load(line_at(here, work.line)) : (Wide){0, 0};
+    Line line = line_unpack(old, here_tag(here));
+    uint32_t splits = ballot(lanes, work.acts && line.split);
+#pragma unroll
+    for (uint32_t i = 0; i < accesses->count; i++) {
+        uint32_t source = lane() & ~lanes_of_line(accesses->whats[i] >> WHAT_BYTES);
+        work.parts |= work.wholes & (splits >> ((source + i) & 31) & 1) << i;
+    }
+    Touch touch = {work.line, GRANULE_ALL, work.site, accesses->kind, 0};
+    uint32_t rest = rest_of(view, &touch);
+    if (ballot(lanes, work.parts != 0)) {
+#pragma unroll
+        for (uint32_t i = 0; i < accesses->count; i++)
+            if (ballot(lanes, work.parts >> i & 1))
+                weir_slow_parts(accesses->offsets[i],
+                                work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]), rest,
+                                here->real, here->bytes, here->cells, here->state, here->who, here->form);
+    }
+    if (work.acts && !line.split)
+        touch_loaded(view, &touch, old, &line.cell);
+}
+
+#else
+
+static inline void access_all(const View *view, const Accesses *accesses) {
+#pragma unroll
+    for (uint32_t i = 0; i < accesses->count; i++)
+        access(view, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
+               what_site(accesses->whats[i]), accesses->kind);
+}
+
+#endif
+
+static inline void access_four(const View *view, FOUR, uint32_t kind) {
+    uint64_t real = view->here->real;
+    Accesses accesses = {{a - real, b - real, c - real, d - real}, {what_a, what_b, what_c, what_d}, BATCH, kind};
+    access_all(view, &accesses);
+}
+
+static inline void access_one(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
+    Accesses accesses = {{address - view->here->real}, {what}, 1, kind};
+    access_all(view, &accesses);
+}
+
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_reads(FOUR, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what_a), 0);
@@ -86,13 +161,13 @@ DEVICE_CALL void weir_flat_writes(FOUR, HERE) {
 DEVICE_CALL void weir_flat_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), 0);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+    access_one(&view, address, what, SHADOW_READ);
 }
 
 DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), 0);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+    access_one(&view, address, what, SHADOW_WRITE);
 }
 
 /* A strong access in a kernel whose CTAs nothing orders. */
@@ -118,13 +193,13 @@ DEVICE_CALL void weir_writes(FOUR, HERE) {
 DEVICE_CALL void weir_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_clocked(&here, what_site(what), 0, false);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+    access_one(&view, address, what, SHADOW_READ);
 }
 
 DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_clocked(&here, what_site(what), 0, false);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+    access_one(&view, address, what, SHADOW_WRITE);
 }
 
 /* ---- Copies: all lanes that are there work for those of `want` ---- */
@@ -145,6 +220,24 @@ static inline Touch touch_in(const View *view, uint64_t begin, uint64_t end, uin
                    view->scope ? 1 : 0};
 }
 
+/* Lines of a copy, by the lanes in turn: `offset` of a number gives them. */
+static inline Touch line_of_copy(const View *view, uint64_t at, bool there, uint32_t site, uint32_t how) {
+    uint64_t offset = at - view->here->real;
+    return there && offset < view->here->bytes ? (Touch){offset, GRANULE_ALL, site, how & 3, 0} : (Touch){0};
+}
+
+static inline void copy_lines(const View *view, uint64_t begin, uint64_t end, uint32_t lanes, uint32_t site,
+                              uint32_t how) {
+    uint64_t step = SHADOW_LINE * (uint64_t)ones(lanes);
+    for (uint64_t at = begin + SHADOW_LINE * (uint64_t)rank_in(lanes); at < end; at += step * BATCH) {
+        Touch touches[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++)
+            touches[i] = line_of_copy(view, at + step * i, at + step * i < end, site, how);
+        touch_lines(view, touches);
+    }
+}
+
 static inline void copy_range(const Here *here, uint32_t want, uint64_t address, uint64_t length, uint32_t site,
                               uint32_t how, bool flat) {
     uint32_t lanes = active_lanes(), step = ones(lanes), rank = rank_in(lanes);
@@ -158,19 +251,24 @@ static inline void copy_range(const Here *here, uint32_t want, uint64_t address,
             meet(lanes);
             continue;
         }
+        if (CELLS_COMPACT && !view.scope && !((begin | bytes) & (SHADOW_LINE - 1))) {
+            copy_lines(&view, begin, begin + bytes, lanes, site, how);
+            meet(lanes);
+            continue;
+        }
         uint64_t first = begin & ~(uint64_t)15;
         for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
             Touch touches[BATCH];
 #pragma unroll
             for (uint32_t i = 0; i < BATCH; i++)
                 touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)step * i, site, how);
-            touch_cells(&view, touches, how & 3);
+            touch_cells(&view, touches);
         }
         meet(lanes);
     }
 }
 
-#ifdef CELLS_HAVE_TAGS
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_range(uint32_t want, uint64_t address, uint64_t length, uint32_t site, uint32_t how, HERE) {
     Here here = HERE_IS;
     copy_range(&here, want, address, length, site, how, true);
@@ -203,29 +301,64 @@ typedef struct Box {
     int32_t corner[SHADOW_DIMS];
 } Box;
 
+static inline uint32_t rows_of(const Box *box) {
+    return box->box[1] * box->box[2] * box->box[3] * box->box[4];
+}
+
 /* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1.
  */
 static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
-    bool inside = true;
+    bool inside = true, is_flat = box->box[1] == rows_of(box);
     *at = box->address;
 #pragma unroll
     for (uint32_t i = 1; i < SHADOW_DIMS; i++) {
-        uint32_t index = (uint32_t)box->corner[i] + row % box->box[i];
-        row /= box->box[i];
+        uint32_t index = (uint32_t)box->corner[i];
+        if (!is_flat) {
+            index += row % box->box[i];
+            row /= box->box[i];
+        } else if (i == 1) {
+            index += row;
+        }
         inside &= index < box->size[i];
         *at += (uint64_t)index * box->stride[i];
     }
     return inside;
 }
 
+/* Rows that begin and end with lines, `units` of them each. */
+static inline void box_lines(const View *view, const Box *box, uint64_t first, uint32_t units, uint32_t lanes,
+                             uint32_t site, uint32_t how) {
+    uint32_t count = rows_of(box) * units, step = ones(lanes);
+    for (uint32_t from = rank_in(lanes); from < count; from += step * BATCH) {
+        Touch touches[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint32_t unit = from + i * step, row_number = units == 1 ? unit : unit / units;
+            uint64_t row = 0;
+            bool inside = row_begin(box, row_number, &row) && unit < count;
+            touches[i] = line_of_copy(view, row + first + SHADOW_LINE * (uint64_t)(unit - row_number * units), inside,
+                                      site, how);
+        }
+        touch_lines(view, touches);
+    }
+}
+
 static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
                              uint32_t how) {
-    uint32_t element = MAP32(map, element, 0), rows = box->box[1] * box->box[2] * box->box[3] * box->box[4];
+    uint32_t element = MAP32(map, element, 0), rows = rows_of(box);
     int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
     int64_t last = box->corner[0] + (int64_t)box->box[0];
     last = last < size ? last : size;
     if (first >= last)
         return;
+    uint64_t bytes = (uint64_t)(last - first) * element, odd = box->address | (uint64_t)first * element | bytes;
+#pragma unroll
+    for (uint32_t i = 1; i < SHADOW_DIMS; i++)
+        odd |= box->stride[i];
+    if (CELLS_COMPACT && !view->scope && !(odd & (SHADOW_LINE - 1))) {
+        box_lines(view, box, (uint64_t)first * element, (uint32_t)(bytes / SHADOW_LINE), lanes, site, how);
+        return;
+    }
     uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
     if (!(((uint64_t)first * element | (uint64_t)last * element) & (SHADOW_GRANULE - 1)))
         units -= 2; /* rows begin and end with granules */
@@ -240,7 +373,7 @@ static inline void touch_box(const View *view, uint64_t map, const Box *box, uin
             touches[i] = touch_in(view, begin, inside ? end : begin,
                                   (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units), site, how);
         }
-        touch_cells(view, touches, how & 3);
+        touch_cells(view, touches);
     }
 }
 
@@ -271,7 +404,7 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
     }
 }
 
-#ifdef CELLS_HAVE_TAGS
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d,
                                 int32_t e, uint32_t site, uint32_t how, HERE) {
     Here here = HERE_IS;

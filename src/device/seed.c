@@ -4,7 +4,8 @@
 #include "device/touch.h"
 #include "engine/gsan_cell.h"
 
-enum { CELLS_ARE_LOCKED = 1, SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
+#define CELLS_COMPACT 0
+enum { SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
 
 static inline void lock_cell(uint64_t at) {
     while (or32(at + SEED_META, SEED_LOCK) & SEED_LOCK)
@@ -83,12 +84,16 @@ static inline void touch_cell(const View *view, const Touch *touch) {
             seed_word(view, touch, &cell_view, word);
 }
 
-static inline void touch_cells(const View *view, const Touch *touches, uint32_t kind) {
-    (void)kind;
+static inline void touch_cells(const View *view, const Touch *touches) {
 #pragma unroll
     for (uint32_t i = 0; i < BATCH; i++)
         if (touches[i].mask)
             touch_cell(view, &touches[i]);
+}
+
+/* There are none. */
+static inline void touch_lines(const View *view, const Touch *touches) {
+    (void)view, (void)touches;
 }
 
 #include "device/calls.h"

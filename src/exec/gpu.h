@@ -14,6 +14,7 @@
 #include "exec/gpu_shadow.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
+#include "record/pack.h"
 
 #include <pthread.h>
 
@@ -150,8 +151,8 @@ typedef struct GpuContext {
     DevicePointer arena;
     uint64_t arena_bytes;
     bool on_host; /* the arena is memory of the host */
-    bool looked_for;
-    Handle looker;     /* a function of our own; NULL: there is none */
+    bool packer_sought;
+    Handle packer;     /* a function of our own; NULL: there is none */
     GpuPiece *pieces;  /* of the arena, in its order */
     DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
@@ -160,7 +161,7 @@ typedef struct GpuContext {
     uint64_t landed;               /* flights so far */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
     unsigned tag;                  /* of the last launch */
-    void *staging;                 /* pinned: where records come to */
+    void *staging;                 /* pinned: where packed records come to */
     uint64_t staging_bytes;
     char *device;    /* its name */
     const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
@@ -201,7 +202,7 @@ typedef struct GpuFlight {
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
-    uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
+    uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
 } GpuFlight;
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
@@ -259,15 +260,20 @@ void drain_lost(void);
 
 /* What a launch left (gpu_copy.c). */
 typedef struct GpuChunks {
-    uint8_t *first, *more;
-    uint64_t first_count, more_count, bytes;
-    bool pinned;
+    uint8_t *first, *more;                   /* NULL: they are packed */
+    uint64_t first_count, more_count, bytes; /* bytes: of all of them, before they were packed */
+    Str packed;                              /* in staging, until something else is packed */
+    uint32_t near, far;                      /* as it was packed */
+    void *copied;                            /* for free() */
 } GpuChunks;
-/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks, which may be smaller then.
- * Memory of the device is clear behind it. */
+/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks. */
 bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
-/* They are not needed any more: memory of the host is clear, too. */
-void gpu_copied(GpuFlight *flight, GpuChunks *chunks);
+/* What the launch wrote is all zero again. Chunks are lost by it if records are in memory of the host. */
+void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks);
+
+/* Has the device pack its chunks, to memory of the host (gpu_pack.c): the block as it is then, and `packed`. False:
+ * they have to be copied as they are. */
+bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);

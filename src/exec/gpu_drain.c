@@ -64,14 +64,14 @@ static Recording recording_of(const GpuFlight *flight) {
                        .known = flight->order.known};
 }
 
-static void note_time(const GpuFlight *flight, uint64_t bytes, uint64_t ended, uint64_t copied) {
+static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
     if (getenv("WEIR_RECORD_TIMES"))
         folder_log("time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
-                   "written after %llu ns, %llu bytes",
+                   "written after %llu ns, %llu bytes of chunks, %llu packed",
                    flight->kernel->name, (unsigned long long)flight->launch.number,
                    (unsigned long long)flight->launch.nanoseconds, (unsigned long long)(ended - flight->made_at),
                    (unsigned long long)(copied - flight->made_at), (unsigned long long)(gpu_now() - flight->made_at),
-                   (unsigned long long)bytes);
+                   (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
 }
 
 /* ---- One launch ---------------------------------------------------------------------------------- */
@@ -80,6 +80,12 @@ static void land(GpuFlight *flight) {
     pthread_mutex_lock(&gpu_mutex);
     flight_land(flight);
     pthread_mutex_unlock(&gpu_mutex);
+}
+
+/* If its memory cannot be cleared, nothing can be done on the device any more. */
+static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
+    gpu_clear(flight, chunks);
+    land(flight);
 }
 
 static const char no_order[] = "there are more streams than can be told apart: whether it races with launches of "
@@ -99,19 +105,22 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.first_count = chunks.first_count;
         recording.more = chunks.more;
         recording.more_count = chunks.more_count;
+        recording.packed = chunks.packed;
+        recording.near = chunks.near;
+        recording.far = chunks.far;
         if (result)
             recording.unseen = (Str){sentence, (size_t)size + 1};
         else if (!recording.order)
             recording.unseen = (Str){no_order, sizeof no_order};
         if (!on_host) /* others can have its memory while it is written */
-            land(flight);
+            give_back(flight, &chunks);
         if (!told)
             drain_write(&recording);
-        note_time(flight, chunks.bytes, ended, copied);
+        note_time(flight, &chunks, ended, copied);
+        if (on_host)
+            give_back(flight, &chunks);
     }
-    gpu_copied(flight, &chunks);
-    if (good && on_host)
-        land(flight);
+    free(chunks.copied);
     return good;
 }
 

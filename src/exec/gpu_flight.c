@@ -165,7 +165,6 @@ void flight_undo(GpuFlight *flight) {
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
-    flight->made_at = gpu_now();
     flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 

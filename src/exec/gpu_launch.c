@@ -256,6 +256,7 @@ static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
 
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    uint64_t now = gpu_now();
     pthread_mutex_lock(&gpu_mutex);
     uint64_t number = launches++;
     GpuKernel *kernel = instrumented(launch);
@@ -269,6 +270,7 @@ static Result make(const SeenLaunch *launch) {
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
     DevicePointer off = context ? context->off : 0;
     if (flight) {
+        flight->made_at = now;
         flight->launch.number = number;
         flight->order = order;
     } else {

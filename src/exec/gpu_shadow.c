@@ -68,8 +68,12 @@ struct GpuShadow {
     int device;
     bool seed;
     uint64_t range, ring_bytes, page;
+    uint64_t reserved; /* addresses of all of it */
     uint64_t real, cells; /* where both parts begin */
     uint64_t cell_factor; /* bytes of cells for a byte of memory */
+    uint64_t lines;       /* compact: where the cells of lines begin, behind all others */
+    unsigned long long *line_pages; /* their memory, page by page; 0: nobody needed it yet */
+    uint64_t line_page_count;
     Piece *pieces;
     uint32_t tag;
     Store state, actors, vectors, entries, ring, buckets, ctas, taken, reports, pairs, begun, clusters;
@@ -119,10 +123,16 @@ static const char *reserve(GpuShadow *shadow) {
     shadow->range = shadow->range ? shadow->range : 4 * (uint64_t)total;
     shadow->range = (shadow->range + page - 1) / page * page;
     shadow->cell_factor = shadow->seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1;
-    uint64_t all = shadow->range * (1 + shadow->cell_factor);
-    if (shadow->driver.cuMemAddressReserve(&shadow->real, all, page, 0, 0))
+    uint64_t line_bytes = shadow->seed ? 0 : shadow->range / SHADOW_LINE * SHADOW_GRANULE;
+    shadow->line_page_count = (line_bytes + page - 1) / page;
+    shadow->line_pages = calloc(shadow->line_page_count + 1, sizeof *shadow->line_pages);
+    if (!shadow->line_pages)
+        return "there is no memory";
+    shadow->reserved = shadow->range * (1 + shadow->cell_factor) + shadow->line_page_count * page;
+    if (shadow->driver.cuMemAddressReserve(&shadow->real, shadow->reserved, page, 0, 0))
         return "the addresses for shadow memory could not be reserved";
     shadow->cells = shadow->real + shadow->range;
+    shadow->lines = shadow->cells + shadow->range * shadow->cell_factor;
     shadow->pieces = new_piece(shadow->real, shadow->range, NULL);
     return shadow->pieces ? NULL : "there is no memory";
 }
@@ -141,6 +151,7 @@ GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShado
     shadow->ring_bytes = options->ring_bytes ? options->ring_bytes : (uint64_t)1 << 30;
     *problem = reserve(shadow);
     if (*problem) {
+        free(shadow->line_pages);
         free(shadow);
         return NULL;
     }
@@ -179,9 +190,31 @@ static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
     return shadow->cells + (address - shadow->real) * shadow->cell_factor;
 }
 
+/* A page of lines' cells is for many pages of memory: it stays once it is there. */
+static Result map_lines(GpuShadow *shadow, const Piece *piece) {
+    uint64_t begin = (piece->address - shadow->real) / SHADOW_LINE * SHADOW_GRANULE / shadow->page;
+    uint64_t end = ((piece->address + piece->bytes - 1 - shadow->real) / SHADOW_LINE + 1) * SHADOW_GRANULE;
+    for (uint64_t i = begin; !shadow->seed && i * shadow->page < end; i++) {
+        uint64_t at = shadow->lines + i * shadow->page;
+        if (shadow->line_pages[i])
+            continue;
+        Result result = map(shadow, at, shadow->page, &shadow->line_pages[i]);
+        if (result) {
+            shadow->line_pages[i] = 0;
+            return result;
+        }
+        result = shadow->driver.cuMemsetD8Async(at, 0, shadow->page, NULL);
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
 static Result map_piece(GpuShadow *shadow, Piece *piece) {
     uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
-    Result result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
+    Result result = map_lines(shadow, piece);
+    if (!result)
+        result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
     if (result)
         return result;
     result = map(shadow, cells, cell_bytes, &piece->handles[1]);
@@ -270,7 +303,11 @@ void gpu_shadow_close(GpuShadow *shadow) {
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
-    shadow->driver.cuMemAddressFree(shadow->real, shadow->range * (1 + shadow->cell_factor));
+    for (uint64_t i = 0; i < shadow->line_page_count; i++)
+        if (shadow->line_pages[i])
+            unmap(shadow, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
+    shadow->driver.cuMemAddressFree(shadow->real, shadow->reserved);
+    free(shadow->line_pages);
     free(shadow);
 }
 
@@ -297,6 +334,10 @@ static bool clear_cells(GpuShadow *shadow, void *stream) {
     for (const Piece *piece = shadow->pieces; piece; piece = piece->next)
         if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
                                                            piece->bytes * shadow->cell_factor, stream))
+            return false;
+    for (uint64_t i = 0; i < shadow->line_page_count; i++)
+        if (shadow->line_pages[i] &&
+            shadow->driver.cuMemsetD8Async(shadow->lines + i * shadow->page, 0, shadow->page, stream))
             return false;
     return true;
 }

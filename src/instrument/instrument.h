@@ -28,6 +28,7 @@ typedef struct SitePart {
     uint32_t operand; /* of the module: the register, where it stands in the statement */
     uint8_t bits;     /* 32 or 64; narrower ones are extended by zeros */
     bool generic;     /* an address that may be generic: it is mapped by the windows of the launch */
+    bool data;        /* no register, but what the statement stores, from that operand on: itself, or a hash of it */
     uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
     bool proven;      /* it is always a RECORD_WARP or RECORD_UNIFORM: lanes cannot differ otherwise */
     int64_t stride;   /* PART_STRIDE: bytes a lane */
@@ -37,12 +38,12 @@ typedef struct SitePart {
     /* In a run. */
     uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
     bool told;    /* it is told here; else it comes from what was told before */
-    uint16_t
-        place;     /* of FROM_WORDS: which word of the run; FROM_CORNERS: which of its corners; FROM_SLOT: which slot */
+    uint16_t place; /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
+                     */
     uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
-typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH } SiteFrom;
+typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH, FROM_EVERY } SiteFrom;
 
 /* A value that is told before a loop, and kept in a slot of the warp (of its lane 0): what a register of the function
  * holds there. */
@@ -59,8 +60,8 @@ typedef struct SiteAdvance {
     uint32_t slot, by;
     const PtxSum *apart;
 } SiteAdvance;
-/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. */
-typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS } SiteShape;
+/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY. */
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY } SiteShape;
 
 typedef struct Site {
     uint32_t number;    /* in the module */

@@ -68,6 +68,9 @@ PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *eff
 /* Its parts, for a record that is made in that block; false if there are too many. */
 bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                   Site *site, Arena *arena);
+/* One more part, if what it stores has to be told (stored.c): the last. */
+void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
+                 Site *site);
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
 static inline bool look_together(const Look *look, uint32_t block) {
     return look->shaped && look->module->functions[look->function].entry && !look->values.divergent[block];
@@ -101,6 +104,7 @@ typedef struct Step {
     bool last;        /* of its run */
     uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t corners; /* the first of a run: its units before those of corners */
+    uint32_t every;   /* ... and before those of every lane */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
     uint32_t label;   /* STEP_EACH: behind it */
 } Step;
@@ -119,6 +123,7 @@ typedef struct Plan {
     bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool parameters; /* some address is one of a parameter */
     bool corners;    /* some values have corners */
+    bool every;      /* some are told of every lane */
     bool wraps;      /* of some values it is taken for granted that no index wraps */
     bool dynamic;    /* some steps take room of their own */
     bool loops;      /* some are in loops */
@@ -163,6 +168,9 @@ uint32_t step_most_units(const Step *step);
     REGISTER(corner, pred)  /* lanes 0, 1, 2, 4, 8 and 16, in CTAs that are recorded */                \
     REGISTER(cornerat, b32) /* 8 times which of them it is */                                          \
     REGISTER(cornerptr, b64)                                                                           \
+    REGISTER(everyat, b32) /* 4 times the lane */                                                      \
+    REGISTER(everyptr, b64)                                                                            \
+    REGISTER(inside, pred) /* lanes of CTAs that are recorded */                                       \
     REGISTER(lane, b32)                                                                                \
     REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
     REGISTER(t0, b32)                                                                                  \
@@ -219,7 +227,7 @@ typedef struct Code {
     Text *to;         /* one of them */
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
-    uint32_t held, written, place, told, corners;
+    uint32_t held, written, place, told, corners, every;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
@@ -268,10 +276,18 @@ void write_refill(Code *code, uint32_t offset);
 void write_room(Code *code, uint32_t units);
 /* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
 void write_value(Code *code, const SitePart *part);
+/* What the step's statement stores, in ~lo: itself, or a hash of it. */
+void write_data(Code *code, const SitePart *part, const Step *step);
+/* One or the other. */
+void write_part_value(Code *code, const Step *step, const SitePart *part);
 /* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */
 void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
                 const char *hi);
 
+/* Whether a record by itself has one value of it, without a look. */
+static inline bool part_is_one(const SitePart *part) {
+    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY;
+}
 /* The first word of a record in which lanes differ as it is thought. */
 uint32_t part_word(const Site *site, const SitePart *part);
 /* What is left of a value when what the lane adds is taken away: in ~d0, or, with 32 bits, in ~t0. */

@@ -76,7 +76,7 @@ uint32_t step_most_units(const Step *step) {
     if (step->how == STEP_EACH)
         return RECORD_LANES * (2 + (site->part_count + 1) / 2);
     for (uint32_t i = 0; i < site->part_count; i++)
-        units += site->parts[i].proven && site->parts[i].shape != PART_CORNERS ? 1 : list;
+        units += part_is_one(&site->parts[i]) ? 1 : list;
     return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
 }
 
@@ -205,11 +205,14 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
         else
             *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
-            plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
-            plan->dynamic |= !sites[i].parts[k].proven || (sites[i].parts[k].shape == PART_CORNERS && sites[i].map);
-            Form form = ptx_operand_form(&look->values, sites[i].parts[k].operand);
-            plan->wraps |= sites[i].parts[k].proven && form.assumes & FORM_NO_WRAP;
-            plan->corners |= sites[i].parts[k].shape == PART_CORNERS;
+            const SitePart *part = &sites[i].parts[k];
+            plan->dynamic |= !part->proven || (part->shape == PART_CORNERS && sites[i].map);
+            plan->corners |= part->shape == PART_CORNERS;
+            plan->every |= part->shape == PART_EVERY;
+            if (part->data)
+                continue;
+            plan->parameters |= in_parameters(look, sites[i].statement, part);
+            plan->wraps |= part->proven && ptx_operand_form(&look->values, part->operand).assumes & FORM_NO_WRAP;
         }
     }
     if (plan->count)

@@ -1,13 +1,19 @@
 /* Recordings are read and written. */
 #include "record/file.h"
 
+#include "record/pack.h"
 #include "record/shadow.h"
 
 #include <limits.h>
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
-enum { SECTIONS = RECORDING_ORDER + 1, LARGEST_CHUNK = 1 << 24, SMALLEST_CHUNK = 4 * RECORD_UNIT, MOST_THREADS = 1024 };
+enum {
+    SECTIONS = RECORDING_ORDER + 1,
+    LARGEST_CHUNK = 1 << 24,
+    SMALLEST_CHUNK = 4 * RECORD_UNIT,
+    MOST_THREADS = 1024
+};
 
 typedef struct SectionHead {
     uint32_t kind, zero;
@@ -92,12 +98,40 @@ static const char *read_launch(Recording *recording, const Section *section) {
     return recording->kernel && recording->device ? NULL : "the recording does not name its kernel";
 }
 
-static const char *read_chunks(Recording *recording, const Section *first, const Section *more) {
-    const RecordingLaunch *launch = &recording->launch;
+static uint64_t warps_of(const RecordingLaunch *launch) {
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t warps =
-        (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * ((threads + RECORD_LANES - 1) / RECORD_LANES);
-    if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps)
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] *
+           ((threads + RECORD_LANES - 1) / RECORD_LANES);
+}
+
+/* Packed chunks as the two sections would be that have them otherwise. */
+static const char *open_packed(const RecordingLaunch *launch, const Section *packed, Section *first, Section *more,
+                               Arena *arena) {
+    PackHead head;
+    uint64_t warps = warps_of(launch);
+    if (first->there || more->there)
+        return "the recording has chunks twice";
+    if (packed->bytes < sizeof head)
+        return "the recording is cut off";
+    memcpy(&head, packed->at, sizeof head);
+    if (head.units > UINT64_MAX / 2 / RECORD_UNIT || head.units * RECORD_UNIT < warps * launch->chunk)
+        return "the recording does not have a chunk for each warp";
+    uint8_t *units = arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
+    const char *problem =
+        pack_open(&head, packed->at + sizeof head, (size_t)(packed->bytes - sizeof head), units, arena);
+    *first = (Section){units, warps * launch->chunk, true};
+    *more = (Section){units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
+    return problem;
+}
+
+static const char *read_chunks(Recording *recording, Section *sections, Arena *arena) {
+    const RecordingLaunch *launch = &recording->launch;
+    Section *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
+    const char *problem =
+        sections[RECORDING_PACKED].there ? open_packed(launch, &sections[RECORDING_PACKED], first, more, arena) : NULL;
+    if (problem)
+        return problem;
+    if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps_of(launch))
         return "the recording does not have a chunk for each warp";
     recording->first = first->at;
     recording->first_count = (size_t)(first->bytes / launch->chunk);
@@ -157,14 +191,13 @@ static const char *read_order(Recording *recording, const Section *section, Aren
 }
 
 /* Of a kernel that was recorded. */
-static const char *read_recorded(Recording *recording, const Section *sections, Arena *arena) {
+static const char *read_recorded(Recording *recording, Section *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
     if (!problem && !sections[RECORDING_PTX].bytes)
         problem = "the recording has no PTX";
     if (!problem)
-        problem = sections[RECORDING_SHADOW].there
-                      ? read_shadow(recording, &sections[RECORDING_SHADOW])
-                      : read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
+        problem = sections[RECORDING_SHADOW].there ? read_shadow(recording, &sections[RECORDING_SHADOW])
+                                                   : read_chunks(recording, sections, arena);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
     if (!problem)
@@ -245,6 +278,17 @@ static bool write_launch(FILE *to, const Recording *recording) {
            write_bytes(to, device, second) && end_section(to, bytes);
 }
 
+static bool write_chunks(FILE *to, const Recording *recording) {
+    size_t chunk = recording->launch.chunk, bytes = sizeof(PackHead) + recording->packed.size;
+    PackHead head = {(recording->first_count + recording->more_count) * chunk / RECORD_UNIT, recording->near,
+                     recording->far};
+    if (!recording->packed.data)
+        return write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
+               write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+    return begin_section(to, RECORDING_PACKED, bytes) && write_bytes(to, &head, sizeof head) &&
+           write_bytes(to, recording->packed.data, recording->packed.size) && end_section(to, bytes);
+}
+
 static bool write_order(FILE *to, const Recording *recording) {
     const RecordingOrder *order = recording->order;
     size_t known = order->known_count * sizeof *recording->known, bytes = sizeof *order + known;
@@ -253,13 +297,11 @@ static bool write_order(FILE *to, const Recording *recording) {
 }
 
 static bool write_recorded(FILE *to, const Recording *recording) {
-    size_t chunk = recording->launch.chunk;
     return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&
-           write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
-           write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+           write_chunks(to, recording);
 }
 
 bool recording_write(FILE *to, const Recording *recording) {

@@ -26,6 +26,7 @@ typedef enum RecordingSection {
                          beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
     RECORDING_SHADOW, /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
                          ShadowReports */
+    RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
     RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
                          program were over when this one began; may be missing */
 } RecordingSection;
@@ -97,9 +98,11 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
-    Str unseen;                     /* sentences, each with a zero behind it */
-    Str shadow;                     /* bytes of that section; they need not be aligned */
-    const RecordingOrder *order;    /* NULL: it is not known */
+    Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
+    uint32_t near, far;
+    Str unseen;                  /* sentences, each with a zero behind it */
+    Str shadow;                  /* bytes of that section; they need not be aligned */
+    const RecordingOrder *order; /* NULL: it is not known */
     const RecordingKnown *known;
 } Recording;
 
@@ -108,7 +111,8 @@ typedef struct Recording {
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
-/* Points into `bytes`, which have to stay. False, with one sentence in the arena. */
+/* Points into `bytes`, which have to stay; packed chunks are opened in the arena. False, with one sentence in the
+ * arena. */
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
 /* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena);

@@ -18,6 +18,9 @@
  * A stamp is { actor, epoch, site }, of as many bits each as the launch says (shadow_split); 0 is none. Scopes are 0
  * for a weak access, else as GsanScope; 5 to 7 are 2 to 4 of a write that another actor has observed.
  *
+ * Lines, compact: 16 bytes more for each 128 bytes of memory, behind all cells: the same, of all their bytes, with bit
+ * 29 of word 0: split, which says that granules have what came later (device/lines.h).
+ *
  * Cells, of the seed: 24 bytes for each 4 bytes of memory, GsanCell of engine/gsan_cell.h with four readers: epoch 16,
  * thread 12, scope 3, release 1; a lock of 16 bits, and 16 bits that count readers. They have no tag: the host clears
  * them before each launch. */
@@ -27,8 +30,9 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 1,
+    SHADOW_ABI = 2,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
+    SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
     SHADOW_SEED_CELL = 24,
     SHADOW_STAMP = 26, /* bits */
@@ -49,7 +53,7 @@ enum {
  * of what is written into code. */
 typedef struct ShadowLaunch {
     uint64_t real, bytes; /*  0,  8: an address is checked if address - real < bytes */
-    uint64_t cells;       /* 16: the cell of the first of them */
+    uint64_t cells;       /* 16: the cell of the first of them; compact: `bytes` behind it, the cell of the first line */
     uint64_t state;       /* 24: of a ShadowState, in global memory */
     uint32_t form;        /* 32: compact: tag, and from bit 8 on the bits of a site, from bit 16 on those of an epoch */
     uint32_t cluster;     /* 36: CTAs of a cluster */

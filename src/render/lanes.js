@@ -52,7 +52,7 @@ const stepsOf = event => event.end - event.time <= 1 ? `step ${number(event.time
 
 const lineLink = (to, line) => {
   if (!line || lineText(line) === undefined) return;
-  const link = make("a", "ir", "IR line " + line);
+  const link = make("a", "ir", `${lineWord} ${line}`);
   link.href = "#L" + line;
   to.append(link);
 };
@@ -428,12 +428,12 @@ class Lanes {
     fact("Detail", event.detail);
     fact("Why", event.never?.why);
     event.never?.could.forEach((one, index) =>
-      fact(index ? "" : "Could release", `${one.agent} ${shortName(one.op)}, IR line ${one.line}: ${one.detail}`));
+      fact(index ? "" : "Could release", `${one.agent} ${shortName(one.op)}, ${lineWord} ${one.line}: ${one.detail}`));
     if (event.from >= 0) {
       const from = this.trace.events[event.from];
       fact("Released", `by ${this.trace.tracks[from.track].agent}, ${shortName(from.name)}, step ${number(from.time)}`);
     }
-    if (event.line) fact("IR line", String(event.line));
+    if (event.line) fact(lineWord, String(event.line));
     this.tip.replaceChildren(head, list);
     const text = event.line ? lineText(event.line) : undefined;
     if (text !== undefined) this.tip.append(make("pre", "", text.trim()));

@@ -18,7 +18,7 @@ import record  # noqa: E402 (tests/machine/record.py)
 MARK = b"weir_instrumented"
 BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40x")
 LAUNCH = struct.Struct("<20I6Q")
-SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 9}
+SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10}
 ORDER, KNOWN = struct.Struct("<Q6I"), struct.Struct("<2I3Q")
 HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}

@@ -64,17 +64,23 @@ static bool set_block(const PtxProgram *program, PtxLaunch *launch, const Shadow
 }
 
 /* Buffers from the first to the last, with the room between them, are the range. */
-static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, uint64_t real, uint64_t factor, Everything *all,
+static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunch *block, uint64_t factor, Everything *all,
                         size_t size) {
     uint32_t count = launch->buffer_count;
     for (uint32_t i = 0; i < count; i++) {
         buffers[i] = launch->buffers[i];
         buffers[count + i] = (PtxBuffer){.name = "weir cells",
                                          .parameter = PTX_NONE,
-                                         .address = CELLS + (buffers[i].address - real) * factor,
+                                         .address = CELLS + (buffers[i].address - block->real) * factor,
                                          .bytes = (buffers[i].bytes + 31) / 16 * 16 * factor,
                                          .zero = true};
     }
+    uint64_t lines = block->bytes / SHADOW_LINE * SHADOW_GRANULE;
+    buffers[2 * count + 1] = (PtxBuffer){.name = "weir lines",
+                                         .parameter = PTX_NONE,
+                                         .address = CELLS + block->bytes * factor,
+                                         .bytes = lines,
+                                         .zero = true};
     buffers[2 * count] = (PtxBuffer){.name = "weir state",
                                      .parameter = PTX_NONE,
                                      .address = STATE,
@@ -82,7 +88,7 @@ static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, uint64_t real, ui
                                      .data = (const uint8_t *)all,
                                      .data_bytes = size};
     launch->buffers = buffers;
-    launch->buffer_count = 2 * count + 1;
+    launch->buffer_count = 2 * count + 2;
 }
 
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
@@ -96,20 +102,20 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
     bool clocked = sites.clocked || seed;
     size_t size = sizeof(Everything) + 4 * (size_t)actors;
     Everything *all = arena_zalloc(arena, size);
-    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 2 * launch->buffer_count + 1);
+    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 2 * launch->buffer_count + 2);
     uint64_t real = PTX_BUFFERS_FIRST, end = real;
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].address + launch->buffers[i].bytes > end)
             end = launch->buffers[i].address + launch->buffers[i].bytes;
     fill_state(all, actors, threads, sites.copies && sites.clocked, seed);
-    add_buffers(launch, buffers, real, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     uint32_t most = clocked ? (uint32_t)SLOTS << all->state.slot_shift : actors + 1;
     ShadowLaunch block = {.real = real,
-                          .bytes = end - real,
+                          .bytes = (end - real + 4095) / 4096 * 4096,
                           .cells = CELLS,
                           .state = STATE,
                           .form = seed ? shadow_form(1, 0, 16) : shadow_split(1, most, sites.count, clocked),
                           .cluster = cluster};
+    add_buffers(launch, buffers, &block, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     shadow_sites_free(&sites);
     *problem = "it has no launch block";
     if (!set_block(program, launch, &block))

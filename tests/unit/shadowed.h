@@ -110,7 +110,8 @@ static inline void shadowed_read(Shadowed *s, const char *text, bool seed) {
     const char *body = strstr(out.data, ".address_size 64\n") + strlen(".address_size 64\n");
     ptx_running_read(&s->run, "sm_90a", body);
     text_free(&out);
-    s->cell_bytes = seed ? SHADOWED_BYTES / SHADOW_WORD * SHADOW_SEED_CELL : SHADOWED_BYTES;
+    s->cell_bytes = seed ? SHADOWED_BYTES / SHADOW_WORD * SHADOW_SEED_CELL
+                         : SHADOWED_BYTES + SHADOWED_BYTES / SHADOW_LINE * SHADOW_GRANULE;
     s->cells = calloc(1, s->cell_bytes);
     s->state = calloc(1, sizeof *s->state);
     s->buffers[0] = (PtxBuffer){.name = "p",

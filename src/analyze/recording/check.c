@@ -131,16 +131,20 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    uint64_t unseen = record_reader_unseen(reader);
+    if (unseen && !reader->problem && !launch->dropped)
+        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
+                           (unsigned long long)unseen);
+}
+
+static void tell_lapped(const Playing *playing) {
+    Verdict *verdict = playing->check.verdict;
     const PtxCode *lapped = playing->player.lapped;
     if (lapped)
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
-    uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
-        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
-                           (unsigned long long)unseen);
 }
 
 void tell_unfit(Verdict *verdict, const StrongTurns *turns) {
@@ -180,6 +184,12 @@ static void tell_variables(const ThreadsCheck *check) {
 
 void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
+    PtxEvent known;
+    if (player->stored) {
+        known = *event;
+        stored_see(player, &known);
+        event = &known;
+    }
     player->check->events++;
     history_see(player->check->history, event);
     if (player->sites->any_state)
@@ -197,6 +207,19 @@ static void prepare_told(Player *player) {
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
     }
+}
+
+/* Whether all that the threads did is in the recording, and was played: where they get stuck then, they do. */
+static bool is_whole(const Playing *playing) {
+    const Player *player = &playing->player;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    const RecordReader *reader = &player->reader;
+    uint64_t unknown = 0;
+    for (uint32_t i = 0; i < playing->check.program->code_count; i++)
+        unknown += player->unknown_codes[i];
+    return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
+           !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
+           !player->turns->unfit && !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -244,6 +267,24 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
                                     finding->why, later, later == 1 ? "" : "s");
 }
 
+/* The kernel ended, but does not in the order that was played, which was as good as that of the GPU. False: who knows.
+ */
+static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
+    const Player *player = &playing->player;
+    if (playing->recording->launch.flags & RECORDING_CUT)
+        return true; /* it ends where the kernel was stopped, and that is told */
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        if (player->clusters[i] && play_takes_turns(player, player->clusters[i]))
+            return false;
+    if (player->lapped || !is_whole(playing))
+        return false;
+    Finding *finding = threads_blocked(&playing->check, &run->schedule, run->world);
+    if (finding)
+        finding->schedule = "another order of what was recorded";
+    playing->hangs |= finding != NULL;
+    return finding;
+}
+
 static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
@@ -252,7 +293,7 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
-    } else if (end == PTX_END_STUCK) {
+    } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
         verdict_incomplete(check->verdict, "", 0, "the recording needs more memory than the limit");
@@ -263,6 +304,8 @@ bool playing_start(Player *player) {
     ptx_machine_start(player->machine);
     player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
     player->queue_end = &player->queue;
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, player->machine->cta_count);
     return record_reader(&player->reader, player->recording, player->sites->shapes, player->sites->sites.count,
                          &player->arena);
 }
@@ -302,7 +345,7 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
     machine->unlisted = !recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
-    ptx_watch_values(watch, play_stored(check));
+    ptx_watch_values(watch, play_stored(check, sites));
     machine->observe = playing_observe;
     machine->observer = player;
     history_clear(check->history);
@@ -329,6 +372,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+        playing->hangs = play_others(player, is_whole(playing));
+    if (!playing->hangs)
+        tell_lapped(playing);
     check->machine->observe = NULL;
     arena_free(&player->arena);
 }

@@ -38,6 +38,9 @@ typedef struct PlaySite {
     PtxSpace space;                           /* ... and in which memory */
     uint8_t strong_kind;                      /* ... and StrongKind */
     bool finds;                               /* ... and it gives what it found */
+    uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
+    bool constant;                            /* it stores numbers that the instruction has: */
+    uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
@@ -48,12 +51,29 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
+    bool any_data; /* it is told what some of them store */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
-/* Of each code: STORES_... of watch.h. */
-const uint8_t *play_stored(ThreadsCheck *check);
+
+/* ---- stored.c: what is in shared memory, as far as it was recorded ---- */
+
+/* What is known of each code without it; and of sites that store numbers, these. */
+const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites);
+typedef struct PlayCtaBytes {
+    uint8_t *bytes, *known; /* of its shared memory; NULL: nothing is known */
+    uint64_t begin, end;    /* where something is */
+} PlayCtaBytes;
+struct Player;
+/* Lanes store `count` bytes each at these offsets in a CTA's shared memory: what the record of the site says. Lanes
+ * that change nothing. */
+uint32_t stored_put(struct Player *player, uint32_t cta, uint32_t lanes, const uint64_t *offsets, uint32_t count,
+                    const PlaySite *site, const Record *record, uint32_t warp_in_cta);
+/* An event of the machine, before it is told: who changes nothing is taken out. */
+void stored_see(struct Player *player, PtxEvent *event);
+/* The CTA is over. */
+void stored_over(struct Player *player, uint32_t cta);
 
 /* ---- turns.c: in which order strong accesses are played ---- */
 
@@ -131,9 +151,17 @@ typedef struct Player {
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
     uint64_t records;
+    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint32_t spare_count, spare_capacity;
+    const Record *record; /* that is run, and its site */
+    const PlaySite *site;
     PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
     void *also_observer;
     bool stops;            /* a fault */
+    bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;             /* ... now, for one of them */
     const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
     /* Where several launches are played together: */
     struct Together *together;            /* NULL: it is alone */
@@ -154,6 +182,16 @@ void play_wake_all(Player *player);
 void play_wake(Player *player, uint32_t cluster);
 /* Whether all of its threads have ended. */
 bool play_is_over(const Player *player);
+/* The cluster `begun` of the grid begins. */
+PlayCluster *play_begin(Player *player);
+/* As far as the warp comes; whether it did anything. */
+bool play_turn(Player *player, PlayWarp *warp);
+/* Whether all of its records were played, and its threads have ended. */
+bool play_ended(const Player *player, const PlayCluster *cluster);
+/* Whether somebody waits for his turn at a strong access. */
+bool play_takes_turns(const Player *player, const PlayCluster *cluster);
+/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
@@ -174,6 +212,8 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
 /* ---- turns.c ---- */
 /* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
+/* Those of a part of the grid, in the order that they have: items are sorted. */
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
@@ -185,6 +225,11 @@ uint32_t turns_pass(Player *player, uint64_t key);
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);
 void tokens_see(Player *player, const PtxEvent *event);
+
+/* ---- others.c: in which other orders it could have happened ---- */
+/* Behind play(). `whole`: everything that the threads did was recorded, so that what gets stuck is a deadlock. Whether
+ * something was found. */
+bool play_others(Player *player, bool whole);
 
 /* ---- access.c ---- */
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */

@@ -57,7 +57,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     record_stream(&to->stream, &player->reader, number, room);
 }
 
-static void begin_cluster(Player *player) {
+PlayCluster *play_begin(Player *player) {
     PtxMachine *machine = player->machine;
     uint32_t number = player->begun++, warps = player->reader.warps;
     PlayCluster *cluster = player->free_clusters;
@@ -84,10 +84,13 @@ static void begin_cluster(Player *player) {
     player->clusters[number] = cluster;
     player->live++;
     enqueue(player, cluster);
+    return cluster;
 }
 
 static void end_cluster(Player *player, PlayCluster *cluster) {
     player->clusters[cluster->number] = NULL;
+    for (uint32_t i = 0; player->stored && i < player->machine->cluster_size; i++)
+        stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
     if (cluster->queued) /* it was woken by what it did itself last */
@@ -111,6 +114,8 @@ static void note_unknown(Player *player) {
 static void set_registers(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     for (unsigned i = 0; i < record->part_count; i++) {
         Lanes values;
+        if (!site->arguments[i]) /* what it stores */
+            continue;
         play_values(player, site, record, i, group->warp->index, &values);
         play_set(player->machine, group, site->arguments[i], &values, record->lanes);
     }
@@ -118,7 +123,8 @@ static void set_registers(Player *player, PtxGroup *group, const PlaySite *site,
 
 static void forget_registers(PtxGroup *group, const PlaySite *site) {
     for (unsigned i = 0; i < site->site->part_count; i++)
-        play_forget(group, site->arguments[i]);
+        if (site->arguments[i])
+            play_forget(group, site->arguments[i]);
 }
 
 /* Runs what the group stands before. False: it waits. */
@@ -126,6 +132,8 @@ static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, con
     PtxMachine *machine = player->machine;
     machine->map = record->map;
     machine->stores = play_stores(site, record);
+    player->site = site;
+    player->record = record;
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);
@@ -297,6 +305,14 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
     }
 }
 
+/* A wait of somebody who waits only when he is let. */
+static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+    if (!player->lets || !try_site(player, warp, site, record, group))
+        return false;
+    player->lets = false;
+    return true;
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
@@ -315,10 +331,12 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
+    if (site->plain && (player->other || (!player->also && play_plain(player, warp->warp, site, record))))
         return true;
     if (site->awaits && player->together && !together_may_go_on(player))
         return false;
+    if (warp == player->held && site->object)
+        return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
@@ -361,8 +379,7 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
     return 0;
 }
 
-/* As far as the warp comes; whether it did anything. */
-static bool turn(Player *player, PlayWarp *warp) {
+bool play_turn(Player *player, PlayWarp *warp) {
     bool any = false;
     uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
     for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
@@ -396,6 +413,22 @@ static bool turn(Player *player, PlayWarp *warp) {
     return any;
 }
 
+bool play_ended(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
+            return false;
+    return true;
+}
+
+bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+            if (pending->ready && !pending->group && pending->record.kind == RECORD_LANE &&
+                player->sites->items[pending->record.site].site->strong)
+                return true;
+    return false;
+}
+
 static void run_cluster(Player *player, PlayCluster *cluster) {
     PtxMachine *machine = player->machine;
     uint32_t warps = player->reader.warps * machine->cluster_size;
@@ -404,15 +437,10 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (!warp->drained || warp->pending)
-                any |= turn(player, warp);
+                any |= play_turn(player, warp);
         }
     }
-    if (player->stops)
-        return;
-    for (uint32_t i = 0; i < warps; i++)
-        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
-            return;
-    if (play_end(machine, cluster->number))
+    if (!player->stops && play_ended(player, cluster) && play_end(machine, cluster->number))
         end_cluster(player, cluster);
 }
 
@@ -450,7 +478,7 @@ static void stand(Player *player, PlayWarp *warp) {
     }
 }
 
-static void stand_all(Player *player) {
+void play_stand(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
@@ -548,7 +576,7 @@ bool play_on(Player *player) {
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
-            begin_cluster(player);
+            play_begin(player);
         else
             break;
     }
@@ -564,6 +592,6 @@ PtxEnd play(Player *player) {
         return PTX_END_FAULT;
     if (!player->live)
         return PTX_END_COMPLETE;
-    stand_all(player);
+    play_stand(player);
     return PTX_END_STUCK;
 }

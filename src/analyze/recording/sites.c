@@ -113,8 +113,10 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     if (!site->code || site->site->ends || site->site->only_tells)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
-        site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
-        if (!site->arguments[i])
+        const SitePart *part = &site->site->parts[i];
+        site->data = part->data ? (uint8_t)(i + 1) : site->data;
+        site->arguments[i] = part->data ? NULL : part_argument(program, site->code, part->operand);
+        if (!site->arguments[i] && !part->data)
             return false;
     }
     site->generic = generic_parts(check, site);
@@ -131,7 +133,7 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         prepare_strong(check, site);
     if (site->site->strong && !site->address)
         return false;
-    site->plain = !site->site->strong && site->site->part_count == 1 &&
+    site->plain = !site->site->strong && site->site->part_count == (site->data ? 2 : 1) && site->data != 1 &&
                   play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
                   !site->access.access.strong;
     return true;
@@ -179,6 +181,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         }
         sites->any_strong |= site->site->strong;
         sites->any_state |= site->state != NULL;
+        sites->any_data |= site->data != 0;
     }
     return true;
 }

@@ -95,8 +95,14 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     turns->unfit = strong_order(reading.items, reading.count, turns->numbers);
     for (uint32_t i = 0; i < reading.count; i++)
         turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
-    if (turns->count)
-        qsort(turns->items, turns->count, sizeof *turns->items, by_turn);
+    turns_alone(turns, turns->items, turns->count, arena);
+}
+
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
+    turns->items = items;
+    turns->count = count;
+    if (count)
+        qsort(items, count, sizeof *items, by_turn);
     make_places(turns, arena);
 }
 

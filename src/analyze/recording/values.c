@@ -106,6 +106,8 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
         spread(player, part, from->value, warp_in_cta * PTX_LANES, values);
     else if (from->kind == RECORD_LIST)
         list(from, part->bits == 64, record->lanes, values);
+    else if (from->kind == RECORD_EVERY)
+        list(from, false, UINT32_MAX, values);
     else if (from->kind == RECORD_CORNERS)
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = record_cornered(from, i);

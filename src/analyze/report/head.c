@@ -141,14 +141,14 @@ static const char *outcome(Verdict *verdict) {
 }
 
 /* "kernel.py:20 (IR line 50), ttng.wait_barrier of partition0" */
-static void add_place(Text *to, const FindingPlace *place) {
+static void add_place(Text *to, const FindingPlace *place, const char *text) {
     const char *slash = strrchr(place->file, '/');
     bool source = *place->file && place->line;
     size_t start = to->size;
     if (source)
         text_addf(to, "%s:%" PRIu32, slash ? slash + 1 : place->file, place->line);
     if (place->ir_line)
-        text_addf(to, source ? " (IR line %" PRIu32 ")" : "IR line %" PRIu32, place->ir_line);
+        text_addf(to, source ? " (%s line %" PRIu32 ")" : "%s line %" PRIu32, text, place->ir_line);
     if (*place->op)
         text_addf(to, "%s%s", to->size > start ? ", " : "", place->op);
     if (*place->agent)
@@ -156,13 +156,14 @@ static void add_place(Text *to, const FindingPlace *place) {
 }
 
 /* Where it is told, and, of two accesses, where the other one is. */
-static const char *where(Verdict *verdict, const Finding *finding) {
+static const char *where(const Report *report, Verdict *verdict, const Finding *finding) {
     Text text = {0};
+    const char *of = report->ptx ? "PTX" : "IR";
     if (finding->place_count)
-        add_place(&text, &finding->places[0]);
+        add_place(&text, &finding->places[0], of);
     if (finding->place_count > 1 && !is_of(finding, "deadlock") && !is_of(finding, "barrier")) {
         text_addf(&text, "; ");
-        add_place(&text, &finding->places[1]);
+        add_place(&text, &finding->places[1], of);
     }
     return verdict_keep(verdict, &text);
 }
@@ -171,7 +172,7 @@ static ReportHead head_of_finding(const Report *report, Verdict *verdict, const 
     return (ReportHead){.verdict = outcome(verdict),
                         .rule = rule_of(finding->rule)->id,
                         .what = with_names(report, verdict, finding->message),
-                        .where = where(verdict, finding),
+                        .where = where(report, verdict, finding),
                         .why = with_names(report, verdict, finding->why),
                         .fix = with_names(report, verdict, finding->fix)};
 }
@@ -224,7 +225,8 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
                                                                        : report->deadlock_reason,
                                                  rows_text(report, verdict))
                : first->ir_line
-                   ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason, first->ir_line)
+                   ? verdict_text(verdict, "not looked at: %s (%s line %" PRIu32 ")", first->reason,
+                                  report->ptx ? "PTX" : "IR", first->ir_line)
                    : verdict_text(verdict, "not looked at: %s", first->reason),
         .fix = complete ? "Nothing to change."
                         : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};

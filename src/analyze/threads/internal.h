@@ -60,6 +60,9 @@ const char *thread_words(const ThreadsCheck *check, uint32_t cta, uint32_t threa
 const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count);
 /* "bytes 128-131 of tile", "bytes 0-3 of argument 1". */
 const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes);
+/* The variable that has that byte of shared memory: where it begins, and its name; "smem" of dynamic shared memory. */
+uint64_t shared_begin(const ThreadsCheck *check, uint64_t at);
+const char *shared_name(const ThreadsCheck *check, uint64_t at);
 /* "k.cu:12 (PTX line 40)", or "PTX line 40". */
 const char *code_words(const ThreadsCheck *check, const PtxCode *code);
 /* Where code is, in PTX and in the kernel's own source. Texts are left "" but for the instruction. Those that it was

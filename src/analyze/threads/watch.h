@@ -72,7 +72,11 @@ void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, cons
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
 /* Where values are not known (a recording): what is known of those that each code stores. */
 enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
-void ptx_watch_values(PtxWatch *watch, const uint8_t *stores);
+typedef struct PtxStores {
+    uint8_t how;
+    uint32_t value; /* STORES_CONSTANT: what, or a hash of it */
+} PtxStores;
+void ptx_watch_values(PtxWatch *watch, const PtxStores *stores);
 /* Behind a run: copies in flight, ... */
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
@@ -94,6 +98,9 @@ uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta);
  * these two. The spot is the second's. */
 struct ThreadsRace;
 PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const struct ThreadsRace *race);
+/* In a recording: what an address of global memory belongs to, a variable, or the argument that points to it or before
+ * it. */
+void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block);
 /* The engine that is behind it, for whoever asks what a read could have read (engine/threads.h). */
 struct Threads *ptx_watch_engine(PtxWatch *watch);
 

@@ -50,7 +50,7 @@ struct PtxWatch {
     PtxRace *races;
     uint32_t race_count, race_capacity;
     const PtxCode *order_matters;
-    const uint8_t *stores; /* of each code: STORES_...; NULL: values are known */
+    const PtxStores *stores; /* of each code; NULL: values are known */
 };
 
 /* Objects of the engine. */
