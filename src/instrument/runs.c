@@ -278,7 +278,6 @@ static void tell_register(Code *code, const char *text, unsigned width, uint8_t 
         write_register(code, text, width);
         tell_words(code, bits, corners);
     }
-    }
 }
 
 static void tell_slot(Code *code, const SiteSlot *slot) {
