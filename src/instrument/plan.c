@@ -336,7 +336,7 @@ static void find_own_needs(Plan *plan, bool *heads, const uint32_t *begins, uint
     for (uint32_t b = 0; b < plan->look->flow.block_count; b++)
         for (uint32_t i = begins[b]; heads[b] && i < begins[b + 1]; i++)
             if (looks_itself(plan, &plan->steps[i])) {
-                needs[b] = need_of(plan, begins[b], i + 1, 0, limit);
+                needs[b] = need_of(plan, b, begins[b], i + 1, 0, limit);
                 heads[b] = false;
             }
 }

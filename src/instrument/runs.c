@@ -278,7 +278,6 @@ static void tell_register(Code *code, const char *text, unsigned width, uint8_t 
         write_register(code, text, width);
         tell_words(code, bits, corners);
     }
-    }
 }
 
 static void tell_slot(Code *code, const SiteSlot *slot) {
@@ -288,7 +287,7 @@ static void tell_slot(Code *code, const SiteSlot *slot) {
     tell_register(code, text_keep(&text, &code->edits->arena), slot->bits, slot->bits, slot->corners);
 }
 
-static void tell_part(Code *code, const Step *step, const SitePart *part) {
+static void tell_part_value(Code *code, const Step *step, const SitePart *part) {
     bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
     if (!part->data && !every) {
         unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
@@ -310,7 +309,7 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
         add_word(code, write_mask(code, step));
     for (uint32_t i = 0; i < site->part_count; i++)
         if (site->parts[i].told)
-            tell_part(code, step, &site->parts[i]);
+            tell_part_value(code, step, &site->parts[i]);
     for (uint32_t i = 0; i < site->slot_count; i++)
         tell_slot(code, &site->slots[i]);
     code->told++;

@@ -103,6 +103,7 @@ typedef struct Recording {
     size_t first_count, more_count; /* chunks */
     Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
     uint32_t near, far;
+    const uint16_t *shared_at;   /* of the RECORD_VARIABLES that there can be; NULL: not told */
     Str unseen;                  /* sentences, each with a zero behind it */
     Str shadow;                  /* bytes of that section; they need not be aligned */
     const RecordingOrder *order; /* NULL: it is not known */

@@ -195,12 +195,13 @@ EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, 
 /* ---- Device, contexts, streams, events ----------------------------------------------------------- */
 
 enum { DEVICES = 2, CONTEXTS_MOST = 8 };
-static char contexts[DEVICES], stream, event;
+static char contexts[DEVICES];
 static _Thread_local int current[CONTEXTS_MOST], depth; /* a stack: devices, that of the top is the thread's */
 
 static int device_of(const void *context) {
     return context == &contexts[1];
 }
+static uint64_t clock_now; /* of the device: launches come one after the other */
 
 EXPORTED Result cuInit(unsigned flags) {
     return flags ? INVALID : SUCCESS;
@@ -267,25 +268,48 @@ EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *act
 NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
-NOTHING(cuStreamDestroy_v2, Handle of __attribute__((unused)))
 NOTHING(cuStreamSynchronize, Handle of __attribute__((unused)))
+NOTHING(cuStreamQuery, Handle of __attribute__((unused)))
+NOTHING(cuStreamWaitValue32_v2, Handle of __attribute__((unused)), Address at __attribute__((unused)),
+        uint32_t value __attribute__((unused)), unsigned flags __attribute__((unused)))
+NOTHING(cuLaunchHostFunc, Handle of __attribute__((unused)), void (*call)(void *) __attribute__((unused)),
+        void *with __attribute__((unused)))
 NOTHING(cuStreamWaitEvent, Handle of __attribute__((unused)), Handle e __attribute__((unused)),
         unsigned flags __attribute__((unused)))
 NOTHING(cuThreadExchangeStreamCaptureMode, int *mode __attribute__((unused)))
-NOTHING(cuEventDestroy_v2, Handle of __attribute__((unused)))
+NOTHING(cuEventSynchronize, Handle of __attribute__((unused)))
 NOTHING(cuEventRecord, Handle of __attribute__((unused)), Handle s __attribute__((unused)))
 NOTHING(cuEventQuery, Handle of __attribute__((unused)))
 
-EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &stream;
+/* Nothing but the flags. */
+static Result make_handle(Handle *to, unsigned flags) {
+    unsigned *made = malloc(sizeof *made);
+    *made = flags;
+    *to = made;
     return SUCCESS;
 }
 
+EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
+    return make_handle(to, flags);
+}
+
 EXPORTED Result cuEventCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &event;
+    return make_handle(to, flags);
+}
+
+EXPORTED Result cuStreamGetFlags(Handle of, unsigned *flags) {
+    *flags = of == (Handle)99 ? 0 : *(unsigned *)of;
     return SUCCESS;
+}
+
+EXPORTED Result cuStreamDestroy_v2(Handle of) {
+    free(of);
+    return failure;
+}
+
+EXPORTED Result cuEventDestroy_v2(Handle of) {
+    free(of);
+    return failure;
 }
 
 EXPORTED Result cuEventElapsedTime(float *milliseconds, Handle from, Handle to) {
@@ -575,20 +599,23 @@ static PtxEnd stand_by(volatile RecordHost *host) {
     return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }
 
-EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
+                         void **parameters, void **extra) {
     Arena arena;
     const char *problem = "";
     if (on == (Handle)99)
         return SUCCESS; /* a node, which nobody launches */
     const Found *found = function;
     bool recorded = found->of->module.functions[found->function].parameter_count > 0;
-    if (bx * by * bz * found->of->registers > 65536 || (recorded && strcmp(found->name, "crowded") == 0))
+    if (block[0] * block[1] * block[2] * found->of->registers > 65536 ||
+        (recorded && strcmp(found->name, "crowded") == 0))
         return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
     pthread_mutex_lock(&mutex);
     launches += strncmp(found->name, "weir_", strlen("weir_")) != 0;
     const PtxProgram *program = program_of(function, &arena);
-    PtxLaunch launch = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    memcpy(launch.grid, grid, sizeof launch.grid);
+    memcpy(launch.block, block, sizeof launch.block);
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
@@ -600,7 +627,9 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
         machine->timed = host != NULL;
+        machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
+        clock_now = machine->clock;
         if (host && end == PTX_END_STUCK) {
             take_memory(machine, &launch);
             pthread_mutex_unlock(&mutex);
@@ -624,6 +653,19 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         failure = FAILED;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
+}
+
+EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+    return run_kernel(function, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, on, parameters, extra);
+}
+
+EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
+    const struct {
+        unsigned grid[3], block[3], shared;
+        Handle stream;
+    } *launch = config;
+    return run_kernel(function, launch->grid, launch->block, launch->shared, launch->stream, parameters, extra);
 }
 
 /* How many launches of the program have reached the driver. */

@@ -1,4 +1,5 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
+#include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ typedef struct Playing {
     RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
+    StrongTurns turns;
 } Playing;
 
 /* ---- The launch ----------------------------------------------------------------------------------- */
@@ -143,7 +145,8 @@ static void tell_missing(const Playing *playing) {
     tell_spaces(verdict, launch->spaces);
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
-    if (launch->flags & RECORDING_DEPENDENT)
+    bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
+    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
@@ -167,6 +170,24 @@ static void tell_lapped(const Playing *playing) {
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
+}
+
+void tell_order(Verdict *verdict, const StrongTurns *turns) {
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
 }
 
 /* Whether some access has it as its address. */
@@ -195,9 +216,17 @@ static void tell_variables(const ThreadsCheck *check) {
     }
 }
 
+/* The last finding, which is why the launch failed, comes before all others. */
+static void tell_first(Verdict *verdict) {
+    size_t last = verdict->finding_count - 1;
+    Finding finding = verdict->findings[last];
+    memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
+    verdict->findings[0] = finding;
+}
+
 /* ---- The play ------------------------------------------------------------------------------------- */
 
-static void observe(void *observer, const PtxEvent *event) {
+void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
     PtxEvent known;
     if (player->stored) {
@@ -211,6 +240,8 @@ static void observe(void *observer, const PtxEvent *event) {
         tokens_see(player, event);
     if (player->seen && player->seen->see)
         player->seen->see(player->seen->observer, event);
+    if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
+        together_waited(player, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -232,7 +263,7 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns.doubts.unfit && !player->turns.doubts.unsure && !player->turns.split &&
+           !player->turns->doubts.unfit && !player->turns->doubts.unsure && !player->turns->split &&
            !record_reader_unseen(reader);
 }
 
@@ -314,6 +345,16 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     }
 }
 
+bool playing_start(Player *player) {
+    ptx_machine_start(player->machine);
+    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    player->queue_end = &player->queue;
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, player->machine->cta_count);
+    return record_reader(&player->reader, player->recording, player->sites->shapes, player->sites->sites.count,
+                         &player->arena);
+}
+
 static PtxEnd play_all(Playing *playing) {
     Player *player = &playing->player;
     PtxMachine *machine = player->machine;
@@ -323,14 +364,9 @@ static PtxEnd play_all(Playing *playing) {
         machine->arena.exhausted = before;
         return PTX_END_BUDGET;
     }
-    ptx_machine_start(machine);
-    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
-    if (player->sites->any_data)
-        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, machine->cta_count);
     PtxEnd end = PTX_END_BUDGET;
-    if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
-                      &player->arena)) {
-        turns_read(player);
+    if (playing_start(player)) {
+        turns_read(&playing->turns, &player, 1);
         end = play(player);
     }
     machine->arena.exhausted = before;
@@ -349,53 +385,36 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
-/* In which order strong accesses were made is found from what they found, where that is possible. */
-static void tell_order(const Playing *playing) {
-    const StrongTurns *turns = &playing->player.turns;
-    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
-    if (turns->split)
-        verdict_incomplete(
-            playing->check.verdict, "", 0,
-            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
-            "others access as a vector",
-            turns->split, turns->count);
-    if (doubted)
-        verdict_incomplete(
-            playing->check.verdict, "", 0,
-            turns->doubts.unfit
-                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
-                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
-                  "whose result is not known",
-            doubted, turns->count);
-}
-
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
-    ThreadsCheck *check = &playing->check;
-    Player *player = &playing->player;
-    ThreadsRun run = {0};
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
-                       .recording = playing->recording,
+                       .recording = recording,
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .seen = playing->seen,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
-    uint32_t flags = playing->recording->launch.flags;
+    uint32_t flags = recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted =
-        !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted = !recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
-    machine->observe = observe;
+    machine->observe = playing_observe;
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    ThreadsRun run = {0};
+    playing_open(player, check, playing->recording, sites, watch);
+    player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
@@ -405,7 +424,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    tell_order(playing);
+    if (!check->options->together) /* others may have written between */
+        tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -414,12 +434,23 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
+        if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
+            tell_first(check->verdict);
+    }
     if (!playing->hangs)
         tell_lapped(playing);
-    machine->observe = NULL;
+    check->machine->observe = NULL;
     arena_free(&player->arena);
+}
+
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
+    if (!runs_prepare(check, problem))
+        return false;
+    seat_shared(check, recording);
+    play_unpack(check->program, recording, &check->arena);
+    return play_sites(sites, check, recording, problem);
 }
 
 static void check_recording(ThreadsCheck *check) {
@@ -430,14 +461,9 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    bool good = runs_prepare(check, &problem);
-    if (good)
-        seat_shared(check, playing->recording);
     Recording unpacked = *playing->recording;
-    if (good)
-        play_unpack(check->program, &unpacked, &check->arena);
     playing->recording = &unpacked;
-    if (!good || !play_sites(&sites, check, playing->recording, &problem)) {
+    if (!playing_prepare(check, &unpacked, &sites, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }

@@ -30,6 +30,9 @@ typedef struct PlaySite {
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
     uint16_t generic;                         /* parts that are generic addresses: a mask */
     bool gathers;                             /* all lanes of the warp run it together */
+    bool awaits;                              /* launches before this one */
+    uint8_t global;                           /* it may read (1) or write (2) global memory */
+    bool for_system;                          /* a strong access whose scope has the host */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* strong: of the access */
@@ -80,7 +83,7 @@ void stored_over(struct Player *player, uint32_t cta);
 typedef struct StrongTurn {
     uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
-    uint32_t waiter; /* the cluster that waits for its turn, + 1 */
+    uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
 } StrongTurn;
 /* The turns at one place, in order. */
 typedef struct StrongPlace {
@@ -91,7 +94,6 @@ typedef struct StrongTurns {
     StrongTurn *items; /* sorted by key and number */
     uint32_t count;
     uint32_t *numbers; /* of each strong access, warp by warp */
-    uint32_t *first;   /* of each warp: its first there */
     StrongDoubts doubts;
     uint32_t split;      /* that are to one element of what others access as a vector */
     StrongPlace *places; /* hashed; a power of two */
@@ -140,7 +142,8 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    StrongTurns turns;
+    StrongTurns *turns;
+    uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -157,15 +160,30 @@ typedef struct Player {
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
     struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
-    bool stops;            /* a fault */
-    bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
-    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;             /* ... now, for one of them */
-    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
+    bool stops;                 /* a fault */
+    bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;                  /* ... now, for one of them */
+    const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
+    /* Where several launches are played together: */
+    struct Together *together;            /* NULL: it is alone */
+    uint32_t member;                      /* its number there */
+    uint32_t first_cluster, first_thread; /* clusters and threads count on from these */
+    uint64_t variables;                   /* a part of the keys of the module's variables */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* As far as it goes without others. False: the time is up. */
+bool play_on(Player *player);
+/* A wait whose phase has gone by is over. Whether there was one. */
+bool play_pass(Player *player);
+/* Clusters that wait look again. */
+void play_wake_all(Player *player);
+/* One of them. */
+void play_wake(Player *player, uint32_t cluster);
+/* Whether all of its threads have ended. */
+bool play_is_over(const Player *player);
 /* The cluster `begun` of the grid begins. */
 PlayCluster *play_begin(Player *player);
 /* As far as the warp comes; whether it did anything. */
@@ -194,8 +212,8 @@ uint64_t play_generic(const Player *player, uint64_t address);
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
 /* ---- turns.c ---- */
-/* The strong accesses of the recording are put in order. */
-void turns_read(Player *player);
+/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
+void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
@@ -221,7 +239,24 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
+/* ---- together.c ---- */
+/* Threads of a CTA begin: they know which launches have ended. */
+void together_begins(const Player *player, const PtxCta *cta);
+/* Whether lanes may go on behind griddepcontrol.wait; and they do. */
+bool together_may_go_on(const Player *player);
+void together_waited(const Player *player, const PtxEvent *event);
+/* The player of a cluster, and its number there. */
+Player *together_player(const Player *player, uint32_t *cluster);
+
 /* ---- check.c ---- */
+/* A recording as it is played; and everything that is needed for it. False, with a sentence. */
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem);
+/* In which order strong accesses were made, if it cannot be told. */
+void tell_order(Verdict *verdict, const StrongTurns *turns);
+/* The player of a machine that was opened. */
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
+bool playing_start(Player *player);
+void playing_observe(void *player, const PtxEvent *event);
 /* Somebody who sees what is played: all events, but for plain accesses of other clusters than his. */
 typedef struct RecordingSeen {
     PtxObserve *see; /* NULL: nothing is seen */

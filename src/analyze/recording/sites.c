@@ -111,6 +111,19 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
         }
 }
 
+/* Which accesses of it may be to global memory. */
+static void find_global(ThreadsCheck *check, PlaySite *site) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[site->code->statement], effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        if (!effect_is_access(effect) || (effect->space != SPACE_GLOBAL && !effects[i].memory))
+            continue;
+        site->global |= effect->verb == EFFECT_READ ? 1 : 2;
+        site->for_system |= effect->scope == SCOPE_SYS;
+    }
+}
+
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
@@ -125,7 +138,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
             return false;
     }
     site->generic = generic_parts(check, site);
+    find_global(check, site);
     site->gathers = site->code->together;
+    site->awaits = code_effect(check, site->code, EFFECT_AWAIT_LAUNCHES, &effect);
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);
     if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {

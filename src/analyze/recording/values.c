@@ -164,6 +164,6 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | cluster << 35 | (address & UINT32_MAX) << 3 | size;
-    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
+    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
 }
