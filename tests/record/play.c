@@ -169,6 +169,28 @@ static uint32_t more_chunks(const Case *of) {
     return 4096 + 16 * warps_of(&of->launch);
 }
 
+/* Variables of shared memory from the last to the first, as another compiler might have it: who plays the recording does
+ * not know but from what the kernel tells. */
+static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t entry) {
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, entry, variables);
+    uint64_t at = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
+    for (uint32_t i = count; i-- > 0;) {
+        PtxSeat *seat = &program->seats[variables[i]];
+        uint64_t align = module->variables[variables[i]].align ? module->variables[variables[i]].align : 16;
+        if (!seat->bytes)
+            continue;
+        seat->at = (at + align - 1) / align * align;
+        at = seat->at + seat->bytes;
+    }
+    if (!count)
+        return;
+    program->shared_bytes = at > program->shared_bytes ? at : program->shared_bytes;
+    program->dynamic_at = (program->shared_bytes + 1023) / 1024 * 1024;
+    for (uint32_t i = 0; i < count; i++)
+        if (!program->seats[variables[i]].bytes)
+            program->seats[variables[i]].at = program->dynamic_at;
+}
+
 /* The launch of the kernel as it was, and one parameter more: the block and chunks in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
     size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
@@ -286,6 +308,7 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     PtxProgram *program = ptx_program(&of->arena, &of->instrumented, of->instrumented_entry, SIZE_MAX, &problem);
     if (!program)
         return problem;
+    turn_around(program, &of->instrumented, of->instrumented_entry);
     add_block(of, program);
     of->machine = ptx_machine(program, &of->with, GEAR_DATA, &problem);
     if (!of->machine)
@@ -458,6 +481,7 @@ static const char *run_case(Case *of, const char *json) {
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";
     PtxEnd end;
+    turn_around(of->program, of->module, of->entry);
     PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
     if (keep)
         problem = record(of, UINT64_MAX, &end);
