@@ -252,6 +252,10 @@ $(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcud
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
 
+$(BUILD)/tests/exec/beside: tests/exec/beside.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
+
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) -Iinclude $(LDFLAGS) -o $@ $^ $(libraries)

@@ -56,6 +56,7 @@ struct GpuModule {
     char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
     size_t ptx_bytes; /* */
     uint32_t chunk, spaces, options;
+    uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
     const char *why;   /* it was not instrumented: one sentence */

@@ -63,7 +63,7 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
         return false;
     if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
         return false;
-    uint64_t base = threads_shared(warp->cta->number, 0);
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0);
     for (unsigned i = 0; i < PTX_LANES; i++)
         reach->at.at[i] += base;
     return true;
@@ -94,7 +94,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
             return false;
         if (player->stored && access->access.kind != EFFECT_READ)
             return false;
-        first = threads_shared(warp->cta->number, reach.least);
+        first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
                !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
         return false;
@@ -137,7 +137,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     return true;
 }
 
-/* The lower 32 bits of what was there are recorded: where they are the same, the rest is taken to be. */
+/* Of 16 bytes there is a hash, which is taken for them. */
 uint32_t play_stores(const PlaySite *site, const Record *record) {
     bool fails = site->strong_kind == STRONG_CAS && site->finds && record->found != record->compared;
     return fails ? 0 : UINT32_MAX;

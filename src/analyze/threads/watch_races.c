@@ -29,9 +29,13 @@ static RuleId rule_for(const ThreadsRace *race) {
 
 static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     const ThreadsAccess *access = &side->access;
+    const WatchSeat *seat = watch->options.seat;
+    uint32_t cta = side->warp / watch->cta_warps, size = watch->machine->cluster_size;
+    if (seat)
+        cta = (cta - seat->first_cta) / seat->cluster * size + (cta - seat->first_cta) % seat->cluster;
     return (RaceSide){
-        .code = &watch->machine->program->code[access->site],
-        .cta = side->warp / watch->cta_warps,
+        .code = &watch->machine->program->code[access->site - (seat ? seat->first_site : 0)],
+        .cta = cta,
         .thread = side->warp % watch->cta_warps * PTX_LANES + side->lane,
         .asynchronous = side->asynchronous,
         .access = {.kind = access->kind == THREADS_READ    ? EFFECT_READ
@@ -104,7 +108,9 @@ static bool stores_same(const PtxWatch *watch, const ThreadsRace *race) {
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
-    same.same_value |= stores_same(watch, found);
+    /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
+    bool reads = found->first.access.kind == THREADS_READ || found->second.access.kind == THREADS_READ;
+    same.same_value = watch->stores && reads ? false : found->same_value || stores_same(watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
@@ -118,8 +124,26 @@ static void take(PtxWatch *watch, const ThreadsRace *found) {
     };
 }
 
+PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const ThreadsRace *race) {
+    uint64_t address = race->address;
+    if (address >> 62 == 0 && address >= PTX_GLOBAL_END)
+        address -= second->options.seat->variables;
+    return (PtxRace){
+        .rule = rule_for(race),
+        .first = side_of(first, &race->first),
+        .second = side_of(second, &race->second),
+        .spot = spot_of(second, address),
+        .bytes = race->bytes,
+        .reason = reason_of(race->reason),
+        .same_value = race->same_value,
+        .times = race->times,
+    };
+}
+
 void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
     uint32_t count;
+    if (watch->options.seat)
+        return;
     const ThreadsRace *races = threads_races(watch->engine, &count);
     (void)event;
     while (watch->race_count < count)
