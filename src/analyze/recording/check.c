@@ -84,6 +84,32 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     return launch;
 }
 
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->shared_at && i < count; i++)
+        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
 /* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
@@ -188,6 +214,14 @@ static void tell_variables(const ThreadsCheck *check) {
                                "%.*s is accessed by its name and by its address, and where it lies was not recorded",
                                STR_ARG(name));
     }
+}
+
+/* The last finding, which is why the launch failed, comes before all others. */
+static void tell_first(Verdict *verdict) {
+    size_t last = verdict->finding_count - 1;
+    Finding finding = verdict->findings[last];
+    memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
+    verdict->findings[0] = finding;
 }
 
 /* ---- The play ------------------------------------------------------------------------------------- */
@@ -400,8 +434,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
+        if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
+            tell_first(check->verdict);
+    }
     if (!playing->hangs)
         tell_lapped(playing);
     check->machine->observe = NULL;
@@ -411,6 +448,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
     if (!runs_prepare(check, problem))
         return false;
+    seat_shared(check, recording);
     play_unpack(check->program, recording, &check->arena);
     return play_sites(sites, check, recording, problem);
 }
