@@ -86,7 +86,8 @@ static inline void find_lines(const Here *here, const Accesses *accesses, uint32
     uint64_t offset = accesses->offsets[i];
     uint32_t bytes = accesses->whats[i] >> WHAT_BYTES, span = lanes_of_line(bytes), source = lane() & ~span;
     uint64_t base = from_lane64(lanes, offset, source);
-    bool has = span && bytes == from_lane(lanes, bytes, lowest(lanes)) && offset < here->bytes &&
+    uint32_t first_bytes = from_lane(lanes, bytes, lowest(lanes));
+    bool has = span && bytes == first_bytes && offset < here->bytes &&
                !(base & (SHADOW_LINE - 1)) && offset == base + bytes * (lane() & span);
     uint32_t group = (span == 31 ? ~0u : (2u << span) - 1) << source;
     bool whole = (ballot(lanes, has) & group) == group && has;
