@@ -46,6 +46,8 @@ typedef struct Accesses {
     uint32_t count, kind;
 } Accesses;
 
+#define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++) if (i < accesses->count)
+
 #if CELLS_COMPACT
 
 /* By all lanes that are there, of which some have something. */
@@ -75,9 +77,8 @@ typedef struct Work {
 /* The bytes of all accesses, eight bits each. */
 static inline uint32_t bytes_of(const Accesses *accesses) {
     uint32_t all = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++)
-        all |= accesses->whats[i] >> WHAT_BYTES << 8 * i;
+    EACH_ACCESS
+    all |= accesses->whats[i] >> WHAT_BYTES << 8 * i;
     return all;
 }
 
@@ -104,8 +105,7 @@ static inline void access_parts(const View *view, const Accesses *accesses, uint
     const Here *here = view->here;
     Touch touch = {0, 0, 0, accesses->kind, 0};
     uint32_t rest = rest_of(view, &touch);
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++) {
+    EACH_ACCESS {
         uint32_t what = parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
         if (!ballot(lanes, parts >> i & 1))
             continue;
@@ -124,9 +124,8 @@ static inline void access_all(const View *view, const Accesses *accesses) {
         access_parts(view, accesses, lanes, ~0u);
         return;
     }
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++)
-        find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
+    EACH_ACCESS
+    find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
     uint64_t offset = (uint64_t)work.line * SHADOW_LINE;
     Wide old = work.acts ? wide_load(line_at(here, offset)) : (Wide){0, 0};
     uint32_t splits = ballot(lanes, work.acts && line_unpack(old, here_tag(here)).split);
@@ -139,8 +138,7 @@ static inline void access_all(const View *view, const Accesses *accesses) {
         slow_line(view, lanes, want, &touch, seen);
     if (!splits && !ballot(lanes, work.parts != 0))
         return;
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++) {
+    EACH_ACCESS {
         uint32_t source = lane() & ~lanes_of_line(all_bytes >> 8 * i & 255);
         work.parts |= work.wholes & (splits >> ((source + i) & 31) & 1) << i;
     }
@@ -150,10 +148,9 @@ static inline void access_all(const View *view, const Accesses *accesses) {
 #else
 
 static inline void access_all(const View *view, const Accesses *accesses) {
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++)
-        access(view, active_lanes(), true, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
-               what_site(accesses->whats[i]), accesses->kind);
+    EACH_ACCESS
+    access(view, active_lanes(), true, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
+           what_site(accesses->whats[i]), accesses->kind);
 }
 
 #endif
