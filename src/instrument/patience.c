@@ -133,23 +133,23 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time. Without a host or a limit it never is: that is 2^32 - 1 units, and what is read instead
- * of the host's word does not matter. There are no branches, of which each costs ptxas time. */
+/* To `on` if it is not yet time, which it never is without a host or with a limit of 0, made 2^32 - 1. There are no
+ * branches, of which each costs ptxas time: without a host its word is read from elsewhere. */
 static void write_limit(Code *code, uint32_t on) {
     write_launch(code, "~d0");
     code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
     code_say(code, "ld.global.b64 ~value, [~d0+%u]", OF(hang_after));
     code_say(code, "shr.u64 ~value, ~value, %u", TIME_SHIFT);
     code_say(code, "cvt.u32.u64 ~t1, ~value");
-    code_say(code, "setp.ne.u64 ~p1, ~d1, 0");
-    code_say(code, "selp.b64 ~d0, ~d1, ~d0, ~p1");
-    code_say(code, "selp.b32 ~t1, ~t1, 0, ~p1");
     code_say(code, "sub.u32 ~t1, ~t1, 1");
+    code_say(code, "setp.ne.u64 ~p2, ~d1, 0");
+    code_say(code, "selp.b64 ~d0, ~d1, ~d0, ~p2");
     code_say(code, "ld.volatile.global.b32 ~lo, [~d0+%u]", OF_HOST(hang));
     code_say(code, "shr.u32 ~hi, ~t1, %u", PART_OF_LIMIT);
-    code_say(code, "setp.gt.u32 ~p1, ~t0, ~hi");
+    code_say(code, "setp.gt.and.u32 ~p1, ~t0, ~hi, ~p2");
     code_say(code, "setp.ne.and.u32 ~p1, ~lo, 0, ~p1");
-    code_say(code, "setp.gt.or.u32 ~p1, ~t0, ~t1, ~p1");
+    code_say(code, "setp.gt.and.u32 ~p2, ~t0, ~t1, ~p2");
+    code_say(code, "or.pred ~p1, ~p1, ~p2");
     code_say(code, "@!~p1 bra ~L%u", on);
 }
 
