@@ -86,6 +86,10 @@ static void write_sample(Code *code) {
         code_say(code, "sub.u32 ~r1, 32, ~r1");
         code_say(code, "shl.b32 ~cornerat, ~r1, 3");
     }
+    if (code->plan->every) {
+        code_say(code, "shl.b32 ~everyat, ~lane, 2");
+        code_say(code, "not.pred ~inside, ~q0");
+    }
 }
 
 void write_prologue(Code *code) {

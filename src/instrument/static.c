@@ -22,6 +22,13 @@ void write_value(Code *code, const SitePart *part) {
     write_register(code, operand_text(code, part->operand), ptx_operand_form(&code->look->values, part->operand).width);
 }
 
+void write_part_value(Code *code, const Step *step, const SitePart *part) {
+    if (part->data)
+        write_data(code, part, step);
+    else
+        write_value(code, part);
+}
+
 const char *write_mask(Code *code, const Step *step) {
     const char *predicate = step_predicate(code, step);
     if (!*predicate)
@@ -193,8 +200,8 @@ void write_static(Code *code, const Step *step, uint32_t offset) {
                    "~zero", "~zero");
     for (uint32_t i = 0; i < site->part_count; i++) {
         const SitePart *part = &site->parts[i];
-        write_value(code, part);
-        if (part->proven && part->shape != PART_CORNERS)
+        write_part_value(code, step, part);
+        if (part_is_one(part))
             write_unit(code, "~lead", offset + i, part_word(site, part), mask, "~lo", "~hi");
         else
             write_checked(code, step, part, mask, offset + i);

@@ -213,4 +213,12 @@ uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uin
 size_t ptx_memory(const PtxModule *module);
 void ptx_free(PtxModule *module);
 
+/* ---- Types ---- */
+
+/* "f16x2" has 32. */
+unsigned ptx_type_bits(Str type);
+/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
+ * type go with; 0: none of these. */
+char ptx_type_letter(Str type);
+
 #endif
