@@ -182,6 +182,15 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         play_sites_free(sites);
         return false;
     }
+    if (!instrument_fits(check->module, check->program->entry, recording->launch.block)) {
+        const uint32_t *block = recording->launch.block;
+        *problem = verdict_text(check->verdict,
+                                "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
+                                "of kernels that look at %%tid.y or say their size (.reqntid)",
+                                block[0], block[1], block[2]);
+        play_sites_free(sites);
+        return false;
+    }
     const PtxCode **codes = codes_of(check);
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
