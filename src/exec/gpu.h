@@ -245,7 +245,9 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* Before it is handed to the driver: its waits may have a limit. The mutex is held, here and below. */
+/* A launch is about to be recorded: whoever takes records off should be awake. The mutex is held, here and below. */
+void drain_soon(void);
+/* Before it is handed to the driver: its waits may have a limit. */
 void drain_watch(GpuFlight *flight);
 /* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);

@@ -156,7 +156,7 @@ static bool add_records(Adding *adding, const char **problem) {
 
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
     if (options->mode == INSTRUMENT_SHADOW)
-        return shadow_may_run(module, problem) && instrument_shadow(module, options, to, problem);
+        return instrument_shadow(module, options, to, problem);
     Sites sites;
     PtxEdits edits;
     Calls calls;

@@ -102,9 +102,9 @@ typedef struct Recording {
     size_t first_count, more_count; /* chunks */
     Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
     uint32_t near, far;
-    Str unseen;                     /* sentences, each with a zero behind it */
-    Str shadow;                     /* bytes of that section; they need not be aligned */
-    const RecordingOrder *order;    /* NULL: it is not known */
+    Str unseen;                  /* sentences, each with a zero behind it */
+    Str shadow;                  /* bytes of that section; they need not be aligned */
+    const RecordingOrder *order; /* NULL: it is not known */
     const RecordingKnown *known;
 } Recording;
 

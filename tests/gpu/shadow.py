@@ -22,7 +22,7 @@ REPORTS = 4096
 STATE = 192 + 16 * 104
 LAUNCH = struct.Struct("<20I7Q")
 REPORT = struct.Struct("<QIIIIIBBBBBBH24x")
-TROUBLE = ["ring wrapped", "epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
+TROUBLE = ["epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
 
 
 class Shape(ctypes.Structure):
@@ -31,7 +31,7 @@ class Shape(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("ring_bytes", ctypes.c_uint64)]
+    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("row_bytes", ctypes.c_uint64)]
 
 
 class ShadowDevice(device.Device):
@@ -121,9 +121,9 @@ class Checked:
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         names = ("address", "mask", "site", "cta", "earlier_site", "earlier", "kind", "scope", "earlier_kind", "earlier_scope", "in_flight", "order", "written")
         reports = [dict(zip(names, REPORT.unpack_from(self.result.raw, STATE + 64 * i))) for i in range(min(count, 8))]
-        slots, stride, ring, threads, shift, tag = struct.unpack_from("<6I", self.result.raw, 72)
+        slots, stride, rows, threads, shift, tag = struct.unpack_from("<6I", self.result.raw, 72)
         return {"races": races, "reported": asked, "outside": outside, "outside_site": outside_site,
-                "trouble": [name for i, name in enumerate(TROUBLE) if trouble >> i & 1], "reports": reports, "slots": slots, "ring": ring, "tag": tag}
+                "trouble": [name for i, name in enumerate(TROUBLE) if trouble >> i & 1], "reports": reports, "slots": slots, "rows": rows, "tag": tag}
 
 
     def write(self, path, layout):
