@@ -150,14 +150,22 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
-    if (launch->dropped || reader->missing)
+    if (launch->dropped & RECORD_DROPPED_PLACE || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
     else if (launch->flags & RECORDING_CUT && !playing->hangs)
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
+    if (launch->dropped & RECORD_DROPPED_WRAP)
+        verdict_incomplete(
+            verdict, "", 0,
+            "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
+            "wrote was recorded as if none does");
+    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP))
+        verdict_incomplete(verdict, "", 0,
+                           "the kernel marked its records as not complete, for a reason that is not known");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
     uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
+    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE))
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
 }
@@ -285,6 +293,14 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
+/* What was recorded is what came before a wait that gave up: of what would have come behind it nobody knows. */
+static void tell_given_up(const Playing *playing) {
+    verdict_incomplete(
+        playing->check.verdict, "", 0,
+        "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
+        (double)playing->recording->launch.hang_after / 1e9);
+}
+
 /* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
  * room for them while the others wait. */
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
@@ -303,8 +319,10 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         return;
     }
     Finding *finding = threads_blocked(check, &run->schedule, run->world);
-    if (!finding)
+    if (!finding) {
+        tell_given_up(playing);
         return;
+    }
     playing->hangs = true;
     runs_tell_stop(check, NULL);
     if (later)
@@ -338,6 +356,8 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
+    } else if (end == PTX_END_COMPLETE && hung) {
+        tell_given_up(playing);
     } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
@@ -449,7 +469,10 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
     if (!runs_prepare(check, problem))
         return false;
     seat_shared(check, recording);
-    play_unpack(check->program, recording, &check->arena);
+    if (!play_unpack(check->program, recording, &check->arena)) {
+        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        return false;
+    }
     return play_sites(sites, check, recording, problem);
 }
 

@@ -204,8 +204,9 @@ uint32_t play_not_begun(const Player *player);
 /* The values of a part in the lanes of the record. Generic addresses are the machine's. */
 void play_values(const Player *player, const PlaySite *site, const Record *record, unsigned part, uint32_t warp_in_cta,
                  Lanes *values);
-/* The parameters as PTX counts their offsets, if the recording has them otherwise. */
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
+/* The parameters as PTX counts their offsets, if the recording has them otherwise. False: they are not those of the
+ * kernel. */
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */

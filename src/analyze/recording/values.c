@@ -30,12 +30,24 @@ static uint64_t parameters_end(const PtxProgram *program, uint64_t first) {
     return at;
 }
 
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
+/* Where the last of them ends, as PTX counts their offsets. */
+static uint64_t parameters_size(const PtxProgram *program) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t size = 0;
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
+        uint64_t end = program->seats[i].at + program->seats[i].bytes;
+        size = end > size ? end : size;
+    }
+    return size;
+}
+
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
     uint64_t first = parameters_begin(program, recording), at = first;
-    if (!(recording->launch.flags & RECORDING_AS_PASSED) ||
-        parameters_end(program, first) - first != recording->parameter_bytes)
-        return;
+    if (!(recording->launch.flags & RECORDING_AS_PASSED))
+        return recording->parameter_bytes >= parameters_size(program);
+    if (parameters_end(program, first) - first != recording->parameter_bytes)
+        return false;
     uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, program->parameter_bytes + 1);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
         const PtxSeat *seat = &program->seats[i];
@@ -46,6 +58,7 @@ void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) 
     }
     recording->parameters = bytes;
     recording->parameter_bytes = program->parameter_bytes;
+    return true;
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------------ */
