@@ -108,7 +108,7 @@ $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 # Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
 # the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
-$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h) $(BUILD)/libweir.a $(BUILD)/flags
+$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h src/exec/*.ptx) $(BUILD)/libweir.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL \
 		-pthread -o $@ $(exec_sources) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
@@ -252,6 +252,10 @@ $(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(BUILD)/libweir.a
 		-pthread -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
+
+$(BUILD)/tests/exec/beside: tests/exec/beside.c $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
 

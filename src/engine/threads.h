@@ -125,6 +125,10 @@ void threads_exit(Threads *threads, uint32_t warp, uint32_t lanes);
 /* All of its threads have ended, and its memory is gone. */
 void threads_over(Threads *threads, uint32_t cta);
 
+/* Of several launches, each has CTAs of its own. For those lanes the launch of these CTAs has ended: all that they did,
+ * and what they have put in flight, is before what comes, whatever proxy it is in. */
+void threads_ended(Threads *threads, uint32_t warp, uint32_t lanes, uint32_t first_cta, uint32_t ctas);
+
 /* ---- Accesses ---- */
 
 /* Of the lanes of a warp, each its own, as one instruction. `operation`: what it is done by; 0: the threads
@@ -136,6 +140,12 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
 bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
+/* Several of them. */
+typedef struct ThreadsPiece {
+    uint64_t address, bytes;
+} ThreadsPiece;
+void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count);
 /* Nothing is known of the memory from now on. */
 void threads_forget(Threads *threads, uint64_t address, uint64_t bytes);
 

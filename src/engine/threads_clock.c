@@ -412,10 +412,37 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
     remote_drop(threads, remote);
 }
 
+bool threads_clock_at_home(const Clock *clock) {
+    if (!clock)
+        return true;
+    for (uint32_t i = 0; clock->bridges && i < clock->bridges->count; i++)
+        if (clock->bridges->items[i].remote)
+            return false;
+    return !clock->remote;
+}
+
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch) {
     if (!clock)
         return 0;
     return cta_known(cta == clock->home ? clock->local : remote_at(clock->remote, cta), warp, epoch);
+}
+
+bool threads_clock_ended(const Clock *clock, uint32_t cta) {
+    const CtaClock *known = !clock ? NULL : cta == clock->home ? clock->local : remote_at(clock->remote, cta);
+    return known && known->base == EPOCH_ENDED;
+}
+
+/* The home is in `remote`, too, so that others can share that. */
+Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas) {
+    CtaClock *ended = cta_new(threads, 0);
+    Clock *clock = NULL;
+    ended->base = EPOCH_ENDED;
+    clock_own(threads, &clock, first_cta);
+    clock->local = threads_cta_share(ended);
+    for (uint32_t i = 0; i < ctas; i++)
+        *remote_seat(threads, &clock->remote, first_cta + i) = threads_cta_share(ended);
+    threads_cta_drop(threads, ended);
+    return clock;
 }
 
 bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge) {

@@ -78,13 +78,13 @@ static int take_slot(GpuContext *context) {
 
 static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas) {
     const GpuModule *module = flight->kernel->module;
-    flight->launch = (RecordingLaunch){.abi = 1,
+    flight->launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                        .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
                                        .shared = launch->shared,
                                        .spaces = module->spaces,
                                        .options = module->options,
                                        .chunk = module->chunk,
-                                       .number = gpu_launches() - 1,
+                                       .fingerprint = module->fingerprint,
                                        .hang_after = gpu_options()->hang_after};
     memcpy(flight->launch.grid, launch->grid, sizeof launch->grid);
     memcpy(flight->launch.block, launch->block, sizeof launch->block);
@@ -166,7 +166,6 @@ void flight_undo(GpuFlight *flight) {
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
-    flight->made_at = gpu_now();
     flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 
@@ -190,6 +189,7 @@ void flight_land(GpuFlight *flight) {
 }
 
 void flight_free(GpuFlight *flight) {
+    order_free(&flight->order);
     free(flight->parameters);
     free(flight->memory);
     free(flight);

@@ -3,6 +3,7 @@
 #define EXEC_HOOKS_H
 
 #include "exec/driver.h"
+#include "exec/hooks_order.h"
 
 #include <pthread.h>
 
@@ -59,10 +60,18 @@
     X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                        \
     X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)
 
+/* All of them, with those that order launches: HOOK_ROW is what is made of each. */
+#define HOOK_ASYNC(name, exported, means, count, stream) \
+    HOOK_ROW(name, exported, LEGACY) HOOK_ROW(name, exported##_ptsz, PER_THREAD)
+#define HOOK_SYNC(name, exported, means, count, stream) \
+    HOOK_ROW(name, exported, LEGACY) HOOK_ROW(name, exported##_ptds, PER_THREAD)
+#define HOOK_OTHER(name, exported, means, count, stream) HOOK_ROW(name, exported, ANY)
+#define ALL_HOOKS                                        HOOKS(HOOK_ROW) ORDER_ASYNC(HOOK_ASYNC) ORDER_SYNC(HOOK_SYNC) ORDER_OTHERS(HOOK_OTHER)
+
 enum {
-#define NUMBER(name, exported, streams) HOOK_##exported,
-    HOOKS(NUMBER)
-#undef NUMBER
+#define HOOK_ROW(name, exported, streams) HOOK_##exported,
+    ALL_HOOKS
+#undef HOOK_ROW
         HOOK_COUNT
 };
 

@@ -301,6 +301,10 @@ static bool read_ptx_trail(Result *result) {
     ThreadsTrail *trail = ARENA_NEW(&result->arena, ThreadsTrail);
     if (!read_beside(result, path) || !threads_trail_read(&result->arena, result->source, trail, &result->diagnostics))
         return false;
+    if (trail->recorded && trail->beside && result->recording) { /* it, or one that it is played with */
+        result->threads_trail = trail;
+        return true;
+    }
     if (!result_keep(result, trail->kernel))
         return result_fail(result, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
                            result_names(result));

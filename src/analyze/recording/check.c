@@ -1,4 +1,5 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
+#include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ typedef struct Playing {
     RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
+    StrongTurns turns;
 } Playing;
 
 /* ---- The launch ----------------------------------------------------------------------------------- */
@@ -117,7 +119,8 @@ static void tell_missing(const Playing *playing) {
     tell_spaces(verdict, launch->spaces);
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
-    if (launch->flags & RECORDING_DEPENDENT)
+    bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
+    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
@@ -127,16 +130,38 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
+    uint64_t unseen = record_reader_unseen(reader);
+    if (unseen && !reader->problem && !launch->dropped)
+        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
+                           (unsigned long long)unseen);
+}
+
+static void tell_lapped(const Playing *playing) {
+    Verdict *verdict = playing->check.verdict;
     const PtxCode *lapped = playing->player.lapped;
     if (lapped)
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
-    uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
-        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
-                           (unsigned long long)unseen);
+}
+
+void tell_order(Verdict *verdict, const StrongTurns *turns) {
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
 }
 
 /* Whether some access has it as its address. */
@@ -167,14 +192,22 @@ static void tell_variables(const ThreadsCheck *check) {
 
 /* ---- The play ------------------------------------------------------------------------------------- */
 
-static void observe(void *observer, const PtxEvent *event) {
+void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
+    PtxEvent known;
+    if (player->stored) {
+        known = *event;
+        stored_see(player, &known);
+        event = &known;
+    }
     player->check->events++;
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
     if (player->seen && player->seen->see)
         player->seen->see(player->seen->observer, event);
+    if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
+        together_waited(player, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -184,6 +217,20 @@ static void prepare_told(Player *player) {
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
     }
+}
+
+/* Whether all that the threads did is in the recording, and was played: where they get stuck then, they do. */
+static bool is_whole(const Playing *playing) {
+    const Player *player = &playing->player;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    const RecordReader *reader = &player->reader;
+    uint64_t unknown = 0;
+    for (uint32_t i = 0; i < playing->check.program->code_count; i++)
+        unknown += player->unknown_codes[i];
+    return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
+           !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
+           !player->turns->doubts.unfit && !player->turns->doubts.unsure && !player->turns->split &&
+           !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -231,6 +278,24 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
                                     finding->why, later, later == 1 ? "" : "s");
 }
 
+/* The kernel ended, but does not in the order that was played, which was as good as that of the GPU. False: who knows.
+ */
+static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
+    const Player *player = &playing->player;
+    if (playing->recording->launch.flags & RECORDING_CUT)
+        return true; /* it ends where the kernel was stopped, and that is told */
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        if (player->clusters[i] && play_takes_turns(player, player->clusters[i]))
+            return false;
+    if (player->lapped || !is_whole(playing))
+        return false;
+    Finding *finding = threads_blocked(&playing->check, &run->schedule, run->world);
+    if (finding)
+        finding->schedule = "another order of what was recorded";
+    playing->hangs |= finding != NULL;
+    return finding;
+}
+
 static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
@@ -239,11 +304,21 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
-    } else if (end == PTX_END_STUCK) {
+    } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
         verdict_incomplete(check->verdict, "", 0, "the recording needs more memory than the limit");
     }
+}
+
+bool playing_start(Player *player) {
+    ptx_machine_start(player->machine);
+    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    player->queue_end = &player->queue;
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, player->machine->cta_count);
+    return record_reader(&player->reader, player->recording, player->sites->shapes, player->sites->sites.count,
+                         &player->arena);
 }
 
 static PtxEnd play_all(Playing *playing) {
@@ -255,12 +330,9 @@ static PtxEnd play_all(Playing *playing) {
         machine->arena.exhausted = before;
         return PTX_END_BUDGET;
     }
-    ptx_machine_start(machine);
-    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
     PtxEnd end = PTX_END_BUDGET;
-    if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
-                      &player->arena)) {
-        turns_read(player);
+    if (playing_start(player)) {
+        turns_read(&playing->turns, &player, 1);
         end = play(player);
     }
     machine->arena.exhausted = before;
@@ -279,33 +351,36 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
-    ThreadsCheck *check = &playing->check;
-    Player *player = &playing->player;
-    ThreadsRun run = {0};
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
-                       .recording = playing->recording,
+                       .recording = recording,
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .seen = playing->seen,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
-    uint32_t flags = playing->recording->launch.flags;
+    uint32_t flags = recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted =
-        !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted = !recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
-    ptx_watch_values(watch, play_stored(check));
-    machine->observe = observe;
+    ptx_watch_values(watch, play_stored(check, sites));
+    machine->observe = playing_observe;
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    ThreadsRun run = {0};
+    playing_open(player, check, playing->recording, sites, watch);
+    player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
@@ -315,10 +390,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (player->turns.unfit)
-        verdict_incomplete(check->verdict, "", 0,
-                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           player->turns.unfit, player->turns.count);
+    if (!check->options->together) /* others may have written between */
+        tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -327,8 +400,19 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    machine->observe = NULL;
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+        playing->hangs = play_others(player, is_whole(playing));
+    if (!playing->hangs)
+        tell_lapped(playing);
+    check->machine->observe = NULL;
     arena_free(&player->arena);
+}
+
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
+    if (!runs_prepare(check, problem))
+        return false;
+    play_unpack(check->program, recording, &check->arena);
+    return play_sites(sites, check, recording, problem);
 }
 
 static void check_recording(ThreadsCheck *check) {
@@ -339,12 +423,9 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    bool good = runs_prepare(check, &problem);
     Recording unpacked = *playing->recording;
-    if (good)
-        play_unpack(check->program, &unpacked, &check->arena);
     playing->recording = &unpacked;
-    if (!good || !play_sites(&sites, check, playing->recording, &problem)) {
+    if (!playing_prepare(check, &unpacked, &sites, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }

@@ -29,6 +29,7 @@ typedef struct ThreadsOptions {
     ThreadsOrders orders;
     uint32_t random;           /* how many random ones; 0: the default */
     const ThreadsTrail *trail; /* that run, and nothing else; NULL */
+    bool together; /* a recording: it was played together with those of launches that may have run at the same time */
     /* Called before each run; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t run, uint64_t runs);
     void *context;

@@ -230,6 +230,16 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
     return verdict_keep(check->verdict, &text);
 }
 
+const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
+    Text text = {0};
+    ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
+                          .recorded = true,
+                          .volatile_races = check->options->volatile_races,
+                          .beside = launch + 1};
+    threads_trail_write(&trail, &text);
+    return verdict_keep(check->verdict, &text);
+}
+
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world) {
     Text text = {0};
     ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
