@@ -69,6 +69,13 @@ static inline uint64_t key_of(unsigned kind, unsigned proxy, uint64_t rest) {
 /* Scopes are levels here: on one GPU those of the system and of the GPU are the same. */
 enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU };
 
+/* Lanes of a warp that arrived, and what they knew. */
+typedef struct Arrived {
+    uint32_t cta, level;
+    Run run;
+    Clock *clock;
+} Arrived;
+
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
 Clock *threads_clock_share(Clock *clock);
@@ -76,6 +83,8 @@ void threads_clock_drop(Threads *threads, Clock *clock);
 /* These change *clock, and copy it first if others have it. */
 void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other);
 void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
+/* The same of several runs of its home's, those of a lane in the order of their epochs. */
+void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
@@ -162,6 +171,8 @@ struct Object {
     uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
+    Arrived *arrived; /* not among those that are collected yet */
+    uint32_t arrived_count, arrived_capacity;
 };
 
 /* ---- Operations ---- */
