@@ -92,6 +92,7 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot);
 /* The list with this access in front, without those that it stands for. *any_lane (NULL: nobody asks): what stays of
  * the list does not depend on which lane does it, other than that it is the slot's. */
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane);
+uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 /* These bytes, cell by cell, by attempt->by. */
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */

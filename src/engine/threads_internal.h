@@ -224,7 +224,7 @@ typedef struct Node {
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
-    bool alone; /* it is its record's, and not in the hash table */
+    bool alone; /* it is not in the hash table */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -438,6 +438,8 @@ void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+/* The same of a new record, of which there is no such list yet; or there may be two of it. */
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to, if there is enough of it. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);

@@ -59,7 +59,7 @@ static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool 
     attempt->by = 1U << seats->lane;
     if (attempt_is_there(attempt, line->reads))
         return true;
-    uint32_t made = attempt_put(attempt, line->reads, any_lane);
+    uint32_t made = attempt_put_again(attempt, line->reads, any_lane);
     /* A lane that has all of the line is the only one. */
     if ((!*any_lane && 1U << seats->shift < SHADOW_LINE) || (made & 31) != seats->lane ||
         node_at(attempt->threads, made >> 5)->lanes)

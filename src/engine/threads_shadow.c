@@ -278,6 +278,13 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
                threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
 }
 
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes)
+        return threads_node_alone(threads, record);
+    return node_new(threads,
+                    (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
+}
+
 /* ---- What nobody refers to ---- */
 
 void threads_record_mark(Threads *threads, uint32_t index) {
@@ -335,7 +342,7 @@ static void nodes_sweep(Threads *threads) {
     for (uint32_t i = 1; i < threads->nodes.next; i++) {
         Node *node = node_at(threads, i);
         if (node->record && !node->marked) {
-            if (node->alone)
+            if (record_at(threads, node->record)->node == i)
                 record_at(threads, node->record)->node = 0;
             node->record = 0; /* it is free */
             threads_store_give(threads, &threads->nodes, i);
