@@ -42,6 +42,8 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
+        if (!keep && attempt_is_settled(attempt, record_at(threads, node->record)))
+            continue;
         uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
         if (left)
             left = attempt_judge(attempt, node->record, left);

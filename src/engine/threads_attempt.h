@@ -105,6 +105,8 @@ uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times)
 /* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
  * because somebody has observed them, are taken out. */
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
+/* Whether the two are morally strong, and nobody asks for more: it need not be looked at. */
+bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
 void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);

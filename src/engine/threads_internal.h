@@ -163,6 +163,12 @@ typedef struct Cta {
     Warp warps[];
 } Cta;
 
+/* What somebody knew before a wait, and behind it. */
+typedef struct Lesson {
+    Clock *from, *to;
+    uint32_t cta, level;
+    bool used;
+} Lesson;
 struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
@@ -173,6 +179,7 @@ struct Object {
     Releases *collecting, *done;
     Arrived *arrived; /* not among those that are collected yet */
     uint32_t arrived_count, arrived_capacity;
+    Lesson learned; /* of this phase */
 };
 
 /* ---- Operations ---- */

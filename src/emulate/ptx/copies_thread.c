@@ -50,7 +50,7 @@ static void land_thread_copy(PtxMachine *machine, PtxFlight *flight) {
     ThreadCopy *copy = flight->detail;
     tell_reads(machine, flight, copy);
     tell_lanes(machine, flight, &detail->write, flight->lanes, copy->to);
-    for (uint32_t left = flight->lanes; left; left &= left - 1) {
+    for (uint32_t left = machine->plays ? 0 : flight->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint8_t bytes[MOST_THREAD_BYTES] = {0}, states[MOST_THREAD_BYTES];
         memset(states, BYTE_KNOWN, sizeof states);
