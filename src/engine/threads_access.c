@@ -168,7 +168,8 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     if (!made && by_slot)
         return attempt_node(attempt) << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
-    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
+    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 |
+           (by_slot ? lowest(by) : 0);
 }
 
 /* ---- Cells ---- */

@@ -27,7 +27,8 @@ typedef struct LineStep {
     uint32_t writes, reads, to; /* slots */
     uint8_t write_shift, read_shift, to_shift;
     uint8_t lane, shift; /* of the reader */
-    bool any_lane;       /* it would be the same for others, if those of the slots are as far from them */
+    uint8_t write_flip, read_flip, flip;
+    bool any_lane; /* it would be the same for others, if those of the slots are as far from them */
     bool used;
 } LineStep;
 
@@ -55,7 +56,7 @@ typedef struct Attempt {
     bool steady;                          /* what is done to the cell depends on nothing but what is there */
     ShadowPage *page;                     /* the last */
     bool whole;                           /* all elements are touched */
-    uint64_t home; /* cluster_bit, if nothing is known of other CTAs; 0: something is */
+    uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
 } Attempt;
 
 /* Goes on at another address. */

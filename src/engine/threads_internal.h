@@ -240,11 +240,13 @@ typedef struct Cell {
 } Cell;
 
 /* A line that was accessed as a whole, and not otherwise: slots as those of cells, but that the lane of a cell is the
- * slot's + (bytes from the line's begin on >> shift). LINE_ALONE: the slot is of a record, which is alone there. */
+ * slot's + (bytes from the line's begin on >> shift ^ flip). LINE_ALONE: the slot is of a record, which is alone there.
+ */
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
     uint32_t writes, reads;
     uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
+    uint8_t write_flip, read_flip, nc_flip;    /* swizzled: lanes are not in the order of their places */
 } Line;
 enum { CELL_SHIFT = 4 };
 typedef struct Location Location;

@@ -68,8 +68,8 @@ void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift) {
     *shift &= (uint8_t)~LINE_ALONE;
 }
 
-static uint32_t slot_at(uint32_t slot, uint8_t shift, uint32_t byte) {
-    return slot ? slot + (byte >> shift) : 0;
+static uint32_t slot_at(uint32_t slot, uint8_t shift, uint8_t flip, uint32_t byte) {
+    return slot ? slot + (byte >> shift ^ flip) : 0;
 }
 
 static uint8_t least_shift(uint32_t slot, uint8_t shift, uint8_t least) {
@@ -94,9 +94,10 @@ static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = (i << shift) / SHADOW_LINE, byte = (i << shift) % SHADOW_LINE;
         const Line *line = &page->lines[at];
-        cells[i] = (Cell){slot_at(line->writes, line->write_shift, byte), slot_at(line->reads, line->read_shift, byte)};
+        cells[i] = (Cell){slot_at(line->writes, line->write_shift, line->write_flip, byte),
+                          slot_at(line->reads, line->read_shift, line->read_flip, byte)};
         if (page->nc)
-            page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, byte);
+            page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, line->nc_flip, byte);
     }
     page->cells = cells;
 }
@@ -281,8 +282,7 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
 uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
     if (!next && !lanes)
         return threads_node_alone(threads, record);
-    return node_new(threads,
-                    (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
+    return node_new(threads, (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
 }
 
 /* ---- What nobody refers to ---- */

@@ -184,6 +184,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 
@@ -287,8 +292,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
     uint32_t flags = playing->recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted = !playing->recording->memory_count || has_globals(check) ||
-                        (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted =
+        !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check));

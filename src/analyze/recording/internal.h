@@ -38,6 +38,10 @@ typedef struct PlaySite {
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
+    bool copies; /* a cp.async, by the addresses in parts: */
+    PlayCopy copy;
+    uint8_t from_part, to_part, limit_part; /* the last: if it has one */
+    ThreadsAccess reads, writes;
 } PlaySite;
 
 typedef struct PlaySites {
@@ -173,6 +177,8 @@ void tokens_see(Player *player, const PtxEvent *event);
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+/* The same of a cp.async. */
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
 /* ---- check.c ---- */
 /* recording_check, with all events told to somebody. For tests. */

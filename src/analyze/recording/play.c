@@ -315,6 +315,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     }
     if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
         return true;
+    if (site->copies && !player->also && play_copies(player, warp->warp, site, record))
+        return true;
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
