@@ -258,6 +258,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 

@@ -46,6 +46,10 @@ typedef struct PlaySite {
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
+    bool copies; /* a cp.async, by the addresses in parts: */
+    PlayCopy copy;
+    uint8_t from_part, to_part, limit_part; /* the last: if it has one */
+    ThreadsAccess reads, writes;
 } PlaySite;
 
 typedef struct PlaySites {
@@ -239,6 +243,8 @@ bool play_others(Player *player, bool whole);
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+/* The same of a cp.async. */
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
 /* ---- together.c ---- */
 /* Threads of a CTA begin: they know which launches have ended. */
