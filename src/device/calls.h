@@ -6,8 +6,9 @@
 #include "device/flags.h"
 #include "device/touch.h"
 
-/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope. */
-enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope; whether its cells are touched
+ * behind it; whether the module has fences. */
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5, HOW_LATE = 8, HOW_FENCES = 9 };
 
 static inline uint32_t what_site(uint32_t what) {
     return what & ((1u << WHAT_BYTES) - 1);
@@ -56,11 +57,15 @@ typedef struct Accesses {
 #if CELLS_COMPACT
 
 /* By all lanes that are there, of which some have something. */
-static __attribute__((noinline)) void weir_slow_parts(uint64_t offset, uint32_t what, uint32_t rest, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, what_site(what));
-    access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);
-}
+#define PARTS(name, flat)                                                                             \
+    static __attribute__((noinline)) void name(uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
+        Here here = HERE_IS;                                                                          \
+        View view = view_of_rest(&here, rest, what_site(what), flat);                                 \
+        access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);       \
+    }
+PARTS(weir_slow_parts, false)
+PARTS(weir_slow_flat_parts, true)
+#undef PARTS
 
 /* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
 static inline uint32_t lanes_of_line(uint32_t bytes) {
@@ -75,8 +80,8 @@ typedef struct Work {
     uint32_t wholes, parts; /* of the own accesses, a bit each */
 } Work;
 
-/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose number
- * in the first eight is that of the access has the work. */
+/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose
+ * number in the first eight is that of the access has the work. */
 static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, Work *work) {
     uint64_t offset = accesses->offsets[i];
     uint32_t bytes = accesses->whats[i] >> WHAT_BYTES, span = lanes_of_line(bytes), source = lane() & ~span;
@@ -114,10 +119,13 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     if (ballot(lanes, work.parts != 0)) {
 #pragma unroll
         for (uint32_t i = 0; i < accesses->count; i++)
-            if (ballot(lanes, work.parts >> i & 1))
-                weir_slow_parts(accesses->offsets[i],
-                                work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]), rest,
-                                here->real, here->bytes, here->cells, here->state, here->who, here->form);
+            if (ballot(lanes, work.parts >> i & 1)) {
+                uint32_t what = work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
+                if (view->is_flat)
+                    weir_slow_flat_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
+                else
+                    weir_slow_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
+            }
     }
     if (work.acts && !line.split)
         touch_loaded(view, &touch, old, &line.cell);
@@ -173,7 +181,7 @@ DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
 /* A strong access in a kernel whose CTAs nothing orders. */
 DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE);
+    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE & 7);
     access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
 }
 #endif
@@ -206,8 +214,8 @@ DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
 
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
     bool writes = (how & 3) != SHADOW_READ;
-    return flat ? view_flat(here, site, how >> HOW_SCOPE)
-                : view_clocked(here, site, how >> HOW_SCOPE, writes && STATE32(here, slot_shift));
+    return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
+                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && STATE32(here, slot_shift));
 }
 
 /* The bytes of a granule that are in a range. */
@@ -420,86 +428,65 @@ DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t
     copy_tile(&here, want, parameter, at, site, how, false);
 }
 
-/* ---- Strong accesses in kernels whose CTAs may be ordered: one lane after the other ---- */
+/* ---- Strong accesses in kernels whose CTAs may be ordered: all lanes that are there come, for those that `want` ----
+ */
 
-static inline Strong strong_of(const Turn *turn, uint64_t address, uint32_t what, uint32_t how, uint32_t stored) {
-    return (Strong){.address = from_lane64(turn->lanes, address, turn->leader),
-                    .bytes = what >> WHAT_BYTES,
-                    .site = what_site(what),
-                    .kind = how & 3,
-                    .order = how >> HOW_ORDER & 7,
-                    .scope = how >> HOW_SCOPE,
-                    .stored = from_lane(turn->lanes, stored, turn->leader) && (how & 3) != SHADOW_READ};
+static inline bool flag_inside(const Here *here, uint64_t address) {
+    return address - here->real < here->bytes;
 }
 
-/* Before the access. Gives what weir_sync_end wants to have. */
-DEVICE_CALL uint32_t weir_sync_begin(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                     HERE) {
+/* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it. Gives
+ * the epoch that it is of. */
+DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, 0);
-    if (strong.address - here.real >= here.bytes)
-        return 0;
-    if (strong.kind == SHADOW_READ)
-        return from_lane(lanes, quiet_sequence(&here, strong.address), leader);
-    lock_bucket(&here, &turn, strong.address);
-    return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    if (wanted && scope >= SCOPE_OF_DEVICE) {
+        uint32_t epoch = view.epoch;
+        if (order_releases(order) && lane() == lowest(lanes))
+            epoch = close_epoch(&view, site);
+        epoch = from_lane(lanes, epoch, lowest(lanes));
+        view_at(&view, epoch, site);
+        release_flags(&view, lanes, wanted, address, order_releases(order), epoch, site);
+    }
+    if (want && !(how >> HOW_LATE & 1))
+        access(&view, address, what >> WHAT_BYTES, site, how & 3);
+    return view.epoch;
 }
 
-/* Behind it. Not 0: the access, a load, has to be made once more. */
-DEVICE_CALL uint32_t weir_sync_end(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                   uint32_t stored, uint32_t begun, uint32_t turns, HERE) {
+/* Behind a read, an update, or what compares: what it acquires, and the cells of what was only read. `stored`: the
+ * epoch of one that compares, if it has stored; `seen`: what the lane got from the last call. */
+DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t what, uint32_t how, uint32_t stored,
+                                     uint64_t seen, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, stored);
-    if (strong.address - here.real >= here.bytes) {
-        if (is_leader(&turn))
-            tell_outside(&here, strong.site, strong.address);
-        meet(lanes);
-        return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    bool acquires = order_acquires(order);
+    if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
+        if (!acquires)
+            fence();
+        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen);
     }
-    View view = view_clocked(&here, strong.site, strong.scope, false);
-    if (strong.kind == SHADOW_READ)
-        fence();
-    Flag flag = load_flag(&here, strong.address);
-    meet(lanes);
-    if (strong.kind == SHADOW_READ) {
-        uint32_t now = from_lane(lanes, load32(bucket_of(&here, strong.address)), leader);
-        if (now != begun && turns < FLAG_TRIES)
-            return 1;
+    if (want && stored) {
+        view.late = true;
+        view_at(&view, stored, site);
+        access(&view, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
+    } else if (want && ((how & 3) == SHADOW_READ || how >> HOW_LATE & 1)) {
+        access(&view, address, what >> WHAT_BYTES, site, SHADOW_READ);
     }
-    flag.stamp = from_lane(lanes, flag.stamp, leader);
-    flag.scope = from_lane(lanes, flag.scope, leader);
-    flag.release = from_lane(lanes, flag.release, leader);
-    flag.lost = from_lane(lanes, flag.lost, leader);
-    if (strong.kind != SHADOW_WRITE)
-        read_flag(&view, &turn, &strong, &flag);
-    if (strong.stored)
-        write_flag(&view, &turn, &strong, &flag);
-    if (is_leader(&turn)) {
-        Touch touch = {(strong.address - here.real) & ~(uint64_t)15, mask_of(strong.address, strong.bytes), strong.site,
-                       strong.stored ? strong.kind : SHADOW_READ, strong.order};
-        touch_cell(&view, &touch);
-    }
-    meet(lanes);
-    if (strong.kind != SHADOW_READ)
-        unlock_bucket(&here, &turn, strong.address);
-    return 0;
+    return seen;
 }
 
 DEVICE_CALL void weir_fence(uint32_t how, uint32_t site, HERE) {
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), order = how >> HOW_ORDER & 7;
-    Turn turn = {lanes, lowest(lanes)};
-    uint64_t actor = actor_of(&here, here.who);
-    lock_actor(&turn, actor);
-    View view = view_clocked(&here, site, how >> HOW_SCOPE, false);
-    meet(lanes);
-    if (order == 2 || order == 4)
-        acquire_fence(&view, &turn);
-    if (order == 3 || order == 4)
-        release_fence(&view, &turn, how >> HOW_SCOPE, site);
-    unlock_actor(&turn, actor);
+    View view = view_clocked(&here, site, how >> HOW_SCOPE & 7, false);
+    if (order_acquires(order))
+        acquire_fence(&view, lanes);
+    if (order_releases(order))
+        release_fence(&view, lanes, site);
 }
 
 /* ---- Groups of bulk copies, by the threads that issue them ---- */
@@ -550,9 +537,16 @@ static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     store32(ACTOR(actor, begun), epoch);
     store32(ACTOR(actor, old_groups), groups);
     store32(ACTOR(actor, complete), groups);
-    store32(ACTOR(actor, has), 0);
-    store32(ACTOR(actor, joined), 0);
+    store32(ACTOR(actor, changes), 0);
+    store32(ACTOR(actor, fenced), 0);
+    store32(ACTOR(actor, fence_epoch), 0);
+    store32(ACTOR(actor, fence_complete), 0);
+    store32(ACTOR(actor, observed), 0);
+    store32(ACTOR(actor, taken_in), 0);
+    store64(ACTOR(actor, published), 0);
     store32(ACTOR(actor, cta), cta);
+    for (uint32_t i = 0; i < SHADOW_VECTORS * STATE32(here, stride); i += 8)
+        store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
     if (STATE64(here, begun))
         store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
     fence();

@@ -1,12 +1,28 @@
 /* Calls of kernels that check themselves, with compact cells. */
+#define CELLS_COMPACT 1
+
 #include "device/lines.h"
 #include "device/touch.h"
 
-#define CELLS_COMPACT 1
+/* ---- What is not over with one look: functions of their own, so that kernels have little of it in their code.
+ * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is of copies, whether it is late ---- */
 
-static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
-    if (!cell->masks)
-        return;
+static inline uint32_t rest_of(const View *view, const Touch *touch) {
+    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->of_groups << 24 |
+           (uint32_t)view->late << 25;
+}
+static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site, bool flat) {
+    View view =
+        flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
+    view.late = rest >> 25 & 1;
+    return view;
+}
+static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
+    return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
+}
+#define HERE_GIVEN(here) (here)->real, (here)->bytes, (here)->cells, (here)->state, (here)->who, (here)->form
+
+static inline void judge_cell(const View *view, const Touch *touch, const Compact *cell) {
     uint32_t reader = touch->kind == SHADOW_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
     uint32_t race = reader ? reader : compact_judge_write(cell, view, touch->mask);
     if (race)
@@ -14,11 +30,45 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
              reader ? cell->masks >> 16 : cell->masks);
 }
 
+/* In the order in which they are printed: what is called first. */
+#define JUDGE(name, flat)                                                                                   \
+    static __attribute__((noinline)) void name(uint64_t low, uint64_t high, uint64_t offset, uint32_t rest, \
+                                               uint32_t site, HERE) {                                       \
+        Here here = HERE_IS;                                                                                \
+        View view = view_of_rest(&here, rest, site, flat);                                                  \
+        Touch touch = touch_of_rest(offset, rest, site);                                                    \
+        Compact cell = compact_unpack((Wide){low, high}, here_tag(&here));                                  \
+        judge_cell(&view, &touch, &cell);                                                                   \
+    }
+JUDGE(weir_tell_judged, false)
+JUDGE(weir_tell_flat_judged, true)
+#undef JUDGE
+
+/* Nobody whom the access could race with: nobody, or the same CTA in the same epoch. */
+static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
+    bool writes = touch->kind != SHADOW_READ;
+    return (!cell->write || !(cell->masks & touch->mask) || compact_is_same(view, cell->write)) &&
+           (!writes || ((!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
+                        (!cell->readers[1] || compact_is_same(view, cell->readers[1]))));
+}
+
+static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
+    if (is_quiet(view, touch, cell))
+        return;
+    Wide wide = compact_pack(cell, here_tag(view->here));
+    if (view->is_flat)
+        weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site,
+                              HERE_GIVEN(view->here));
+    else
+        weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+}
+
 /* Of what another launch left, nothing counts. */
 static inline void read_cell(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         bool changes = compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
@@ -50,6 +100,7 @@ static inline void write_cell(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         compact_record_write(&now, view, touch->mask);
@@ -68,6 +119,7 @@ static inline bool split_line(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = line_at(view->here, touch->offset);
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
         Wide seen = line.split ? old : wide_cas(at, old, line_pack(&line.cell, true, tag));
@@ -99,11 +151,13 @@ static inline void touch_line(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset >> 7);
     uint64_t at = line_at(view->here, touch->offset);
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
         if (line.split) {
             judge(view, touch, &line.cell);
             Touch part = *touch;
+#pragma nounroll
             for (uint32_t k = 0; k < SHADOW_LINE / SHADOW_GRANULE; k++, part.offset += SHADOW_GRANULE)
                 touch_granule(view, &part);
             return;
@@ -125,43 +179,30 @@ static inline void touch_line(const View *view, const Touch *touch) {
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
-/* ---- What is not over with one look: functions of their own, so that kernels have little of it in their code.
- * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is flat, and of copies ---- */
-
-static inline uint32_t rest_of(const View *view, const Touch *touch) {
-    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->is_flat << 24 |
-           (uint32_t)view->of_groups << 25;
-}
-static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site) {
-    return rest >> 24 & 1 ? view_flat(here, site, rest >> 21 & 7)
-                          : view_clocked(here, site, rest >> 21 & 7, rest >> 25 & 1);
-}
-static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
-    return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
-}
-
-static __attribute__((noinline)) void weir_slow_touch(uint64_t offset, uint32_t rest, uint32_t site, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, site);
-    Touch touch = touch_of_rest(offset, rest, site);
-    touch_cell(&view, &touch);
-}
-static __attribute__((noinline)) void weir_slow_line(uint64_t offset, uint32_t rest, uint32_t site, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, site);
-    Touch touch = touch_of_rest(offset, rest, site);
-    touch_line(&view, &touch);
-}
+#define SLOW(name, does, flat)                                                                        \
+    static __attribute__((noinline)) void name(uint64_t offset, uint32_t rest, uint32_t site, HERE) { \
+        Here here = HERE_IS;                                                                          \
+        View view = view_of_rest(&here, rest, site, flat);                                            \
+        Touch touch = touch_of_rest(offset, rest, site);                                              \
+        does(&view, &touch);                                                                          \
+    }
+SLOW(weir_slow_touch, touch_cell, false)
+SLOW(weir_slow_flat_touch, touch_cell, true)
+SLOW(weir_slow_line, touch_line, false)
+SLOW(weir_slow_flat_line, touch_line, true)
+#undef SLOW
 
 static inline void slow_touch(const View *view, const Touch *touch) {
-    const Here *here = view->here;
-    weir_slow_touch(touch->offset, rest_of(view, touch), touch->site, here->real, here->bytes, here->cells, here->state,
-                    here->who, here->form);
+    if (view->is_flat)
+        weir_slow_flat_touch(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+    else
+        weir_slow_touch(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
 }
 static inline void slow_line(const View *view, const Touch *touch) {
-    const Here *here = view->here;
-    weir_slow_line(touch->offset, rest_of(view, touch), touch->site, here->real, here->bytes, here->cells, here->state,
-                   here->who, here->form);
+    if (view->is_flat)
+        weir_slow_flat_line(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+    else
+        weir_slow_line(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
 }
 
 /* Nobody else is in the cell, but for weak accesses of the same CTA in the same epoch. */

@@ -140,6 +140,12 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
 bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
+/* Several of them. */
+typedef struct ThreadsPiece {
+    uint64_t address, bytes;
+} ThreadsPiece;
+void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count);
 /* Nothing is known of the memory from now on. */
 void threads_forget(Threads *threads, uint64_t address, uint64_t bytes);
 

@@ -412,6 +412,15 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
     remote_drop(threads, remote);
 }
 
+bool threads_clock_at_home(const Clock *clock) {
+    if (!clock)
+        return true;
+    for (uint32_t i = 0; clock->bridges && i < clock->bridges->count; i++)
+        if (clock->bridges->items[i].remote)
+            return false;
+    return !clock->remote;
+}
+
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch) {
     if (!clock)
         return 0;

@@ -79,6 +79,8 @@ void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
+/* Whether nothing is known of any CTA but its home, behind whatever key. */
+bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
 /* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
@@ -202,6 +204,7 @@ typedef struct Record {
     uint8_t kind, proxy, order, level, element;
     uint8_t scope; /* as it was told */
     bool read_only, gives, inits, marked;
+    uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
 
 /* An element of a list; lists are shared by words. */
@@ -211,10 +214,11 @@ typedef struct Node {
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
+    uint64_t clusters;      /* of all in the list: bit (number % 64) of each */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
-    bool alone; /* it is not in the hash table: nobody else makes the same */
+    bool alone; /* it is its record's, and not in the hash table */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -229,11 +233,12 @@ typedef struct Line {
     uint32_t writes, reads;
     uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
 } Line;
+enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
-    uint8_t shift; /* a cell is 1 << shift bytes */
+    uint8_t shift; /* a cell is 1 << shift bytes: 16 at most, fewer where accesses begin or end within such */
     Cell *cells;   /* NULL: there are lines alone */
     Line lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
@@ -331,6 +336,7 @@ struct Threads {
     RaceKey *race_table;
     uint32_t race_table_capacity;
     uint32_t order_site;
+    bool acquires_at; /* somebody has made a proxy fence for an address alone */
     uint64_t accesses;
     uint32_t instructions;
     bool several;              /* lanes do the instruction that is looked at */
@@ -367,6 +373,9 @@ static inline uint32_t level_of(unsigned scope) {
 static inline bool level_has(const Threads *threads, uint32_t level, uint32_t from, uint32_t to) {
     return level >= LEVEL_GPU || from == to ||
            (level == LEVEL_CLUSTER && from / threads->shape.cluster == to / threads->shape.cluster);
+}
+static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
+    return UINT64_C(1) << cta / threads->shape.cluster % 64;
 }
 static inline uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
@@ -412,14 +421,15 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->nodes, index);
 }
 
-/* The page of an address, with cells; made if it is not there, if `make`. */
-ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
-/* The same, of which lines are accessed: it may have no cells. */
-ShadowPage *threads_page_lines(Threads *threads, uint64_t address);
-void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* The page of an address, with cells; NULL: nobody was there. */
+ShadowPage *threads_page(Threads *threads, uint64_t address);
+/* The same, which may have no cells; it is made, if `make`. */
+ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make);
+/* It has cells, of which some begin or end at each of these places of it. */
+void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 /* A slot of a line as those of cells are. */
 void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
-/* A list of one new record, whose lane the slot says. */
+/* The list of one record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);

@@ -21,11 +21,9 @@ static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
     const Record *record = record_at(attempt->threads, index);
-    if (record->operation)
-        return !attempt_needs_fence(attempt, record) && attempt_over_lanes(attempt, index, record) == UINT32_MAX;
-    return (same && !attempt_needs_fence(attempt, record) && attempt_same_warp(attempt, record) &&
-            record->epoch <= attempt->knower.own_epoch) ||
-           attempt_known_lanes(attempt, index, record) == UINT32_MAX;
+    return (same && !record->operation && attempt_same_warp(attempt, record) &&
+            record->epoch <= attempt->knower.own_epoch && !attempt_needs_fence(attempt, record)) ||
+           attempt_over_lanes(attempt, index, record) == UINT32_MAX;
 }
 
 static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same) {
@@ -54,34 +52,61 @@ static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift) {
 }
 
 /* Among those who have read it before; false: it has to be done cell by cell. */
-static bool join_readers(Attempt *attempt, Line *line, const Seats *seats) {
+static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool *any_lane) {
     if (!are_same(seats, line->reads, line->read_shift))
         return false;
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
     attempt->by = 1U << seats->lane;
     if (attempt_is_there(attempt, line->reads))
         return true;
-    if (!attempt_any_lane(attempt, line->reads))
-        return false;
-    uint32_t made = attempt_put(attempt, line->reads);
-    if ((made & 31) != seats->lane || node_at(attempt->threads, made >> 5)->lanes)
+    uint32_t made = attempt_put(attempt, line->reads, any_lane);
+    /* A lane that has all of the line is the only one. */
+    if ((!*any_lane && 1U << seats->shift < SHADOW_LINE) || (made & 31) != seats->lane ||
+        node_at(attempt->threads, made >> 5)->lanes)
         return false;
     line->reads = made;
     return true;
 }
 
+/* Whether the line is as the last one was: then it becomes what that has. */
+static bool read_again(const LineStep *step, Line *line, const Seats *seats) {
+    if (!step->used || step->write_shift != line->write_shift || step->read_shift != line->read_shift ||
+        step->shift != seats->shift || (step->writes ^ line->writes) >> 5 || (step->reads ^ line->reads) >> 5)
+        return false;
+    uint32_t moved = seats->lane - step->lane;
+    if (moved ? !step->any_lane || (step->writes && line->writes - step->writes != moved) ||
+                    (step->reads && line->reads - step->reads != moved)
+              : step->writes != line->writes || step->reads != line->reads)
+        return false;
+    line->reads = step->to + moved;
+    line->read_shift = step->to_shift;
+    return true;
+}
+
 static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
-    Line *line = &page->lines[at];
-    bool nc = attempt->record->read_only;
+    Line *line = &page->lines[at], from = *line;
+    bool nc = attempt->record->read_only, any_lane = true;
+    if (!nc && read_again(&attempt->line, line, seats))
+        return true;
     if (nc ? line->writes != 0
            : !all_before(attempt, line->writes, line->write_shift, are_same(seats, line->writes, line->write_shift)))
         return false;
     if (all_before(attempt, line->reads, line->read_shift, false)) {
         line->reads = attempt->index << 5 | seats->lane;
         line->read_shift = seats->shift | LINE_ALONE;
-    } else if (!join_readers(attempt, line, seats)) {
+    } else if (!join_readers(attempt, line, seats, &any_lane)) {
         return false;
     }
+    attempt->line = (LineStep){.writes = from.writes,
+                               .reads = from.reads,
+                               .to = line->reads,
+                               .write_shift = from.write_shift,
+                               .read_shift = from.read_shift,
+                               .to_shift = line->read_shift,
+                               .lane = (uint8_t)seats->lane,
+                               .shift = seats->shift,
+                               .any_lane = any_lane,
+                               .used = true};
     if (!nc)
         return true;
     if (!page->line_nc)
@@ -106,10 +131,10 @@ static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Se
 
 /* One line, whose first bytes lane `lane` has. */
 static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes) {
-    ShadowPage *page = threads_page_lines(attempt->threads, address);
+    ShadowPage *page = attempt_page(attempt, address);
     uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE;
     Seats seats = {lane, shift_of(bytes)};
-    attempt->address = address;
+    attempt_at(attempt, address);
     if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, &seats)
                                                                : write_line(attempt, page, at, &seats)))
         return;

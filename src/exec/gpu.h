@@ -56,6 +56,7 @@ struct GpuModule {
     char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
     size_t ptx_bytes; /* */
     uint32_t chunk, spaces, options;
+    uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
     const char *why;   /* it was not instrumented: one sentence */
@@ -244,7 +245,9 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* Before it is handed to the driver: its waits may have a limit. The mutex is held, here and below. */
+/* A launch is about to be recorded: whoever takes records off should be awake. The mutex is held, here and below. */
+void drain_soon(void);
+/* Before it is handed to the driver: its waits may have a limit. */
 void drain_watch(GpuFlight *flight);
 /* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);

@@ -143,7 +143,7 @@ static uint32_t take_maps(const GpuKernel *kernel, const uint8_t *values, Shadow
 static void write_result(const Shadowed *of, const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values,
                          const GpuShadowResult *result) {
     Recording recording = {
-        .launch = {.abi = 1,
+        .launch = {.abi = RECORDING_ABI,
                    .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
                    .shared = launch->shared,
                    .spaces = kernel->module->spaces,

@@ -11,11 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_MOST = 60, SHORTEST_NAP = 5000, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
+enum { NAME_MOST = 60, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
+/* Nanoseconds: a launch is waited for without sleep for so long, looking at the others in between; and one that is
+ * about to be made. Being woken takes longer than many kernels do. */
+enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 100000 };
 
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
+static uint64_t awake_until; /* a launch is about to be made */
+static unsigned added;       /* flights so far */
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
@@ -166,11 +171,31 @@ static GpuFlight *next_ended(Result *result) {
     return NULL;
 }
 
-/* The longer it takes, the longer between two looks. */
-static void nap(uint64_t since) {
-    uint64_t share = (gpu_now() - since) / NAP_SHARE;
-    share = share < SHORTEST_NAP ? SHORTEST_NAP : share > LONGEST_NAP ? LONGEST_NAP : share;
-    nanosleep(&(struct timespec){.tv_nsec = (long)share}, NULL);
+/* Until it may have ended: the longer it takes, the longer between two looks. Nobody else takes flights off the list.
+ */
+static void nap(const GpuFlight *flight) {
+    uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - flight->made_at) / NAP_SHARE;
+    if (now - flight->made_at >= AWAKE) {
+        nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_NAP ? (long)share : LONGEST_NAP}, NULL);
+        return;
+    }
+    gpu_driver(NULL)->context_set(flight->context->context);
+    while (gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY && gpu_now() < until)
+        continue;
+}
+
+/* Nothing is in the air; the mutex is held. */
+static void wait_for_next(void) {
+    unsigned before = __atomic_load_n(&added, __ATOMIC_RELAXED);
+    if (gpu_now() >= awake_until) {
+        pthread_cond_wait(&changed, &gpu_mutex);
+        return;
+    }
+    uint64_t until = awake_until;
+    pthread_mutex_unlock(&gpu_mutex);
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && gpu_now() < until)
+        continue;
+    pthread_mutex_lock(&gpu_mutex);
 }
 
 static void *take_off(void *unused) {
@@ -181,15 +206,15 @@ static void *take_off(void *unused) {
     for (;;) {
         GpuFlight *flight = next_ended(&result);
         if (!flight && !flights) {
-            pthread_cond_wait(&changed, &gpu_mutex);
+            wait_for_next();
             continue;
         }
-        uint64_t since = flight ? 0 : flights->made_at;
+        const GpuFlight *oldest = flights;
         pthread_mutex_unlock(&gpu_mutex);
         if (flight)
             drain(flight, result);
         else
-            nap(since);
+            nap(oldest);
         pthread_mutex_lock(&gpu_mutex);
     }
     return unused;
@@ -200,19 +225,25 @@ void drain_watch(GpuFlight *flight) {
         gpu_watch(flight, recording_of(flight));
 }
 
+void drain_soon(void) {
+    pthread_t thread;
+    awake_until = gpu_now() + AWAKE_FOR_NEXT;
+    if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
+        runs = true;
+        pthread_detach(thread);
+    }
+    pthread_cond_broadcast(&changed);
+}
+
 void drain_add(GpuFlight *flight) {
     GpuFlight **at = &flights;
-    pthread_t thread;
     while (*at)
         at = &(*at)->next;
     *at = flight;
     flight->context->unwritten++;
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
-    if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
-        runs = true;
-        pthread_detach(thread);
-    }
+    __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
 }
 

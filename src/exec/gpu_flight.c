@@ -78,12 +78,13 @@ static int take_slot(GpuContext *context) {
 
 static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas) {
     const GpuModule *module = flight->kernel->module;
-    flight->launch = (RecordingLaunch){.abi = 1,
+    flight->launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                        .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
                                        .shared = launch->shared,
                                        .spaces = module->spaces,
                                        .options = module->options,
                                        .chunk = module->chunk,
+                                       .fingerprint = module->fingerprint,
                                        .hang_after = gpu_options()->hang_after};
     memcpy(flight->launch.grid, launch->grid, sizeof launch->grid);
     memcpy(flight->launch.block, launch->block, sizeof launch->block);

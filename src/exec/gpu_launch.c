@@ -271,6 +271,7 @@ static Result make(const SeenLaunch *launch) {
     DevicePointer off = context ? context->off : 0;
     if (flight) {
         flight->made_at = now;
+        drain_soon();
         flight->launch.number = number;
         flight->order = order;
     } else {

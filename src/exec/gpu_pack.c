@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STAGING = 1 << 22, PACKER_THREADS = 256, PACKERS_A_SM = 6, MULTIPROCESSORS = 16 };
+enum { LEAST_STAGING = 1 << 14, MORE_STAGING = 4, PACKER_THREADS = 256, PACKERS_A_SM = 6, MULTIPROCESSORS = 16 };
 enum { UNITS_A_CTA = PACK_WINDOW * PACK_WINDOWS * PACKER_THREADS / RECORD_LANES };
 static const uint64_t most_pinned = UINT64_C(1) << 30;
 
@@ -33,7 +33,7 @@ static bool staging(GpuContext *context, uint64_t bytes) {
     if (context->staging && context->staging_bytes >= bytes)
         return true;
     while (wanted < bytes)
-        wanted *= 2;
+        wanted *= MORE_STAGING;
     if (context->staging)
         driver->free_host(context->staging);
     context->staging_bytes = 0;

@@ -38,8 +38,9 @@ typedef struct SitePart {
     /* In a run. */
     uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
     bool told;    /* it is told here; else it comes from what was told before */
-    uint16_t place; /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
-                     */
+    uint16_t
+        place;     /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
+                    */
     uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
@@ -70,6 +71,7 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
+    bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
@@ -101,9 +103,12 @@ uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
- * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64 }. */
+ * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
+enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
+/* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
+uint64_t instrument_fingerprint(const Sites *sites);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);

@@ -26,8 +26,9 @@ bool calls_any(const Calls *calls, uint32_t function);
 uint32_t calls_taken_kernel(const Calls *calls);
 /* One more parameter where it is needed. */
 void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
-/* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
-void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
+/* INSTRUMENT_MARK, as text. `chunk`, `fingerprint`: 0 of kernels that do not record. */
+void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerprint, const InstrumentOptions *options,
+                     Text *to);
 
 /* One function, looked at. */
 typedef struct Look {
@@ -42,7 +43,6 @@ typedef struct Look {
     PtxFlow flow;
     PtxValues values;
     Arena arena;
-    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
@@ -68,6 +68,8 @@ PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *eff
 /* Its parts, for a record that is made in that block; false if there are too many. */
 bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                   Site *site, Arena *arena);
+/* Bytes of an element of what an instruction moves; 0: it does not say, as those that store matrices. */
+unsigned element_bytes(const Look *look, uint32_t instruction);
 /* One more part, if what it stores has to be told (stored.c): the last. */
 void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                  Site *site);
@@ -106,6 +108,7 @@ typedef struct Step {
     uint32_t corners; /* the first of a run: its units before those of corners */
     uint32_t every;   /* ... and before those of every lane */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
+    uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
 } Step;
 
@@ -118,18 +121,19 @@ typedef struct Plan {
     uint32_t slots;
     Step *steps;
     uint32_t count, capacity;
-    bool called;     /* it is handed where its caller was, and is no kernel */
-    bool calls;      /* it calls such functions */
-    bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
-    bool parameters; /* some address is one of a parameter */
-    bool corners;    /* some values have corners */
-    bool every;      /* some are told of every lane */
-    bool wraps;      /* of some values it is taken for granted that no index wraps */
-    bool dynamic;    /* some steps take room of their own */
-    bool loops;      /* some are in loops */
-    uint32_t most;   /* units that any check asks for */
-    uint32_t *needs; /* of each block: units that have to be there when it begins; 0: no check */
-    uint32_t chunk;  /* bytes that it would have */
+    bool called;          /* it is handed where its caller was, and is no kernel */
+    bool calls;           /* it calls such functions */
+    bool together;        /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
+    bool parameters;      /* some address is one of a parameter */
+    bool corners;         /* some values have corners */
+    bool every;           /* some are told of every lane */
+    bool wraps;           /* of some values it is taken for granted that no index wraps */
+    bool dynamic;         /* some steps take room of their own */
+    bool loops;           /* some are in loops */
+    uint32_t most;        /* units that any check asks for */
+    uint32_t *needs;      /* of each block: units that have to be there when it begins; 0: no check */
+    uint32_t *call_needs; /* of each instruction: behind it, being a call that hands on */
+    uint32_t chunk;       /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
 void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
@@ -142,6 +146,10 @@ void plan_told(Plan *plan);
 bool can_check_wrap(const Look *look, uint32_t instruction);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
+/* Units of the record of one lane. */
+static inline uint32_t lane_units(const Site *site) {
+    return 2 + site->large;
+}
 /* Units that a step may take of its own, beside those of the plan. */
 uint32_t step_most_units(const Step *step);
 
@@ -199,6 +207,7 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q2, pred)                                                                                 \
     /* of a strong access, across it */                                                                \
     REGISTER(written, b64) /* what it writes and compares with */                                      \
+    REGISTER(upper, b64)   /* ... and what is above that */                                            \
     REGISTER(launch, b64)  /* of functions that are called: what weir_launch is in kernels */          \
     REGISTER(state, b64)   /* where it is kept what calls hand on */                                   \
     REGISTER(time, b32)                                                                                \
@@ -272,9 +281,12 @@ void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
 void write_refill(Code *code, uint32_t offset);
+/* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
+void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
 void write_room(Code *code, uint32_t units);
-/* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
+/* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
+void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
 /* What the step's statement stores, in ~lo: itself, or a hash of it. */
 void write_data(Code *code, const SitePart *part, const Step *step);

@@ -10,7 +10,6 @@ bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *ca
         return false;
     }
     arena_init(&look->arena, SIZE_MAX);
-    look->acts = ARENA_ARRAY(&look->arena, uint8_t, module->forms_count + 1);
     const PtxBlockShape *shape = &look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
     look->shaped = threads > 0 && threads <= FORM_MOST_THREADS;
@@ -22,13 +21,7 @@ bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *ca
 }
 
 bool look_acts(const Look *look, uint32_t instruction) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, instruction);
-    uint8_t *acts = &look->acts[statement->what];
-    const PtxRow *row = look->module->forms[statement->what].row;
-    if (!*acts) /* a row may have effects that an instruction of it has not, but not the other way round */
-        *acts = !row || *row->effects || ptx_effects_of(look->module, statement, effects) ? 2 : 1;
-    return *acts == 2;
+    return look_form(look, instruction)->effect_count > 0;
 }
 
 void look_close(Look *look) {

@@ -136,9 +136,8 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time. */
+/* To `on` if it is not yet time. A limit of 0 is one less than that, which is never. */
 static void write_limit(Code *code, uint32_t on) {
-    uint32_t over = new_label(code);
     write_launch(code, "~d0");
     code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
     code_say(code, "setp.eq.u64 ~p1, ~d1, 0");
@@ -146,17 +145,14 @@ static void write_limit(Code *code, uint32_t on) {
     code_say(code, "ld.global.b64 ~d0, [~d0+%u]", OF(hang_after));
     code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
     code_say(code, "cvt.u32.u64 ~t1, ~d0");
-    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_say(code, "setp.ge.u32 ~p1, ~t0, ~t1");
-    code_say(code, "@~p1 bra ~L%u", over);
+    code_say(code, "sub.u32 ~t1, ~t1, 1");
+    code_say(code, "setp.gt.u32 ~p1, ~t0, ~t1");
     code_say(code, "shr.u32 ~t1, ~t1, %u", PART_OF_LIMIT);
-    code_say(code, "setp.lt.u32 ~p1, ~t0, ~t1");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_say(code, "ld.volatile.global.b32 ~t1, [~d1+%u]", OF_HOST(hang));
-    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_label(code, over);
+    code_say(code, "setp.gt.u32 ~p2, ~t0, ~t1");
+    code_say(code, "mov.b32 ~t1, 0");
+    code_say(code, "@~p2 ld.volatile.global.b32 ~t1, [~d1+%u]", OF_HOST(hang));
+    code_say(code, "setp.ne.or.u32 ~p1, ~t1, 0, ~p1");
+    code_say(code, "@!~p1 bra ~L%u", on);
 }
 
 /* Behind the look. */
@@ -199,7 +195,7 @@ static void write_record(Code *code) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
-    code_say(code, "atom.global.add.u32 ~r1, [~e0+%u], 1", OF(next));
+    code_say(code, "atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
     code_say(code, "setp.ge.u32 ~q0, ~r1, ~r0");
     code_say(code, "@~q0 st.global.b32 [~e0+%u], ~mask", OF(dropped));
     code_say(code, "@~q0 bra ~L%u", told);

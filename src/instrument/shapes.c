@@ -44,6 +44,7 @@ static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
 static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
     shape->parts = site->part_count;
     shape->strong = site->strong;
+    shape->large = site->large;
     shape->polls = site->strong && reads_alone(module, &module->statements[site->statement]);
     shape->ends = site->ends;
     shape->masked = site->masked;

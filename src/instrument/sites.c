@@ -132,6 +132,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
     site->strong &= site->part_count <= 1; /* the address is all that there is */
     site->each = site->strong;
     site->fetches = site->strong && can_fetch(look, instruction);
+    site->large = site->strong && element_bytes(look, instruction) > 4;
     return any;
 }
 

@@ -65,14 +65,10 @@ static bool stores_shared(const Look *look, uint32_t instruction, const PtxEffec
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER || space == PTX_SPACE_UNKNOWN;
 }
 
-/* Bytes of an element of what it stores; 0: the instruction says none, as those that store matrices. */
-static unsigned element_bytes(const Look *look, uint32_t instruction) {
+unsigned element_bytes(const Look *look, uint32_t instruction) {
     const PtxForm *form = look_form(look, instruction);
     Str type = form->row ? ptx_form_modifier(form->row, form->text, STR("t")) : (Str){0};
-    unsigned bits = 0;
-    for (size_t i = 1; i < type.size; i++)
-        bits = type.data[i] >= '0' && type.data[i] <= '9' ? bits * 10 + (unsigned)(type.data[i] - '0') : bits;
-    return bits / 8;
+    return ptx_type_bits(type) / 8;
 }
 
 void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
@@ -87,7 +83,8 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
         return;
     unsigned element = element_bytes(look, instruction), row = 16;
     uint64_t bytes = element ? (uint64_t)element * (value->kind == PTX_VECTOR ? value->a : 1) : row;
-    if (are_apart(look, instruction, on, bytes))
+    bool own = look_space(look, instruction, effect) == PTX_SPACE_SHARED && !effect->any_cta;
+    if (own && are_apart(look, instruction, on, bytes))
         return;
     /* Of matrices all lanes have one hash. */
     bool together = look_together(look, block);

@@ -68,8 +68,8 @@ static bool is_shape(const uint32_t sizes[3], uint64_t most) {
 }
 
 static const char *launch_problem(const RecordingLaunch *launch) {
-    if (launch->abi != 1)
-        return "the recording is of another version of Weir";
+    if (launch->abi != RECORDING_ABI)
+        return "the recording was made by another version of Weir: its format is not this one's";
     if (!is_shape(launch->grid, UINT32_MAX / MOST_THREADS) || !is_shape(launch->block, MOST_THREADS))
         return "the recording's grid or block has no size that a launch can have";
     for (int i = 0; i < 3; i++)

@@ -39,7 +39,7 @@ typedef enum RecordingFlags {
 } RecordingFlags;
 
 typedef struct RecordingLaunch {
-    uint32_t abi; /* 1 */
+    uint32_t abi; /* RECORDING_ABI */
     uint32_t flags;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;  /* dynamic bytes, without what instrumentation added */
@@ -55,7 +55,9 @@ typedef struct RecordingLaunch {
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;
+    uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
 } RecordingLaunch;
+enum { RECORDING_ABI = 2 };
 
 typedef struct RecordingMemory {
     uint64_t base, bytes;

@@ -65,6 +65,8 @@ enum { RECORD_CORNER_LANES = 6, RECORD_EVERY_BYTES = 4 * RECORD_LANES };
  * next chunk has the others), unless it is a RECORD_LANE, which has
  * all of them: the parts in order. A strong access has one part at most, and a unit behind it: { %globaltimer before
  * it, what it found, what it writes or adds, what it compares with }, the low 32 bits of each, 0 where there is none.
+ * One of more than 4 bytes has another unit behind that, with what is above them (the first word of it is 0): the upper
+ * 32 bits of 8 bytes, a hash (record_hash) of the other three words of 16.
  */
 
 static inline uint32_t record_word(unsigned tag, RecordKind kind, uint32_t site) {
@@ -90,7 +92,7 @@ static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
 }
 
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
 
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.

@@ -181,8 +181,8 @@ static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const R
     for (uint32_t i = 0; i < shape->tell_count; i++) {
         const RecordTell *tell = &shape->tells[i];
         RecordSlot *slot = &slots[tell->slot];
-        *slot = (RecordSlot){
-            .value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true, .told = true};
+        *slot =
+            (RecordSlot){.value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true, .told = true};
         slot->corners = tell->corners ? corners : NULL;
         corners += tell->corners ? RECORD_CORNER_LANES * 8 : 0;
         word += tell->corners ? 0 : tell->wide ? 8 : 4;
@@ -276,7 +276,8 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         cursor->next += 4;
     }
     cursor->next += 4 * told_words(shape);
-    record->time = record->found = record->written = record->compared = record->turn = 0;
+    record->time = record->turn = 0;
+    record->found = record->written = record->compared = 0;
     record->map = NULL;
     record->part_count = shape->parts;
     for (unsigned i = 0; i < shape->parts; i++)
@@ -378,10 +379,10 @@ static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, 
     }
     if ((size_t)(cursor->last - at) < bytes || next.word != head.word || next.lanes != head.lanes)
         return false;
-    uint32_t read, again;
-    memcpy(&read, cursor->at + RECORD_UNIT + 4, sizeof read);
-    memcpy(&again, at + RECORD_UNIT + 4, sizeof again);
-    return next.value == head.value && read == again;
+    bool same = next.value == head.value;
+    for (size_t i = RECORD_UNIT + 4; i < bytes; i += RECORD_UNIT) /* what it found */
+        same &= memcmp(cursor->at + i, at + i, 4) == 0;
+    return same;
 }
 
 /* The last of such polls. */
@@ -396,7 +397,7 @@ static void skip_polls(const RecordReader *reader, RecordCursor *cursor, size_t 
 }
 
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
-    unsigned words = shape->strong ? 3 : shape->parts; /* 1, or none, and the two of the access */
+    unsigned words = shape->strong ? 3 + 2 * shape->large : shape->parts; /* 1, or none, and those of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
@@ -417,9 +418,14 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     }
     if (shape->strong) {
         memcpy(&record->time, cursor->at + RECORD_UNIT, 4);
-        memcpy(&record->found, cursor->at + RECORD_UNIT + 4, 4);
-        memcpy(&record->written, cursor->at + RECORD_UNIT + 8, 4);
-        memcpy(&record->compared, cursor->at + RECORD_UNIT + 12, 4);
+        uint64_t *to[] = {&record->found, &record->written, &record->compared};
+        for (unsigned i = 0; i < 3; i++) {
+            uint32_t low, high = 0;
+            memcpy(&low, cursor->at + RECORD_UNIT + 4 * (i + 1), 4);
+            if (shape->large)
+                memcpy(&high, cursor->at + 2 * RECORD_UNIT + 4 * (i + 1), 4);
+            *to[i] = (uint64_t)high << 32 | low;
+        }
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
@@ -436,7 +442,8 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->time = record->found = record->written = record->compared = record->turn = 0;
+    record->time = record->turn = 0;
+    record->found = record->written = record->compared = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;

@@ -15,6 +15,7 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LA
 typedef struct RecordShape {
     uint8_t parts;
     bool strong;      /* an access with its time, and what it found and wrote */
+    bool large;       /* ... of more than 4 bytes */
     bool polls;       /* ... and it reads alone: of those that read the same again and again, the last counts */
     bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
     uint16_t wide;    /* parts of 64 bits: a mask */
@@ -92,8 +93,9 @@ typedef struct Record {
     RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
     uint32_t site, lanes;
     uint32_t number;
-    /* of a strong access: when, and the low 32 bits of what was there, is written, and compared with */
-    uint32_t time, found, written, compared;
+    /* of a strong access: when, and what was there, is written, and compared with (of 16 bytes some, and a hash) */
+    uint32_t time;
+    uint64_t found, written, compared;
     uint32_t turn; /* the caller's: the turn that it has among those to one place */
     uint8_t part_count;
     RecordPart parts[RECORD_PARTS];

@@ -300,13 +300,13 @@ EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
 
 /* ---- Images -------------------------------------------------------------------------------------- */
 
-/* An ELF file with a text, the symbols of marks: 24 and 16 bytes, and the registers of its first kernel. */
+/* An ELF file with a text, the symbols of marks: 32 and 16 bytes, and the registers of its first kernel. */
 typedef struct Image {
     Elf64_Ehdr header;
     Elf64_Shdr sections[5]; /* none, symbols, names, the marks, registers */
     Elf64_Sym symbols[4];
     char names[256];
-    uint32_t marks[10];
+    uint32_t marks[12];
     uint32_t registers[3];
     char text[];
 } Image;
@@ -354,10 +354,10 @@ static Image *make_image(const char *text, size_t bytes) {
     const char *entry = strstr(text, ".entry ");
     snprintf(image->names + 1, sizeof image->names - 1, "weir_instrumented%cweir_shadow%c.nv.info%c%.*s", 0, 0, 0,
              entry ? (int)strcspn(entry + 7, "( \n") : 0, entry ? entry + 7 : "");
-    if (find_mark(text, "weir_instrumented", 6, image->marks))
+    if (find_mark(text, "weir_instrumented", 8, image->marks))
         image->symbols[1] = (Elf64_Sym){.st_name = 1, .st_shndx = 3};
-    if (find_mark(text, "weir_shadow", 4, image->marks + 6))
-        image->symbols[3] = (Elf64_Sym){.st_name = 19, .st_shndx = 3, .st_value = 6 * sizeof *image->marks};
+    if (find_mark(text, "weir_shadow", 4, image->marks + 8))
+        image->symbols[3] = (Elf64_Sym){.st_name = 19, .st_shndx = 3, .st_value = 8 * sizeof *image->marks};
     image->symbols[2] = (Elf64_Sym){.st_name = 40};
     image->sections[4] = (Elf64_Shdr){.sh_name = 31,
                                       .sh_type = 0x70000000,
@@ -552,8 +552,8 @@ EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, H
     return SUCCESS;
 }
 
-/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
-static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+/* What a recorded kernel is launched with; NULL: it is another one. */
+static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *launch) {
     const PtxModule *module = program->module;
     const PtxFunction *kernel = &module->functions[program->entry];
     const RecordLaunch *block;
@@ -563,7 +563,12 @@ static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *
     if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
         return NULL;
     memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
-    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+    return block;
+}
+
+/* Where it tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const RecordLaunch *block) {
+    return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
 }
 
 /* Until the host says how its threads end; those at barriers never do. */
@@ -597,10 +602,11 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        volatile RecordHost *host = host_of(program, &launch);
+        const RecordLaunch *records = block_of(program, &launch);
+        volatile RecordHost *host = host_of(records);
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        machine->timed = host != NULL;
+        machine->timed = records != NULL;
         machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
         clock_now = machine->clock;

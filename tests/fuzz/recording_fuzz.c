@@ -46,9 +46,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Arena arena;
     Recording recording;
     const char *problem = NULL;
+    jmp_buf here;
     if (size > LARGEST_INPUT)
         return 0;
     arena_init(&arena, BUDGET);
+    arena.exhausted = &here;
+    if (setjmp(here)) { /* packed chunks may be many */
+        arena_free(&arena);
+        return 0;
+    }
     if (recording_read(&recording, data, size, &arena, &problem)) {
         if (recording.ptx.size)
             play(&recording);

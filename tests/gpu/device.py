@@ -17,7 +17,7 @@ import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
 BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40x")
-LAUNCH = struct.Struct("<20I6Q")
+LAUNCH = struct.Struct("<20I7Q")
 SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10}
 ORDER, KNOWN = struct.Struct("<Q6I"), struct.Struct("<2I3Q")
 HUNG, CUT, DEPENDENT = 1, 2, 4
@@ -90,11 +90,11 @@ class Device(record.Gpu):
         return function
 
     def mark(self, module):
-        """What an instrumented module says of itself: {abi, chunk, spaces, options}; None of one that is not."""
+        """What an instrumented module says of itself: {abi, chunk, spaces, options, hash, fingerprint}; None of one that is not."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t()
         if self.cuda.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, MARK):
             return None
-        return dict(zip(("abi", "chunk", "spaces", "options"), struct.unpack_from("<4I", self.read(address.value, size.value))))
+        return dict(zip(("abi", "chunk", "spaces", "options", "hash", "fingerprint"), struct.unpack_from("<4I2Q", self.read(address.value, size.value))))
 
     def room(self, size):
         address = ctypes.c_uint64()
@@ -320,9 +320,9 @@ class Recorder:
         block, words = self.after(slot), self.launch.words
         used = self.used(block)
         flags |= HUNG if self.hung() else 0
-        head = LAUNCH.pack(1, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
+        head = LAUNCH.pack(2, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
                            self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"], 0, 0, block["shared_window"], block["local_window"],
-                           block["param_window"], number, nanoseconds, self.hang_after)
+                           block["param_window"], number, nanoseconds, self.hang_after, self.mark["fingerprint"])
         names = words["kernel"].encode() + b"\0" + self.device.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:

@@ -8,17 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOTS = 64, RING = 64 };
+enum { SLOTS = 64, ROWS = 4096, STRIDE = SLOTS * 8 };
 #define CELLS UINT64_C(0x500000000000)
 #define STATE UINT64_C(0x400000000000)
 
 typedef struct Everything {
     ShadowState state;
     ShadowActor actors[SLOTS];
-    uint8_t vectors[(SLOTS * SHADOW_VECTORS + 1) * SLOTS * 4];
-    ShadowEntry entries[SLOTS * RING];
-    uint8_t ring[SLOTS * RING * SLOTS * 4];
-    ShadowBucket buckets[SHADOW_BUCKETS];
+    uint8_t vectors[SLOTS * SHADOW_VECTORS * STRIDE];
+    uint8_t rows[ROWS * STRIDE];
+    ShadowFlag flags[SHADOW_BUCKETS * SHADOW_WAYS];
     uint32_t taken[SLOTS / 32], pairs[SHADOW_PAIRS];
     uint16_t begun[SLOTS];
     uint64_t clusters[SLOTS];
@@ -32,16 +31,16 @@ static void fill_state(Everything *all, uint32_t actors, uint32_t threads, bool 
     uint32_t slots = own ? actors : SLOTS;
     all->state = (ShadowState){.actors = AT(actors),
                                .vectors = AT(vectors),
-                               .entries = AT(entries),
-                               .ring = AT(ring),
-                               .buckets = AT(buckets),
+                               .rows = AT(rows),
+                               .flags = AT(flags),
                                .ctas = own ? 0 : AT(ctas),
                                .taken = AT(taken),
                                .reports = AT(reports),
                                .pairs = AT(pairs),
                                .slots = slots,
-                               .stride = SLOTS * 4,
-                               .ring_count = RING,
+                               .stride = STRIDE,
+                               .row_count = ROWS,
+                               .row_bytes = STRIDE,
                                .threads = threads,
                                .slot_shift = copies && !seed,
                                .tag = 1,
@@ -130,8 +129,8 @@ const char *cells_trouble(PtxMachine *machine) {
         if (machine->blocks[i].base == STATE) {
             const ShadowState *state = (const ShadowState *)(const void *)machine->blocks[i].bytes;
             snprintf(text, sizeof text, "shadow memory could not follow it (%#x)", state->trouble);
-            /* Maps are not told here, and the ring is a small one. */
-            return state->trouble & ~(uint32_t)(SHADOW_MAP_UNKNOWN | SHADOW_RING_WRAPPED) ? text : NULL;
+            /* Maps are not told here. */
+            return state->trouble & ~(uint32_t)SHADOW_MAP_UNKNOWN ? text : NULL;
         }
     return "it left no state";
 }

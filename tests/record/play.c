@@ -218,7 +218,7 @@ static void take_recording(Case *of, bool complete) {
     Recording *to = &of->recording;
     *to = (Recording){.kernel = arena_copy(&of->arena, name.data, name.size), .device = "the machine of PTX"};
     RecordingLaunch *launch = &to->launch;
-    *launch = (RecordingLaunch){.abi = 1,
+    *launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                 .flags = complete ? 0
                                          : hangs  ? RECORDING_CUT | RECORDING_HUNG
                                                   : RECORDING_CUT,
@@ -226,6 +226,7 @@ static void take_recording(Case *of, bool complete) {
                                 .spaces = of->options.spaces,
                                 .options = instrument_options_number(&of->options),
                                 .chunk = (uint32_t)chunk,
+                                .fingerprint = instrument_fingerprint(&of->sites),
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = of->block.dropped,
@@ -313,10 +314,18 @@ static uint32_t second_line(const Finding *finding) {
     return finding->places[0].ir_line;
 }
 
+/* Whether who writes the same may be told as if it did not: values of global memory are not recorded, nor those of
+ * stores whose own threads are apart; those of matrices are, but not row by row. */
+static bool may_be_same_value(const Finding *a, const Finding *b) {
+    bool one = (a->rule == RULE_RACE_SAME_VALUE) != (b->rule == RULE_RACE_SAME_VALUE);
+    return one && (a->rule == RULE_RACE_WAW || b->rule == RULE_RACE_WAW) &&
+           ((a->space && !strcmp(a->space, "global")) || a->places[0].ir_line != second_line(a) ||
+            strstr(a->places[0].op, "stmatrix"));
+}
+
 static bool same_finding(const Finding *a, const Finding *b) {
     uint32_t a0 = a->places[0].ir_line, a1 = second_line(a), b0 = b->places[0].ir_line, b1 = second_line(b);
-    bool values = a->rule == RULE_RACE_SAME_VALUE || b->rule == RULE_RACE_SAME_VALUE;
-    return (a->rule == b->rule || (values && is_race(a) && is_race(b))) &&
+    return (a->rule == b->rule || may_be_same_value(a, b)) &&
            ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
 }
 
@@ -418,7 +427,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return problem;
     threads_check(of->module, of->entry, &options, &machine);
     recording_check(of->module, of->entry, &of->recording, &options, &played);
-    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, see, &theirs);
+    RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
+    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
     if (verbose) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);

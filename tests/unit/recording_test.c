@@ -35,7 +35,7 @@ static void make(Made *made) {
     memset(made, 0, sizeof *made);
     arena_init(&made->arena, 1 << 20);
     made->recording = (Recording){
-        .launch = {.abi = 1, .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG},
+        .launch = {.abi = RECORDING_ABI, .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG},
         .kernel = "k",
         .device = "none",
         .ptx = STR(".version 8.0"),

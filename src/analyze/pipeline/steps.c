@@ -107,7 +107,10 @@ void step_threads(Result *result, size_t kernel) {
     if (result->recording && options.trail && options.trail->beside && !result->together)
         verdict_incomplete(&result->verdicts[kernel], "", 0,
                            "the trail is of launches that were played together: give the recordings of all of them");
-    if (result->recording)
+    if (result->recording && result->question.report)
+        recording_report(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel],
+                         &result->reports[kernel], &result->traces[kernel]);
+    else if (result->recording)
         recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);

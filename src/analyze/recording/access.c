@@ -137,7 +137,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     return true;
 }
 
-/* The lower 32 bits of what was there are recorded: where they are the same, the rest is taken to be. */
+/* Of 16 bytes there is a hash, which is taken for them. */
 uint32_t play_stores(const PlaySite *site, const Record *record) {
     bool fails = site->strong_kind == STRONG_CAS && site->finds && record->found != record->compared;
     return fails ? 0 : UINT32_MAX;

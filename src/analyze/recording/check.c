@@ -8,8 +8,7 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
-    PtxObserve *also;
-    void *also_observer;
+    RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
     StrongTurns turns;
@@ -152,11 +151,22 @@ static void tell_lapped(const Playing *playing) {
                            "across it may have been missed");
 }
 
-void tell_unfit(Verdict *verdict, const StrongTurns *turns) {
-    if (turns->unfit)
-        verdict_incomplete(verdict, "", 0,
-                           "in which order strong accesses were made cannot be told from what they found: %u of %u",
-                           turns->unfit, turns->count);
+void tell_order(Verdict *verdict, const StrongTurns *turns) {
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
 }
 
 /* Whether some access has it as its address. */
@@ -199,8 +209,8 @@ void playing_observe(void *observer, const PtxEvent *event) {
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
-    if (player->also)
-        player->also(player->also_observer, event);
+    if (player->seen && player->seen->see)
+        player->seen->see(player->seen->observer, event);
     if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
         together_waited(player, event);
     ptx_watch_observe(player->watch, event);
@@ -224,7 +234,8 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns->unfit && !record_reader_unseen(reader);
+           !player->turns->doubts.unfit && !player->turns->doubts.unsure && !player->turns->split &&
+           !record_reader_unseen(reader);
 }
 
 /* A wait that was over on the GPU is not over here. */
@@ -333,6 +344,18 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
+/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
+static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    uint32_t races, cta = 0;
+    const PtxRace *race = ptx_watch_races(watch, &races);
+    if (races && end != PTX_END_STUCK)
+        return race->second.cta / machine->cluster_size;
+    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
+        cta++;
+    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
+}
+
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
@@ -362,13 +385,18 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
-    player->also = playing->also;
-    player->also_observer = playing->also_observer;
+    player->seen = playing->seen;
+    if (playing->seen && playing->seen->begin)
+        playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+    if (playing->seen && playing->seen->end)
+        playing->seen->end(playing->seen, check);
+    if (playing->seen)
+        playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
-        tell_unfit(check->verdict, &playing->turns);
+        tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -420,12 +448,11 @@ static void check_recording(ThreadsCheck *check) {
 }
 
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer) {
+                          Verdict *verdict, RecordingSeen *seen) {
     Playing playing = {
         .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
         .recording = recording,
-        .also = also,
-        .also_observer = observer};
+        .seen = seen};
     runs_with_arena(&playing.check, check_recording);
 }
 
@@ -434,7 +461,7 @@ void recording_check(PtxModule *module, uint32_t entry, const Recording *recordi
     if (recording->shadow.size)
         recording_check_shadow(module, entry, recording, options, verdict);
     else
-        recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+        recording_check_seen(module, entry, recording, options, verdict, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

@@ -2,6 +2,7 @@
 #ifndef ANALYZE_RECORDING_INTERNAL_H
 #define ANALYZE_RECORDING_INTERNAL_H
 
+#include "analyze/recording/order.h"
 #include "analyze/recording/recording.h"
 #include "analyze/threads/runs.h"
 #include "emulate/ptx/play.h"
@@ -37,6 +38,7 @@ typedef struct PlaySite {
     const PtxArgument *address;               /* strong: of the access */
     PtxSpace space;                           /* ... and in which memory */
     uint8_t strong_kind;                      /* ... and StrongKind */
+    uint8_t strong_bytes, strong_count;       /* ... and bytes of the place, of which a vector has several */
     bool finds;                               /* ... and it gives what it found */
     uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
     bool constant;                            /* it stores numbers that the instruction has: */
@@ -79,7 +81,7 @@ void stored_over(struct Player *player, uint32_t cta);
 
 /* A strong access. */
 typedef struct StrongTurn {
-    uint64_t key;    /* of the 4 bytes that it begins in */
+    uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
 } StrongTurn;
@@ -91,8 +93,9 @@ typedef struct StrongPlace {
 typedef struct StrongTurns {
     StrongTurn *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;   /* of each strong access, warp by warp */
-    uint32_t unfit;      /* that found something else than what was there in that order */
+    uint32_t *numbers; /* of each strong access, warp by warp */
+    StrongDoubts doubts;
+    uint32_t split;      /* that are to one element of what others access as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
 } StrongTurns;
@@ -156,13 +159,12 @@ typedef struct Player {
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
-    PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
-    void *also_observer;
-    bool stops;            /* a fault */
-    bool other;            /* another order than that of the recording (others.c): plain accesses are left out */
-    PlayWarp *held;        /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;             /* ... now, for one of them */
-    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
+    struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
+    bool stops;                 /* a fault */
+    bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;                  /* ... now, for one of them */
+    const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
     /* Where several launches are played together: */
     struct Together *together;            /* NULL: it is alone */
     uint32_t member;                      /* its number there */
@@ -206,7 +208,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
-/* The 4 bytes that a strong access of one lane begins in. */
+/* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
 /* ---- turns.c ---- */
@@ -249,15 +251,25 @@ Player *together_player(const Player *player, uint32_t *cluster);
 /* ---- check.c ---- */
 /* A recording as it is played; and everything that is needed for it. False, with a sentence. */
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem);
-/* Strong accesses that fit into no order. */
-void tell_unfit(Verdict *verdict, const StrongTurns *turns);
+/* In which order strong accesses were made, if it cannot be told. */
+void tell_order(Verdict *verdict, const StrongTurns *turns);
 /* The player of a machine that was opened. */
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
 bool playing_start(Player *player);
 void playing_observe(void *player, const PtxEvent *event);
-/* recording_check, with all events told to somebody. For tests. */
+/* Somebody who sees what is played: all events, but for plain accesses of other clusters than his. */
+typedef struct RecordingSeen {
+    PtxObserve *see; /* NULL: nothing is seen */
+    void *observer;
+    bool all;         /* clusters are his, or: */
+    uint32_t cluster; /* this one alone; behind it: one that something was found in, else that */
+    /* Called when the machine is there, and when it stands still at the end; may be NULL. */
+    void (*begin)(struct RecordingSeen *seen, ThreadsCheck *check);
+    void (*end)(struct RecordingSeen *seen, ThreadsCheck *check);
+} RecordingSeen;
+/* recording_check of one that has records, seen by somebody. */
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer);
+                          Verdict *verdict, RecordingSeen *seen);
 
 /* CTA numbers: recordings count by %ctaid, the machine by cluster. */
 uint32_t play_cta_id(const Player *player, uint32_t number);

@@ -315,6 +315,12 @@ static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const
 
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
+/* Whether somebody wants to see plain accesses of the warp. */
+static bool is_seen(const Player *player, const PtxWarp *warp) {
+    const RecordingSeen *seen = player->seen;
+    return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -331,7 +337,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && (player->other || (!player->also && play_plain(player, warp->warp, site, record))))
+    bool seen = is_seen(player, warp->warp);
+    if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
     if (site->awaits && player->together && !together_may_go_on(player))
         return false;

@@ -343,7 +343,7 @@ static bool play_all(struct Together *together, const char **problem) {
     *problem = play_members(together) ? threads_trouble(together->engine)
                                       : "the recordings cannot be followed together to their end";
     tell_races(together);
-    tell_unfit(together->members[together->count - 1]->launch->verdict, &together->turns);
+    tell_order(together->members[together->count - 1]->launch->verdict, &together->turns);
     return !*problem;
 }
 

@@ -39,11 +39,36 @@ typedef struct Reading {
     Arena *arena;
     Strong *items;
     uint32_t count, capacity;
+    uint64_t *elements; /* places of the other elements of vectors */
+    uint32_t element_count, element_capacity;
 } Reading;
 
 static bool is_strong(const Player *player, const Record *record) {
     const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
     return site && site->site->strong && site->code;
+}
+
+/* A vector is put in order by its first element: the others must not be accessed on their own. */
+static void add_elements(Reading *reading, const PlaySite *site, uint64_t key) {
+    for (uint32_t i = 1; i < site->strong_count; i++)
+        *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =
+            key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
+}
+
+static int by_key(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t count_split(const Reading *reading) {
+    uint32_t count = 0;
+    if (!reading->element_count)
+        return 0;
+    qsort(reading->elements, reading->element_count, sizeof *reading->elements, by_key);
+    for (uint32_t i = 0; i < reading->count; i++)
+        count += bsearch(&reading->items[i].key, reading->elements, reading->element_count, sizeof *reading->elements,
+                         by_key) != NULL;
+    return count;
 }
 
 static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
@@ -56,16 +81,19 @@ static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_
             continue;
         const PlaySite *site = &player->sites->items[record.site];
         uint32_t index = reading->count;
+        uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
         *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
             (Strong){.key = play_strong_key(player, site, &record, cta),
                      .time = record.time,
                      .index = index,
                      .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
-                     .found = record.found,
-                     .written = record.written,
-                     .compared = record.compared,
+                     .found = record.found & mask,
+                     .written = record.written & mask,
+                     .compared = record.compared & mask,
+                     .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
                      .kind = site->strong_kind,
                      .finds = site->finds};
+        add_elements(reading, site, reading->items[index].key);
     }
 }
 
@@ -92,7 +120,8 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     turns->count = reading.count;
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
     turns->items = ARENA_ARRAY(arena, StrongTurn, reading.count + 1);
-    turns->unfit = strong_order(reading.items, reading.count, turns->numbers);
+    turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    turns->split = count_split(&reading);
     for (uint32_t i = 0; i < reading.count; i++)
         turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
     turns_alone(turns, turns->items, turns->count, arena);

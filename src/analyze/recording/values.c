@@ -126,7 +126,8 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define KEY_NAMED  (UINT64_C(1) << 62)
-enum { STRONG_GRANULE_LOG2 = 2 };
+/* Below that: its first byte, and how many it has, as those that overlap otherwise are none that are ordered so. */
+#define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
@@ -160,9 +161,9 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     bool named;
     PtxSpace space = site->space;
     uint64_t address = base_of(player, site, record, cta, &named, &space);
-    uint64_t cluster = cta / player->machine->cluster_size;
+    uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | (player->first_cluster + cluster) << 32 | (uint32_t)address >> STRONG_GRANULE_LOG2;
-    return address >> STRONG_GRANULE_LOG2 | (named ? KEY_NAMED | player->variables : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
+    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
 }

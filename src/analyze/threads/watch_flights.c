@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MANY_WAITED = 4096 };
+enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
@@ -126,10 +126,16 @@ void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
         }
         return;
     }
+    ThreadsPiece pieces[MOST_PIECES];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < event->spot_count; i++) {
         uint64_t bytes = event->sizes ? event->sizes[i] : access.bytes;
         if (watch_addresses(watch, &event->spots[i], 1, addresses) && bytes)
-            threads_piece(watch->engine, flight->operation, &access, addresses[0], bytes);
+            pieces[count++] = (ThreadsPiece){addresses[0], bytes};
+        if (count == MOST_PIECES || i + 1 == event->spot_count) {
+            threads_pieces(watch->engine, flight->operation, &access, pieces, count);
+            count = 0;
+        }
     }
 }
 

@@ -111,10 +111,18 @@ static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, con
     return first->site == second->site && one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION;
 }
 
+/* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
+static bool is_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
+    bool reads = race->first.access.kind == THREADS_READ || race->second.access.kind == THREADS_READ;
+    if (of_first->stores && reads)
+        return false;
+    return race->same_value || stores_same(of_first, of_second, race);
+}
+
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
-    same.same_value |= stores_same(watch, watch, found);
+    same.same_value = is_same(watch, watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
@@ -132,7 +140,7 @@ PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const T
     ThreadsRace told = *found;
     const ThreadsRace *race = &told;
     uint64_t address = race->address;
-    told.same_value |= stores_same(first, second, found);
+    told.same_value = is_same(first, second, found);
     if (address >> 62 == 0 && address >= PTX_GLOBAL_END)
         address -= second->options.seat->variables;
     return (PtxRace){
