@@ -143,6 +143,11 @@ static void tell_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
+    if (playing->recording->order && playing->recording->order->beside)
+        verdict_note(verdict,
+                     "launches on %u other stream%s that may have run at the same time were not recorded: "
+                     "races with them were not looked for",
+                     playing->recording->order->beside, playing->recording->order->beside == 1 ? "" : "s");
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
@@ -449,7 +454,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (!check->options->together) /* others may have written between */
+    if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
