@@ -61,7 +61,8 @@
     X(cuGraphAddNode, cuGraphAddNode, ANY)                                    \
     X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                 \
     X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                        \
-    X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)
+    X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)                \
+    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ANY)
 
 /* All of them, with those that order launches: HOOK_ROW is what is made of each. */
 #define HOOK_ASYNC(name, exported, means, count, stream) \

@@ -101,6 +101,11 @@ void instrument_sites_free(Sites *sites);
 /* How much more than lane 0's value the value of a thread is, by its number in the CTA: of a RECORD_WARP. */
 uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
 
+/* Whether the records of a launch with such CTAs say what they are taken to say. A kernel that looks at no place of a
+ * thread but %tid.x, and does not say how large its CTAs are, is taken to have one row of threads in them, or several
+ * of a multiple of 32. In others it runs as it did, too. */
+bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]);
+
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global

@@ -578,8 +578,8 @@ EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, H
     return SUCCESS;
 }
 
-/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
-static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+/* What a recorded kernel is launched with; NULL: it is another one. */
+static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *launch) {
     const PtxModule *module = program->module;
     const PtxFunction *kernel = &module->functions[program->entry];
     const RecordLaunch *block;
@@ -589,7 +589,12 @@ static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *
     if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
         return NULL;
     memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
-    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+    return block;
+}
+
+/* Where it tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const RecordLaunch *block) {
+    return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
 }
 
 /* Until the host says how its threads end; those at barriers never do. */
@@ -623,10 +628,11 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        volatile RecordHost *host = host_of(program, &launch);
+        const RecordLaunch *records = block_of(program, &launch);
+        volatile RecordHost *host = host_of(records);
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        machine->timed = host != NULL;
+        machine->timed = records != NULL;
         machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
         clock_now = machine->clock;

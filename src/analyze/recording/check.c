@@ -143,6 +143,11 @@ static void tell_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
+    if (playing->recording->order && playing->recording->order->beside)
+        verdict_note(verdict,
+                     "launches on %u other stream%s that may have run at the same time were not recorded: "
+                     "races with them were not looked for",
+                     playing->recording->order->beside, playing->recording->order->beside == 1 ? "" : "s");
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
@@ -150,14 +155,22 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
-    if (launch->dropped || reader->missing)
+    if (launch->dropped & RECORD_DROPPED_PLACE || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
     else if (launch->flags & RECORDING_CUT && !playing->hangs)
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
+    if (launch->dropped & RECORD_DROPPED_WRAP)
+        verdict_incomplete(
+            verdict, "", 0,
+            "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
+            "wrote was recorded as if none does");
+    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP))
+        verdict_incomplete(verdict, "", 0,
+                           "the kernel marked its records as not complete, for a reason that is not known");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
     uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
+    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE))
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
 }
@@ -250,6 +263,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 
@@ -285,6 +303,14 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
+/* What was recorded is what came before a wait that gave up: of what would have come behind it nobody knows. */
+static void tell_given_up(const Playing *playing) {
+    verdict_incomplete(
+        playing->check.verdict, "", 0,
+        "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
+        (double)playing->recording->launch.hang_after / 1e9);
+}
+
 /* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
  * room for them while the others wait. */
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
@@ -303,8 +329,10 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         return;
     }
     Finding *finding = threads_blocked(check, &run->schedule, run->world);
-    if (!finding)
+    if (!finding) {
+        tell_given_up(playing);
         return;
+    }
     playing->hangs = true;
     runs_tell_stop(check, NULL);
     if (later)
@@ -338,6 +366,8 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
+    } else if (end == PTX_END_COMPLETE && hung) {
+        tell_given_up(playing);
     } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
@@ -424,7 +454,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (!check->options->together) /* others may have written between */
+    if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
@@ -449,7 +479,10 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
     if (!runs_prepare(check, problem))
         return false;
     seat_shared(check, recording);
-    play_unpack(check->program, recording, &check->arena);
+    if (!play_unpack(check->program, recording, &check->arena)) {
+        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        return false;
+    }
     return play_sites(sites, check, recording, problem);
 }
 
