@@ -167,6 +167,18 @@ static int launch_from_threads(Handle function) {
     return good;
 }
 
+/* The same kernel on two devices at the same time, both of which write memory of the first. */
+static int launch_on_peers(Handle function) {
+    Handle first, second;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    launch(function, 3, NULL);
+    if (cuCtxSetCurrent(second) || cuCtxEnablePeerAccess(first, 0))
+        return 0;
+    launch(function_of(right, "turned"), 3, NULL);
+    return is_turned(3);
+}
+
 /* The same kernel on two devices: right on the first; on the second, whose memory `to` is not, without its barrier. */
 static int launch_on_two(Handle function) {
     Handle first, second;
@@ -263,6 +275,8 @@ static int run(const char *what) {
                standin_launches() == 1;
     if (strcmp(what, "devices") == 0)
         return launch_on_two(function);
+    if (strcmp(what, "peers") == 0)
+        return launch_on_peers(function);
     if (strcmp(what, "twice") == 0 || strcmp(what, "moved") == 0 || strcmp(what, "released") == 0 ||
         strcmp(what, "halves") == 0)
         return launch_mapped(function, what);
