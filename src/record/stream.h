@@ -98,6 +98,7 @@ typedef struct Record {
     uint64_t found, written, compared;
     uint32_t turn; /* the caller's: the turn that it has among those to one place */
     uint8_t part_count;
+    bool torn; /* the kernel was stopped, and some of it may be missing: that is 0 */
     RecordPart parts[RECORD_PARTS];
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
@@ -116,6 +117,7 @@ typedef struct RecordCursor {
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
     uint8_t lane;
+    bool torn; /* the run is */
 } RecordCursor;
 
 typedef struct RecordStream {
