@@ -120,7 +120,8 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     const Here *here = view->here;
     uint32_t lanes = active_lanes(), bytes = bytes_of(accesses), all_bytes = from_lane(lanes, bytes, lowest(lanes));
     Work work = {0};
-    if (ballot(lanes, bytes == all_bytes) != lanes) {
+    /* A lane that is not there has nothing to compare with. */
+    if (ballot(lanes, bytes == all_bytes) != ~0u) {
         access_parts(view, accesses, lanes, ~0u);
         return;
     }
