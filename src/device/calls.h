@@ -312,8 +312,8 @@ static inline uint64_t map_of(const Here *here, uint32_t parameter) {
 }
 
 /* (Loads that stay where they are: there may be no map.) */
-#define MAP32(map, field, i) load32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
-#define MAP64(map, field, i) load64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
+#define MAP32(map, field, i) fixed32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
+#define MAP64(map, field, i) fixed64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
 
 /* A box, with what is needed of its map in registers. */
 typedef struct Box {
