@@ -245,7 +245,7 @@ static inline bool is_mine_alone(const View *view, const Compact *cell) {
            (!cell->readers[1] || compact_is_same(view, cell->readers[1]));
 }
 
-/* A read of a line that changes nothing, and races with nothing: the own one is there, or others that stay. */
+/* A read of a line that changes nothing, and races with nothing: the own access is there, or others that stay. */
 static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t key) {
     uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
     bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
@@ -254,7 +254,7 @@ static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t
     bool stay = cell->readers[0] && cell->readers[1] && others &&
                 !compact_goes_before(view, view->stamp, cell->readers[0], key) &&
                 !compact_goes_before(view, view->stamp, cell->readers[1], key);
-    return (!cell->write || compact_is_same(view, cell->write)) && (first || second || stay);
+    return cell->write ? compact_is_same(view, cell->write) : first || second || stay;
 }
 
 /* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
