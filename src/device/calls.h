@@ -134,7 +134,7 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     Touch touch = {offset, work.acts ? GRANULE_ALL : 0, work.site, accesses->kind, 0};
     Look look = look_at_line(view, &touch, old);
     Wide seen = look.stores ? wide_cas(line_at(here, offset), old, look.next) : old;
-    uint32_t want = look.hard ? LINE_HARD : wide_equal(seen, old) ? 0 : LINE_LOST;
+    uint32_t want = look.hard ? LINE_HARD : is_lost(view, &touch, old, seen) ? LINE_LOST : 0;
     if (ballot(lanes, want != 0))
         slow_line(view, lanes, want, &touch, seen);
     if (!splits && !ballot(lanes, work.parts != 0))
@@ -258,7 +258,7 @@ static inline void copy_lines(const View *view, uint64_t begin, uint64_t end, ui
             uint64_t at = from + own + step * i;
             touches[i] = line_of_copy(view, at, at < end, site, how);
         }
-        touch_lines(view, lanes, touches);
+        touch_lines(view, lanes, touches, (uint32_t)((end - from + step - 1) / step));
     }
 }
 
@@ -360,7 +360,7 @@ static inline void box_lines(const View *view, const Box *box, bool is_matrix, u
             touches[i] = line_of_copy(view, row + first + SHADOW_LINE * (uint64_t)(unit - row_number * units), inside,
                                       site, how);
         }
-        touch_lines(view, lanes, touches);
+        touch_lines(view, lanes, touches, (count - from + step - 1) / step);
     }
 }
 
@@ -549,7 +549,7 @@ static inline uint32_t claim_slot(const Here *here, uint32_t cta) {
 static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
-    uint32_t most = (1u << (here->form >> 16)) - 2;
+    uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
     if (epoch > most) {
         tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
         epoch = most;
