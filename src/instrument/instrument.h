@@ -10,6 +10,7 @@
 #include "ptx/ptx.h"
 #include "ptx/value/sum.h"
 #include "ptx/value/value.h"
+#include "record/record.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
 enum { INSTRUMENT_GLOBAL = 1, INSTRUMENT_SHARED = 2, INSTRUMENT_TENSOR = 4, INSTRUMENT_EVERYWHERE = 7 };
@@ -114,6 +115,9 @@ enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);
+/* Which variables of shared memory a kernel tells the addresses of (RecordLaunch.shared_at), if it names more than one:
+ * those of the module and of its own that are declared before its first instruction. How many. */
+uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);
