@@ -1,13 +1,14 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json ...
+ *     play [--verbose] [--hangs] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
- * order. What a recording cannot say is left out: which values are written, so that a race of equal values is one of
- * different ones. --keep writes the last recording to a file, and compares nothing. With --hangs, kernels that do not
+ * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
+ * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded: nothing
+ * may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last recording to a file, and compares nothing. With --hangs, kernels that do not
  * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. The last
  * line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
@@ -27,6 +28,7 @@ enum { BUDGET = 100000000, TAG = 7 };
 static unsigned passed, failed;
 static bool verbose, hangs;
 static const char *keep;
+static uint32_t sample; /* of the numbers of CTAs that are recorded these bits are 0 */
 
 static void judge(const char *name, const char *problem) {
     if (problem)
@@ -182,6 +184,7 @@ static void add_block(Case *of, const PtxProgram *program) {
         memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){.first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24};
+    of->block.sample_mask = sample;
     if (hangs) {
         of->block.hang_after = HANG_AFTER;
         of->block.host = HOST_AT;
@@ -230,6 +233,7 @@ static void take_recording(Case *of, bool complete) {
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = of->block.dropped,
+                                .sample_mask = sample,
                                 .shared_window = of->block.shared_window,
                                 .local_window = of->block.local_window,
                                 .param_window = of->block.param_window,
@@ -432,7 +436,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);
     }
-    bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE;
+    bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE && !sample;
     if (!ends_alike(end, recorded))
         problem = "the instrumented kernel ends in another way";
     if (!problem && complete && !plain->guess_count && !of->another_order)
@@ -532,6 +536,8 @@ int main(int count, char **arguments) {
             verbose = true;
         else if (!strcmp(arguments[i], "--keep") && i + 1 < count)
             keep = arguments[++i];
+        else if (!strcmp(arguments[i], "--sample") && i + 1 < count)
+            sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
         else

@@ -352,6 +352,17 @@ static void tell_order(const Playing *playing) {
             doubted, turns->count);
 }
 
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const StrongTurns *turns = &playing->player.turns;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    if (turns->count && (launch->sample_mask || launch->sample_value))
+        return "CTAs that were not recorded may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     static const size_t budget = (size_t)4 << 30;
     ThreadsCheck *check = &playing->check;
@@ -384,6 +395,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     ptx_watch_end(watch);
     check->runs = 1;
     tell_order(playing);
+    check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
