@@ -353,13 +353,23 @@ static bool has_incomplete(const Verdict *verdict) {
     return verdict->incomplete_count > 0;
 }
 
+/* Whether it is at a line of its own, and the machine does not know more there. */
+static bool is_incomplete_at(const Verdict *verdict, uint32_t line) {
+    for (size_t i = 0; line && i < verdict->incomplete_count; i++)
+        if (verdict->incomplete[i].ir_line == line)
+            return true;
+    return false;
+}
+
 static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete) {
     const char *problem = missing(arena, machine, played, "the machine");
     if (!problem && complete)
         problem = missing(arena, played, machine, "the recording");
-    if (!problem && complete && has_incomplete(played)) {
+    for (size_t i = 0; !problem && complete && i < played->incomplete_count; i++) {
+        if (is_incomplete_at(machine, played->incomplete[i].ir_line))
+            continue;
         Text text = {0};
-        text_addf(&text, "incomplete: line %u: %s", played->incomplete[0].ir_line, played->incomplete[0].reason);
+        text_addf(&text, "incomplete: line %u: %s", played->incomplete[i].ir_line, played->incomplete[i].reason);
         problem = text_keep(&text, arena);
     }
     if (!problem && !complete && !has_incomplete(played))

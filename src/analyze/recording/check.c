@@ -1,6 +1,8 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 #include <stdlib.h>
 
 /* Of a check while it plays. */
@@ -150,6 +152,27 @@ static void tell_lapped(const Playing *playing) {
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
+}
+
+static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.proxy == PROXY_TEXTURE || effects[i].effect.proxy == PROXY_SURFACE)
+            return true;
+    return false;
+}
+
+/* What the machine left out, as it does not know where it is. */
+static void tell_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxCode *code = check->machine->guesses[i].code;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
+                           code_line(check->program, code), "%s",
+                           is_textured(check, code)
+                               ? "which memory is behind a texture was not recorded: races there were not looked for"
+                               : "what it accesses was not recorded, and was not looked at");
+    }
 }
 
 /* Whether some access has it as its address. */
@@ -404,6 +427,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
         playing->hangs = play_others(player, is_whole(playing));
     if (!playing->hangs)
