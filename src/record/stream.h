@@ -23,6 +23,7 @@ typedef struct RecordShape {
     uint16_t every;   /* parts that are told of every lane: a mask */
     uint16_t told;    /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;        /* a thread ends there */
+    bool always;      /* whoever comes there does it: it is never of no lanes */
     bool masked;      /* RECORD_RUN: its lanes are told */
     bool only_tells;  /* RECORD_RUN: slots are told, and nothing happens */
     uint32_t run;     /* sites of a RECORD_RUN of it */
@@ -118,6 +119,7 @@ typedef struct RecordCursor {
     uint32_t warp;
     uint8_t lane;
     bool torn; /* the run is */
+    bool stamped; /* a count stands before the next record */
 } RecordCursor;
 
 typedef struct RecordStream {

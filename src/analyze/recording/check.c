@@ -2,6 +2,8 @@
 #include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 #include <stdlib.h>
 
 /* Of a check while it plays. */
@@ -201,6 +203,27 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
                 : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
                   "whose result is not known",
             doubted, turns->count);
+}
+
+static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.proxy == PROXY_TEXTURE || effects[i].effect.proxy == PROXY_SURFACE)
+            return true;
+    return false;
+}
+
+/* What the machine left out, as it does not know where it is. */
+static void tell_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxCode *code = check->machine->guesses[i].code;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
+                           code_line(check->program, code), "%s",
+                           is_textured(check, code)
+                               ? "which memory is behind a texture was not recorded: races there were not looked for"
+                               : "what it accesses was not recorded, and was not looked at");
+    }
 }
 
 /* Whether some access has it as its address. */
@@ -415,6 +438,17 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const StrongTurns *turns = &playing->turns;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    if (turns->count && (launch->sample_mask || launch->sample_value))
+        return "CTAs that were not recorded may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
+}
+
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
@@ -456,6 +490,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
+    check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -464,6 +499,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
         if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
