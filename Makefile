@@ -125,7 +125,7 @@ $(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/la
 # it is empty, and `weir instrument --mode shadow` says so. It is the same for all builds, which can share it.
 DEVICE_CC ?= clang
 DEVICE ?= $(BUILD)/device
-device_flags = --target=nvptx64-nvidia-cuda -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
+device_flags = --target=nvptx64-nvidia-cuda -Xclang -fconvergent-functions -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
 	-mllvm -inline-threshold=100000 -ffreestanding -nostdlib -Wall -Wextra -Isrc
 $(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h src/engine/gsan_cell.h
 	@mkdir -p $(@D)

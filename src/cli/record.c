@@ -141,8 +141,8 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
     }
     if (strcmp(word, "recorded") != 0)
         return false;
-    if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches, &written,
-               &repeated, &excluded) == 5) {
+    if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches,
+               &written, &repeated, &excluded, &beside) == 6) {
         recorded->ended++;
         recorded->kernels += kernels;
         recorded->launches += launches;

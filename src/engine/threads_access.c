@@ -42,6 +42,8 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
+        if (!keep && attempt_is_settled(attempt, record_at(threads, node->record)))
+            continue;
         uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
         if (left)
             left = attempt_judge(attempt, node->record, left);
@@ -70,7 +72,7 @@ static bool stands_for(const Attempt *attempt, const Record *earlier) {
 /* In front of a list of which nothing goes, and whose lane is the slot's. */
 static uint32_t put_first(Attempt *attempt, uint32_t slot) {
     uint32_t pruned = node_at(attempt->threads, slot >> 5)->depth;
-    return threads_node(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
+    return threads_node_first(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
 }
 
 /* Long lists say the lane of each, or are of one lane, the slot's, in which case the newest does not say it. Now and
@@ -81,7 +83,7 @@ static uint32_t put_long(Attempt *attempt, uint32_t slot) {
     bool by_slot = !newest->lanes;
     if (by_slot && attempt->by != 1U << (slot & 31))
         return 0;
-    return threads_node(threads, attempt->index, by_slot ? 0 : attempt->by, slot >> 5, newest->pruned) << 5 |
+    return threads_node_first(threads, attempt->index, by_slot ? 0 : attempt->by, slot >> 5, newest->pruned) << 5 |
            (by_slot ? slot & 31 : 0);
 }
 
@@ -114,15 +116,14 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
 }
 
 /* The same, for one of many cells that have the same list. */
-static uint32_t put_again(Attempt *attempt, uint32_t slot) {
+uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
     uint32_t first = slot >> 5, memo = first % MEMO;
-    bool any_lane = false;
-    if (attempt->by != 1U << (slot & 31))
-        return attempt_put(attempt, slot, NULL);
-    if (attempt->memos.put_from[memo] == first)
+    *any_lane = true;
+    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first)
         return attempt->put_to[memo] << 5 | (slot & 31);
-    uint32_t made = attempt_put(attempt, slot, &any_lane);
-    if (any_lane && (made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0) {
+    uint32_t made = attempt_put(attempt, slot, any_lane);
+    if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
+        node_at(attempt->threads, made >> 5)->lanes == 0) {
         attempt->memos.put_from[memo] = first;
         attempt->put_to[memo] = made >> 5;
     }
@@ -155,7 +156,9 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
         any = any && any_lane && is_any_lane(attempt, node);
         if (stands_for(attempt, record_at(threads, node->record)))
             left = attempt_unordered(attempt, node->record, left);
-        if (left)
+        if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
+            made = nodes[more];
+        else if (left)
             made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
     }
     if (nodes != some)
@@ -165,7 +168,8 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     if (!made && by_slot)
         return attempt_node(attempt) << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
-    return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
+    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 |
+           (by_slot ? lowest(by) : 0);
 }
 
 /* ---- Cells ---- */
@@ -182,7 +186,7 @@ static void read_cell(Attempt *attempt, Cell *cell) {
     if (attempt->record->order != THREADS_WEAK)
         cell->reads = attempt_put(attempt, cell->reads, NULL);
     else if (!attempt_is_there(attempt, cell->reads))
-        cell->reads = put_again(attempt, cell->reads);
+        cell->reads = attempt_put_again(attempt, cell->reads, &(bool){false});
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {

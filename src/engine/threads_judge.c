@@ -101,6 +101,13 @@ static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, ui
     asked->race = attempt->told[before];
 }
 
+bool attempt_is_settled(const Attempt *attempt, const Record *earlier) {
+    const Record *record = attempt->record;
+    return record->order != THREADS_WEAK && threads_morally_strong(attempt->threads, earlier, record) &&
+           (attempt->threads->order_site != THREADS_NONE ||
+            !((record->gives && earlier->kind != THREADS_READ) || (earlier->gives && record->kind != THREADS_READ)));
+}
+
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
     Threads *threads = attempt->threads;
     const Record *earlier = record_at(threads, index), *record = attempt->record;

@@ -85,6 +85,11 @@ static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
     return key;
 }
 
+/* The driver is asked only for what may be one: there are many other words in tensor maps. */
+static bool is_address(uint64_t word) {
+    return word >> 32 && !(word >> 48) && memory_find(word);
+}
+
 /* Of what tells launches apart: the shape and the numbers, not the addresses. */
 static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values) {
     uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
@@ -96,7 +101,7 @@ static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, co
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             memcpy(&word, values + parameter->offset + at, rest);
-            if (rest < 8 || !memory_find(word))
+            if (rest < 8 || !is_address(word))
                 key = add_key(key, values + parameter->offset + at, rest);
         }
     }

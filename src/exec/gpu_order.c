@@ -103,13 +103,21 @@ static Stream **free_seat(void) {
     return stream_count < MOST_STREAMS ? &streams[stream_count] : NULL;
 }
 
+/* NULL: nothing was put into it yet. */
+static Stream *look_for(OrderStream *name) {
+    if (!name->context && gpu_driver(NULL))
+        gpu_driver(NULL)->context_current(&name->context);
+    for (uint32_t i = 0; i < stream_count; i++)
+        if (is_named(streams[i], *name))
+            return streams[i];
+    return NULL;
+}
+
 /* NULL: there are too many. */
 static Stream *find(OrderStream name) {
-    if (!name.context && gpu_driver(NULL))
-        gpu_driver(NULL)->context_current(&name.context);
-    for (uint32_t i = 0; i < stream_count; i++)
-        if (is_named(streams[i], name))
-            return streams[i];
+    Stream *known = look_for(&name);
+    if (known)
+        return known;
     Stream **seat = free_seat(), *stream = seat ? calloc(1, sizeof *stream) : NULL;
     if (!stream)
         return NULL;
@@ -203,7 +211,7 @@ void order_work(OrderStream name, bool waits) {
 }
 
 static void destroy(OrderStream name) {
-    Stream *stream = find(name);
+    Stream *stream = look_for(&name); /* the driver does not know it any more */
     if (stream)
         stream->destroyed = true;
 }

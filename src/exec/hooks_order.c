@@ -19,7 +19,6 @@ typedef enum Means {
     MEANS_HOST_EVENT,
     MEANS_DESTROYS_EVENT,
     MEANS_WAITS_FOR_ALL,
-    MEANS_ELSEWHERE,
 } Means;
 
 static bool is_seen_memory(uintptr_t address) {
@@ -70,9 +69,6 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words) {
             gpu_driver(NULL)->context_current(&context);
         order_host_context(context);
         break;
-    case MEANS_ELSEWHERE:
-        order_events_elsewhere();
-        break;
     }
 }
 
@@ -90,14 +86,12 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 #define WORDS_4 WORDS_3, uintptr_t d
 #define WORDS_5 WORDS_4, uintptr_t e
 #define WORDS_6 WORDS_5, uintptr_t f
-#define WORDS_9 WORDS_6, uintptr_t g, uintptr_t h, uintptr_t i
 #define GIVEN_1 a
 #define GIVEN_2 GIVEN_1, b
 #define GIVEN_3 GIVEN_2, c
 #define GIVEN_4 GIVEN_3, d
 #define GIVEN_5 GIVEN_4, e
 #define GIVEN_6 GIVEN_5, f
-#define GIVEN_9 GIVEN_6, g, h, i
 
 #define HOOK(exported, means, count, stream, per_thread)                                               \
     EXPORTED Result exported(WORDS_##count) {                                                          \
@@ -115,3 +109,14 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 ORDER_ASYNC(ASYNC)
 ORDER_SYNC(SYNC)
 ORDER_OTHERS(OTHER)
+
+/* An event of another process. */
+typedef struct IpcHandle {
+    char bytes[64];
+} IpcHandle;
+
+EXPORTED Result cuIpcOpenEventHandle(Handle *event, IpcHandle handle) {
+    if (order_on())
+        order_events_elsewhere();
+    return NEXT(cuIpcOpenEventHandle, (Handle *, IpcHandle), event, handle);
+}

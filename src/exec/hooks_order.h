@@ -1,5 +1,6 @@
-/* Entry points of the driver that put something into a stream, or wait for one: all that order launches. Arguments are
- * words; which of them is the stream is the last number, from 1 (0: it has none, and uses that of none). */
+/* Entry points of the driver that put something into a stream, or wait for one: all that order launches. Forms of one
+ * (_v2) have the same arguments, as which of them is given is up to the driver. Arguments are words; which of them is
+ * the stream is the last number, from 1 (0: it has none, and uses that of none). */
 #ifndef EXEC_HOOKS_ORDER_H
 #define EXEC_HOOKS_ORDER_H
 
@@ -22,8 +23,6 @@
     X(cuMemsetD2D8Async, cuMemsetD2D8Async, WORK, 6, 6)                                   \
     X(cuMemsetD2D16Async, cuMemsetD2D16Async, WORK, 6, 6)                                 \
     X(cuMemsetD2D32Async, cuMemsetD2D32Async, WORK, 6, 6)                                 \
-    X(cuMemPrefetchAsync, cuMemPrefetchAsync, WORK, 4, 4)                                 \
-    X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, WORK, 5, 5)                              \
     X(cuStreamAttachMemAsync, cuStreamAttachMemAsync, WORK, 4, 1)                         \
     X(cuMemMapArrayAsync, cuMemMapArrayAsync, WORK, 3, 3)                                 \
     X(cuGraphLaunch, cuGraphLaunch, GRAPH, 2, 2)                                          \
@@ -76,7 +75,6 @@
     X(cuEventSynchronize, cuEventSynchronize, HOST_EVENT, 1, 0) \
     X(cuEventQuery, cuEventQuery, HOST_EVENT, 1, 0)             \
     X(cuEventDestroy, cuEventDestroy_v2, DESTROYS_EVENT, 1, 0)  \
-    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)  \
-    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ELSEWHERE, 9, 0)
+    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)
 
 #endif

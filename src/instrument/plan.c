@@ -195,7 +195,7 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     bool *settled = find_settled(plan, sites, count);
     plan->called = !look->module->functions[look->function].entry;
     plan->calls = look->calls && calls_any(look->calls, look->function);
-    plan->together = look->shaped && !plan->called && !plan->calls;
+    plan->together = (look->shaped || look->rows) && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;

@@ -49,6 +49,9 @@ enum {
     SHADOW_MOST_SLOTS = 4094,
 };
 
+/* Of memory that has cells: lines have numbers of 32 bits. */
+#define SHADOW_MOST_BYTES ((uint64_t)SHADOW_LINE << 32)
+
 /* The last parameter of an instrumented kernel, by value: `.param .align 16 .b8 weir_launch[128]`. The offsets are part
  * of what is written into code. */
 typedef struct ShadowLaunch {

@@ -137,6 +137,14 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
 }
 
+/* Whether a record of so many bytes, which the cursor is behind, may lack some of them: the kernel was stopped, not by
+ * its own waits, and this was the last that the lane wrote. */
+static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    const RecordingLaunch *launch = &reader->recording->launch;
+    return bytes > RECORD_UNIT && (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT &&
+           record_tag(head_at(cursor->at).word) != launch->tag;
+}
+
 /* Its number is the next one, but of lanes that came together, and have a record each. */
 static void advance_number(RecordCursor *cursor, Head head) {
     bool lane = record_kind(head.word) == RECORD_LANE;
@@ -206,6 +214,8 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
     cursor->every = cursor->corners + corners;
     cursor->at += all;
+    if (is_torn(reader, cursor, all))
+        return false;
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -344,7 +354,7 @@ static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, con
     part->value = head.value;
     part->list = cursor->at + RECORD_UNIT;
     cursor->at += RECORD_UNIT + bytes;
-    return true;
+    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
 }
 
 /* The next head of the same record, for its next part. */
@@ -429,7 +439,7 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
-    return true;
+    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
 }
 
 /* The record that the cursor stands at. */

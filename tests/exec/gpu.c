@@ -194,7 +194,13 @@ EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, 
 
 /* ---- Device, contexts, streams, events ----------------------------------------------------------- */
 
-static char context;
+enum { DEVICES = 2, CONTEXTS_MOST = 8 };
+static char contexts[DEVICES];
+static _Thread_local int current[CONTEXTS_MOST], depth; /* a stack: devices, that of the top is the thread's */
+
+static int device_of(const void *context) {
+    return context == &contexts[1];
+}
 static uint64_t clock_now; /* of the device: launches come one after the other */
 
 EXPORTED Result cuInit(unsigned flags) {
@@ -202,43 +208,63 @@ EXPORTED Result cuInit(unsigned flags) {
 }
 
 EXPORTED Result cuCtxGetCurrent(Handle *to) {
-    *to = &context;
+    *to = &contexts[current[depth]];
     return SUCCESS;
 }
 
+EXPORTED Result cuCtxSetCurrent(Handle to) {
+    current[depth] = device_of(to);
+    return failure;
+}
+
+EXPORTED Result cuCtxPushCurrent_v2(Handle to) {
+    if (depth + 1 == CONTEXTS_MOST)
+        return INVALID;
+    current[++depth] = device_of(to);
+    return failure;
+}
+
+EXPORTED Result cuCtxPopCurrent_v2(Handle *to) {
+    if (to)
+        *to = &contexts[current[depth]];
+    depth -= depth > 0;
+    return failure;
+}
+
+EXPORTED Result cuCtxEnablePeerAccess(Handle peer, unsigned flags) {
+    return flags || device_of(peer) == current[depth] ? INVALID : SUCCESS;
+}
+
 EXPORTED Result cuCtxGetDevice(int *device) {
-    *device = 0;
+    *device = current[depth];
     return SUCCESS;
 }
 
 EXPORTED Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = attribute == 75 ? 9 : attribute == 16 ? 4 : 0; /* sm_90 with four SMs */
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDeviceGetName(char *name, int bytes, int device) {
     snprintf(name, (size_t)bytes, "a machine of PTX");
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDevicePrimaryCtxRetain(Handle *to, int device) {
-    *to = &context;
-    return device ? INVALID : SUCCESS;
+    *to = &contexts[device == 1];
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     *flags = 0;
     *active = 1;
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 #define NOTHING(name, ...)              \
     EXPORTED Result name(__VA_ARGS__) { \
         return failure;                 \
     }
-NOTHING(cuCtxSetCurrent, Handle to __attribute__((unused)))
-NOTHING(cuCtxPushCurrent_v2, Handle to __attribute__((unused)))
-NOTHING(cuCtxPopCurrent_v2, Handle *to __attribute__((unused)))
 NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
@@ -552,8 +578,8 @@ EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, H
     return SUCCESS;
 }
 
-/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
-static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+/* What a recorded kernel is launched with; NULL: it is another one. */
+static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *launch) {
     const PtxModule *module = program->module;
     const PtxFunction *kernel = &module->functions[program->entry];
     const RecordLaunch *block;
@@ -563,7 +589,12 @@ static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *
     if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
         return NULL;
     memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
-    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+    return block;
+}
+
+/* Where it tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const RecordLaunch *block) {
+    return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
 }
 
 /* Until the host says how its threads end; those at barriers never do. */
@@ -597,10 +628,11 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        volatile RecordHost *host = host_of(program, &launch);
+        const RecordLaunch *records = block_of(program, &launch);
+        volatile RecordHost *host = host_of(records);
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        machine->timed = host != NULL;
+        machine->timed = records != NULL;
         machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
         clock_now = machine->clock;

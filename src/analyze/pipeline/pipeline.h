@@ -55,7 +55,7 @@ typedef struct Result {
     Module *module;
     PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
     const Recording *recording; /* of a run of it, which alone is looked at; NULL: there is none */
-    bool together;              /* ... and it was looked at together with those that may have run at the same time */
+    TogetherKind together;      /* ... and whether those that may have run at the same time were looked at with it */
     Arena arena;
     VerdictKind kind;
     const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */

@@ -84,6 +84,32 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     return launch;
 }
 
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->shared_at && i < count; i++)
+        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
 /* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
@@ -117,6 +143,11 @@ static void tell_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
+    if (playing->recording->order && playing->recording->order->beside)
+        verdict_note(verdict,
+                     "launches on %u other stream%s that may have run at the same time were not recorded: "
+                     "races with them were not looked for",
+                     playing->recording->order->beside, playing->recording->order->beside == 1 ? "" : "s");
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
@@ -124,14 +155,22 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
-    if (launch->dropped || reader->missing)
+    if (launch->dropped & RECORD_DROPPED_PLACE || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
     else if (launch->flags & RECORDING_CUT && !playing->hangs)
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
+    if (launch->dropped & RECORD_DROPPED_WRAP)
+        verdict_incomplete(
+            verdict, "", 0,
+            "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
+            "wrote was recorded as if none does");
+    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP))
+        verdict_incomplete(verdict, "", 0,
+                           "the kernel marked its records as not complete, for a reason that is not known");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
     uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
+    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE))
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
 }
@@ -190,6 +229,14 @@ static void tell_variables(const ThreadsCheck *check) {
     }
 }
 
+/* The last finding, which is why the launch failed, comes before all others. */
+static void tell_first(Verdict *verdict) {
+    size_t last = verdict->finding_count - 1;
+    Finding finding = verdict->findings[last];
+    memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
+    verdict->findings[0] = finding;
+}
+
 /* ---- The play ------------------------------------------------------------------------------------- */
 
 void playing_observe(void *observer, const PtxEvent *event) {
@@ -216,6 +263,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 
@@ -251,6 +303,14 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
+/* What was recorded is what came before a wait that gave up: of what would have come behind it nobody knows. */
+static void tell_given_up(const Playing *playing) {
+    verdict_incomplete(
+        playing->check.verdict, "", 0,
+        "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
+        (double)playing->recording->launch.hang_after / 1e9);
+}
+
 /* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
  * room for them while the others wait. */
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
@@ -269,8 +329,10 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         return;
     }
     Finding *finding = threads_blocked(check, &run->schedule, run->world);
-    if (!finding)
+    if (!finding) {
+        tell_given_up(playing);
         return;
+    }
     playing->hangs = true;
     runs_tell_stop(check, NULL);
     if (later)
@@ -304,6 +366,8 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
+    } else if (end == PTX_END_COMPLETE && hung) {
+        tell_given_up(playing);
     } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
@@ -390,7 +454,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    if (!check->options->together) /* others may have written between */
+    if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
@@ -400,8 +464,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
+        if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
+            tell_first(check->verdict);
+    }
     if (!playing->hangs)
         tell_lapped(playing);
     check->machine->observe = NULL;
@@ -411,7 +478,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
     if (!runs_prepare(check, problem))
         return false;
-    play_unpack(check->program, recording, &check->arena);
+    seat_shared(check, recording);
+    if (!play_unpack(check->program, recording, &check->arena)) {
+        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        return false;
+    }
     return play_sites(sites, check, recording, problem);
 }
 

@@ -340,6 +340,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     bool seen = is_seen(player, warp->warp);
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
+    if (site->copies && !player->other && !seen && play_copies(player, warp->warp, site, record))
+        return true;
     if (site->awaits && player->together && !together_may_go_on(player))
         return false;
     if (warp == player->held && site->object)

@@ -268,10 +268,11 @@ static void tell_maybe(const Member *first, const Member *second) {
 /* `race`: its first side is of the earlier launch. */
 static void tell_race(const Member *first, const Member *second, const ThreadsRace *race) {
     Verdict *verdict = second->launch->verdict;
+    bool same = str_equal(first->recording.ptx, second->recording.ptx);
     PtxRace between = ptx_watch_between(first->watch, second->watch, race);
     RaceNames names = {.first = label_of(first, second, verdict),
                        .second = label_of(second, first, verdict),
-                       .file = str_equal(first->recording.ptx, second->recording.ptx) ? NULL : first->launch->file,
+                       .file = same ? NULL : first->launch->file,
                        .number = first->recording.launch.number};
     ThreadsCheck other = first->check; /* words about it are the second's verdict's */
     other.verdict = verdict;
@@ -354,11 +355,14 @@ static void play_part(Group *group, uint32_t part) {
             together.members[together.count++] = &group->members[i];
     if (together.count < 2)
         return;
-    if (!play_all(&together, &problem))
-        for (uint32_t i = 0; i < together.count; i++)
+    bool whole = play_all(&together, &problem);
+    for (uint32_t i = 0; i < together.count; i++) {
+        together.members[i]->launch->together = TOGETHER_PLAYED;
+        if (!whole)
             verdict_incomplete(together.members[i]->launch->verdict, "", 0,
                                "not all races with launches that may have run at the same time were looked for: %s",
                                problem);
+    }
     leave_seats(&together);
 }
 
@@ -480,7 +484,7 @@ static void check_group(RecordedLaunch **launches, uint32_t count) {
                                     .launch = launch,
                                     .number = i,
                                     .part = i};
-        launch->together = true;
+        launch->together = TOGETHER_COMPARED;
         for (uint32_t k = 0; k < i; k++)
             group.relation[k * count + i] = (uint8_t)recordings_beside(launches[k]->recording, launch->recording);
         tell_missing(launches, count, i);

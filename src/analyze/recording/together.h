@@ -17,8 +17,8 @@ typedef struct RecordedLaunch {
     const Recording *recording;
     const char *file;
     const ThreadsOptions *options;
-    Verdict *verdict; /* what is wrong between two launches is told of the later one */
-    bool together;    /* set: it was looked at together with the others that may have run at the same time */
+    Verdict *verdict;      /* what is wrong between two launches is told of the later one */
+    TogetherKind together; /* set */
 } RecordedLaunch;
 
 /* Adds what is wrong between them to their verdicts. Each of them is still to be checked by itself. */

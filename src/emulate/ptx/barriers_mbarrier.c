@@ -102,12 +102,9 @@ static MbarrierChange change_of(const PtxEvent *event) {
     return change;
 }
 
-/* How many of `lanes` may bring it before a phase can be complete; at least 1. Arrivals of copies come together, as
- * one of so many (an H200 stops at more than are pending). */
-static uint32_t at_once(const PtxMbarrier *mbarrier, const PtxEvent *event, const MbarrierChange *one, uint32_t lanes) {
+/* How many of `lanes` may bring it before a phase can be complete; at least 1. */
+static uint32_t at_once(const PtxMbarrier *mbarrier, const MbarrierChange *one, uint32_t lanes) {
     uint32_t most = (uint32_t)__builtin_popcount(lanes);
-    if (event->flight && one->arrivals)
-        return most;
     if (!one->arrivals)
         return one->bytes > 0 ? most : 1;
     uint64_t fit = (uint64_t)mbarrier->pending / (uint64_t)one->arrivals;
@@ -142,7 +139,7 @@ static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, 
     for (uint32_t left = event->lanes; left;) {
         if (!mbarrier || !mbarrier->live)
             return fails_gone(machine, event, mbarrier);
-        uint32_t count = at_once(mbarrier, event, &one, left), lanes = first_lanes(left, count);
+        uint32_t count = at_once(mbarrier, &one, left), lanes = first_lanes(left, count);
         MbarrierTally tally = {mbarrier->count, mbarrier->pending, mbarrier->bytes};
         MbarrierChange all = {one.arrivals * count, one.bytes * count, one.drops * count};
         int64_t wrong;
