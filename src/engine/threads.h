@@ -136,7 +136,7 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
 bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
-/* Several of them. */
+/* Several of them, all of which are of the same memory: one access. */
 typedef struct ThreadsPiece {
     uint64_t address, bytes;
 } ThreadsPiece;

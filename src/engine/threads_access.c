@@ -552,14 +552,17 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
     threads->chosen = UINT32_MAX;
 }
 
-/* Pieces of one size: one access. */
-static void do_pieces(Threads *threads, uint32_t index, const ThreadsAccess *access, const ThreadsPiece *pieces,
-                      uint32_t count) {
+void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count) {
+    ENTER(threads);
+    if (!count)
+        return;
     const Operation *operation = operation_at(threads, index);
     uint32_t lane = lowest(operation->lanes);
     const Part *part = threads_operation_part(operation, lane);
     ThreadsAccess whole = *access;
     whole.bytes = pieces->bytes < UINT32_MAX ? (uint32_t)pieces->bytes : UINT32_MAX;
+    note_first(threads, index, &whole, pieces->address);
     Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
     Attempt attempt;
     threads->instructions++;
@@ -567,21 +570,10 @@ static void do_pieces(Threads *threads, uint32_t index, const ThreadsAccess *acc
     attempt_begin(&attempt, threads, &knower, &whole, part->epoch);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t address = pieces[i].address, bytes = pieces[i].bytes;
-        note_first(threads, index, &whole, address);
         attempt.by = 1U << lane;
         if (threads->shape.history && access->kind != THREADS_READ)
             threads_history_other(threads, address, bytes);
         attempt_piece(&attempt, &whole, address, address + bytes);
-    }
-}
-
-void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
-                    uint32_t count) {
-    ENTER(threads);
-    for (uint32_t i = 0, same; i < count; i += same) {
-        for (same = 1; i + same < count && pieces[i + same].bytes == pieces[i].bytes;)
-            same++;
-        do_pieces(threads, operation, access, pieces + i, same);
     }
 }
 
