@@ -224,6 +224,21 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
     }
 }
 
+/* For which lanes of the slot a read of what they wrote is as it was for the slot's: all, if all is before whatever
+ * lane, or those that have been told to race in the same way. */
+static uint32_t alike(const Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5, lane = 1U << (slot & 31);
+    if (!slot || attempt->record->kind != THREADS_READ)
+        return lane;
+    if (attempt->memos.clear[first % MEMO] == first)
+        return UINT32_MAX;
+    const Node *node = node_at(attempt->threads, first);
+    const Asked *asked = &attempt->asked[node->record % MEMO];
+    bool one = !node->next && !node->lanes && attempt->told_count == 1 &&
+               attempt->memos.asked[node->record % MEMO] == node->record && 1U << asked->by == attempt->by;
+    return one && asked->race == attempt->told[0] && asked->told & lane ? asked->told : lane;
+}
+
 /* A cell that is not as the last one was. */
 static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     Cell *cell = &page->cells[index], from = *cell;
@@ -239,7 +254,7 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     if (!attempt->steady)
         return;
     Step *step = &attempt->step;
-    *step = (Step){from, *cell, attempt->by, attempt->told_count, {0}};
+    *step = (Step){from, *cell, attempt->by, alike(attempt, from.writes), attempt->told_count, {0}};
     for (uint32_t i = 0; i < attempt->told_count; i++)
         step->told[i] = attempt->told[i];
 }
@@ -247,9 +262,13 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
 /* Whether the cell is as the last one was: then it becomes what that has. */
 static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *cell) {
     const Step *step = &attempt->step;
-    if (step->by != attempt->by || cell->writes != step->from.writes || cell->reads != step->from.reads || page->nc)
+    if (step->by != attempt->by || cell->reads != step->from.reads || page->nc ||
+        (cell->writes != step->from.writes &&
+         (cell->writes >> 5 != step->from.writes >> 5 || !(step->alike >> (cell->writes & 31) & 1))))
         return false;
-    *cell = step->to;
+    cell->reads = step->to.reads;
+    if (attempt->record->kind != THREADS_READ)
+        cell->writes = step->to.writes;
     for (uint32_t i = 0; i < step->told_count; i++)
         attempt->threads->races[step->told[i]].times += page->shift > 2 ? 1U << (page->shift - 2) : 1;
     return true;
