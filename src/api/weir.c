@@ -271,7 +271,7 @@ static Source *text_of_log(weir_file *file, size_t index) {
 
 /* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */
 static Source *recorded_text(weir_file *file, weir_module *module) {
-    static const size_t most = (size_t)1 << 28;
+    static const size_t most = (size_t)1 << 36; /* of packed chunks; what is zero takes no memory */
     const char *problem = NULL;
     Recording *recording = &module->recording;
     jmp_buf here;

@@ -43,6 +43,7 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 typedef struct Recorded {
     size_t begun, ended; /* processes that used a GPU; those that have said all */
     uint64_t kernels, launches, recorded, repeated, excluded;
+    uint64_t beside; /* launches that were not recorded, and could run at the same time as others */
 } Recorded;
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);

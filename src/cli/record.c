@@ -125,21 +125,22 @@ bool record_environment(const Options *options, const char *folder, const char *
 /* ---- What was said ------------------------------------------------------------------------------- */
 
 bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
-    uint64_t kernels, launches, written, repeated, excluded;
+    uint64_t kernels, launches, written, repeated, excluded, beside = 0;
     if (strcmp(word, "cuda") == 0) {
         recorded->begun++;
         return true;
     }
     if (strcmp(word, "recorded") != 0)
         return false;
-    if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches, &written,
-               &repeated, &excluded) == 5) {
+    if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches,
+               &written, &repeated, &excluded, &beside) == 6) {
         recorded->ended++;
         recorded->kernels += kernels;
         recorded->launches += launches;
         recorded->recorded += written;
         recorded->repeated += repeated;
         recorded->excluded += excluded;
+        recorded->beside += beside;
     }
     return true;
 }
@@ -165,4 +166,8 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
     if (rest)
         fprintf(stderr, ", %" PRIu64 " not looked at", rest);
     fputc('\n', stderr);
+    if (recorded->beside)
+        fprintf(stderr,
+                "weir: %" PRIu64 " launch%s not recorded could run beside others: races with %s were not looked for\n",
+                recorded->beside, recorded->beside == 1 ? "" : "es", recorded->beside == 1 ? "it" : "them");
 }

@@ -6,18 +6,12 @@
 #include "device/flags.h"
 #include "device/touch.h"
 
-/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope. */
-enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope; whether its cells are touched
+ * behind it; whether the module has fences. */
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5, HOW_LATE = 8, HOW_FENCES = 9 };
 
 static inline uint32_t what_site(uint32_t what) {
     return what & ((1u << WHAT_BYTES) - 1);
-}
-
-static inline bool is_inside(const Here *here, uint64_t address, uint32_t site) {
-    if (address - here->real < here->bytes)
-        return true;
-    tell_outside(here, site, address);
-    return false;
 }
 
 static inline uint32_t mask_of(uint64_t address, uint32_t bytes) {
@@ -25,38 +19,19 @@ static inline uint32_t mask_of(uint64_t address, uint32_t bytes) {
     return all << (address & (SHADOW_GRANULE - 1)) & GRANULE_ALL;
 }
 
-/* Bytes of one granule. Lanes that touch the same one go as one. */
-static inline void access(const View *view, uint64_t address, uint32_t bytes, uint32_t site, uint32_t kind) {
+/* Bytes of one granule, by the lanes that want it. Those that touch the same one go as one. */
+static inline void access(const View *view, uint32_t lanes, bool want, uint64_t address, uint32_t bytes, uint32_t site,
+                          uint32_t kind) {
     const Here *here = view->here;
-    if (!bytes || !is_inside(here, address, site))
-        return;
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind,
-                   view->scope ? 1 : 0};
-    if (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED) {
-        uint32_t same = lanes_with(active_lanes(), touch.offset);
-        touch.mask = or_of(same, touch.mask);
-        if (lane() != lowest(same))
-            return;
-    }
-    touch_cell(view, &touch);
-}
-
-/* The granule of an access of up to 16 bytes; of lanes that touch the same one, all bytes for the first, none for the
- * others. */
-static inline Touch touch_of(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
-    const Here *here = view->here;
-    uint32_t bytes = what >> WHAT_BYTES, site = what_site(what);
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind, 0};
-    if (bytes && address - here->real >= here->bytes) {
-        tell_outside(here, site, address);
-        touch.mask = 0;
-    }
-    if (bytes && (bytes < SHADOW_GRANULE || CELLS_ARE_LOCKED)) {
-        uint32_t same = lanes_with(active_lanes(), touch.offset);
-        touch.mask = or_of(same, touch.mask);
-        touch.mask = lane() == lowest(same) ? touch.mask : 0;
-    }
-    return bytes ? touch : (Touch){0};
+    bool wants = want && bytes, inside = wants && address - here->real < here->bytes;
+    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), inside ? mask_of(address, bytes) : 0, site,
+                   kind, view->scope ? 1 : 0};
+    tell_outside(here, lanes, wants && !inside, site, address);
+    uint32_t same = lanes_with(lanes, inside ? touch.offset : ~(uint64_t)lane());
+    touch.mask = or_of(same, touch.mask);
+    if (inside && lane() == lowest(same))
+        touch_cell(view, &touch);
+    meet(lanes);
 }
 
 /* ---- Accesses of threads ---- */
@@ -64,13 +39,134 @@ static inline Touch touch_of(const View *view, uint64_t address, uint32_t what, 
 /* Four of one kind, of sites behind each other. */
 #define FOUR \
     uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
-static inline void access_four(View *view, FOUR, uint32_t kind) {
-    Touch touches[BATCH] = {touch_of(view, a, what_a, kind), touch_of(view, b, what_b, kind),
-                            touch_of(view, c, what_c, kind), touch_of(view, d, what_d, kind)};
-    touch_cells(view, touches, kind);
+
+typedef struct Accesses {
+    uint64_t offsets[BATCH]; /* of the addresses, in the memory that has cells */
+    uint32_t whats[BATCH];
+    uint32_t count, kind;
+} Accesses;
+
+#define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++) if (i < accesses->count)
+
+#if CELLS_COMPACT
+
+/* By all lanes that are there, of which some have something. */
+#define PARTS(name, flat)                                                                                             \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
+        Here here = HERE_IS;                                                                                          \
+        View view = view_of_rest(&here, rest, what_site(what), flat);                                                 \
+        access(&view, lanes, true, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);          \
+    }
+PARTS(weir_slow_parts, false)
+PARTS(weir_slow_flat_parts, true)
+#undef PARTS
+
+/* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
+static inline uint32_t lanes_of_line(uint32_t bytes) {
+    return bytes == 16 ? 7 : bytes == 8 ? 15 : bytes == 4 ? 31 : 0;
 }
 
-#ifdef CELLS_HAVE_TAGS
+/* Which lines the lanes have whole: each of them is the work of one lane. */
+typedef struct Work {
+    uint32_t line; /* its number */
+    uint32_t site;
+    bool acts;
+    uint32_t wholes, parts; /* of the own accesses, a bit each */
+} Work;
+
+/* The bytes of all accesses, eight bits each. */
+static inline uint32_t bytes_of(const Accesses *accesses) {
+    uint32_t all = 0;
+    EACH_ACCESS
+    all |= accesses->whats[i] >> WHAT_BYTES << 8 * i;
+    return all;
+}
+
+/* Lanes beside each other that have the bytes of a line one after the other, all lanes so many bytes. Of those that
+ * have it, the one whose number among them is that of the access has the work. */
+static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, uint32_t bytes,
+                              Work *work) {
+    uint64_t offset = accesses->offsets[i];
+    uint32_t span = lanes_of_line(bytes), number = lane() & span, source = lane() & ~span;
+    uint64_t base = offset - bytes * number;
+    uint32_t line = (uint32_t)(base / SHADOW_LINE), first = from_lane(lanes, line, source);
+    bool has = span && line == first && offset < here->bytes && !(base & (SHADOW_LINE - 1));
+    uint32_t group = (2u << span) - 1;
+    bool whole = (ballot(lanes, has) >> source & group) == group;
+    bool acts = whole && number == i;
+    work->line = acts ? line : work->line;
+    work->site = acts ? what_site(accesses->whats[i]) : work->site;
+    work->acts |= acts;
+    work->wholes |= (uint32_t)whole << i;
+    work->parts |= (uint32_t)(bytes && !whole) << i;
+}
+
+static inline void access_parts(const View *view, const Accesses *accesses, uint32_t lanes, uint32_t parts) {
+    const Here *here = view->here;
+    Touch touch = {0, 0, 0, accesses->kind, 0};
+    uint32_t rest = rest_of(view, &touch);
+    EACH_ACCESS {
+        uint32_t what = parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
+        if (!ballot(lanes, parts >> i & 1))
+            continue;
+        if (view->is_flat)
+            weir_slow_flat_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
+        else
+            weir_slow_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
+    }
+}
+
+static inline void access_all(const View *view, const Accesses *accesses) {
+    const Here *here = view->here;
+    uint32_t lanes = active_lanes(), bytes = bytes_of(accesses), all_bytes = from_lane(lanes, bytes, lowest(lanes));
+    Work work = {0};
+    if (ballot(lanes, bytes == all_bytes) != lanes) {
+        access_parts(view, accesses, lanes, ~0u);
+        return;
+    }
+    EACH_ACCESS
+    find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
+    uint64_t offset = (uint64_t)work.line * SHADOW_LINE;
+    Wide old = work.acts ? wide_load(line_at(here, offset)) : (Wide){0, 0};
+    uint32_t splits = ballot(lanes, work.acts && line_unpack(old, here_tag(here)).split);
+    work.acts = work.acts && !(splits >> lane() & 1);
+    Touch touch = {offset, work.acts ? GRANULE_ALL : 0, work.site, accesses->kind, 0};
+    Look look = look_at_line(view, &touch, old);
+    Wide seen = look.stores ? wide_cas(line_at(here, offset), old, look.next) : old;
+    uint32_t want = look.hard ? LINE_HARD : wide_equal(seen, old) ? 0 : LINE_LOST;
+    if (ballot(lanes, want != 0))
+        slow_line(view, lanes, want, &touch, seen);
+    if (!splits && !ballot(lanes, work.parts != 0))
+        return;
+    EACH_ACCESS {
+        uint32_t source = lane() & ~lanes_of_line(all_bytes >> 8 * i & 255);
+        work.parts |= work.wholes & (splits >> ((source + i) & 31) & 1) << i;
+    }
+    access_parts(view, accesses, lanes, work.parts);
+}
+
+#else
+
+static inline void access_all(const View *view, const Accesses *accesses) {
+    EACH_ACCESS
+    access(view, active_lanes(), true, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
+           what_site(accesses->whats[i]), accesses->kind);
+}
+
+#endif
+
+static inline void access_four(const View *view, FOUR, uint32_t kind) {
+    uint64_t real = view->here->real;
+    Accesses accesses = {{a - real, b - real, c - real, d - real}, {what_a, what_b, what_c, what_d}, BATCH, kind};
+    access_all(view, &accesses);
+}
+
+static inline void access_one(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
+    Accesses accesses = {{address - view->here->real}, {what}, 1, kind};
+    access_all(view, &accesses);
+}
+
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_reads(FOUR, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what_a), 0);
@@ -86,20 +182,20 @@ DEVICE_CALL void weir_flat_writes(FOUR, HERE) {
 DEVICE_CALL void weir_flat_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), 0);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+    access_one(&view, address, what, SHADOW_READ);
 }
 
 DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), 0);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+    access_one(&view, address, what, SHADOW_WRITE);
 }
 
 /* A strong access in a kernel whose CTAs nothing orders. */
 DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
+    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE & 7);
+    access(&view, active_lanes(), true, address, what >> WHAT_BYTES, what_site(what), how & 3);
 }
 #endif
 
@@ -118,21 +214,21 @@ DEVICE_CALL void weir_writes(FOUR, HERE) {
 DEVICE_CALL void weir_read(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_clocked(&here, what_site(what), 0, false);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_READ);
+    access_one(&view, address, what, SHADOW_READ);
 }
 
 DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
     Here here = HERE_IS;
     View view = view_clocked(&here, what_site(what), 0, false);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), SHADOW_WRITE);
+    access_one(&view, address, what, SHADOW_WRITE);
 }
 
 /* ---- Copies: all lanes that are there work for those of `want` ---- */
 
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
     bool writes = (how & 3) != SHADOW_READ;
-    return flat ? view_flat(here, site, how >> HOW_SCOPE)
-                : view_clocked(here, site, how >> HOW_SCOPE, writes && STATE32(here, slot_shift));
+    return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
+                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && STATE32(here, slot_shift));
 }
 
 /* The bytes of a granule that are in a range. */
@@ -145,6 +241,26 @@ static inline Touch touch_in(const View *view, uint64_t begin, uint64_t end, uin
                    view->scope ? 1 : 0};
 }
 
+/* Lines of a copy, by the lanes in turn: `offset` of a number gives them. */
+static inline Touch line_of_copy(const View *view, uint64_t at, bool there, uint32_t site, uint32_t how) {
+    uint64_t offset = at - view->here->real;
+    return there && offset < view->here->bytes ? (Touch){offset, GRANULE_ALL, site, how & 3, 0} : (Touch){0};
+}
+
+static inline void copy_lines(const View *view, uint64_t begin, uint64_t end, uint32_t lanes, uint32_t site,
+                              uint32_t how) {
+    uint64_t step = SHADOW_LINE * (uint64_t)ones(lanes), own = SHADOW_LINE * (uint64_t)rank_in(lanes);
+    for (uint64_t from = begin; from < end; from += step * BATCH) {
+        Touch touches[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint64_t at = from + own + step * i;
+            touches[i] = line_of_copy(view, at, at < end, site, how);
+        }
+        touch_lines(view, lanes, touches);
+    }
+}
+
 static inline void copy_range(const Here *here, uint32_t want, uint64_t address, uint64_t length, uint32_t site,
                               uint32_t how, bool flat) {
     uint32_t lanes = active_lanes(), step = ones(lanes), rank = rank_in(lanes);
@@ -152,25 +268,27 @@ static inline void copy_range(const Here *here, uint32_t want, uint64_t address,
     for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
         uint32_t leader = lowest(left);
         uint64_t begin = from_lane64(lanes, address, leader), bytes = from_lane64(lanes, length, leader);
-        if (begin - here->real >= here->bytes) {
-            if (lane() == leader)
-                tell_outside(here, site, begin);
-            meet(lanes);
+        bool is_outside = begin - here->real >= here->bytes;
+        tell_outside(here, lanes, is_outside && lane() == leader, site, begin);
+        if (is_outside)
+            continue;
+        if (CELLS_COMPACT && !view.scope && !((begin | bytes) & (SHADOW_LINE - 1))) {
+            copy_lines(&view, begin, begin + bytes, lanes, site, how);
             continue;
         }
         uint64_t first = begin & ~(uint64_t)15;
-        for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
+        for (uint64_t at = first; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
             Touch touches[BATCH];
 #pragma unroll
             for (uint32_t i = 0; i < BATCH; i++)
-                touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)step * i, site, how);
-            touch_cells(&view, touches, how & 3);
+                touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)(step * i + rank), site, how);
+            touch_cells(&view, lanes, touches);
         }
-        meet(lanes);
     }
+    meet(lanes);
 }
 
-#ifdef CELLS_HAVE_TAGS
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_range(uint32_t want, uint64_t address, uint64_t length, uint32_t site, uint32_t how, HERE) {
     Here here = HERE_IS;
     copy_range(&here, want, address, length, site, how, true);
@@ -203,44 +321,79 @@ typedef struct Box {
     int32_t corner[SHADOW_DIMS];
 } Box;
 
+static inline uint32_t rows_of(const Box *box) {
+    return box->box[1] * box->box[2] * box->box[3] * box->box[4];
+}
+
 /* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1.
  */
 static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
-    bool inside = true;
+    bool inside = true, is_flat = box->box[1] == rows_of(box);
     *at = box->address;
 #pragma unroll
     for (uint32_t i = 1; i < SHADOW_DIMS; i++) {
-        uint32_t index = (uint32_t)box->corner[i] + row % box->box[i];
-        row /= box->box[i];
+        uint32_t index = (uint32_t)box->corner[i];
+        if (!is_flat) {
+            index += row % box->box[i];
+            row /= box->box[i];
+        } else if (i == 1) {
+            index += row;
+        }
         inside &= index < box->size[i];
         *at += (uint64_t)index * box->stride[i];
     }
     return inside;
 }
 
+/* Rows that begin and end with lines, `units` of them each. */
+static inline void box_lines(const View *view, const Box *box, uint64_t first, uint32_t units, uint32_t lanes,
+                             uint32_t site, uint32_t how) {
+    uint32_t count = rows_of(box) * units, step = ones(lanes);
+    for (uint32_t from = 0; from < count; from += step * BATCH) {
+        Touch touches[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint32_t unit = from + i * step + rank_in(lanes), row_number = units == 1 ? unit : unit / units;
+            uint64_t row = 0;
+            bool inside = row_begin(box, row_number, &row) && unit < count;
+            touches[i] = line_of_copy(view, row + first + SHADOW_LINE * (uint64_t)(unit - row_number * units), inside,
+                                      site, how);
+        }
+        touch_lines(view, lanes, touches);
+    }
+}
+
 static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
                              uint32_t how) {
-    uint32_t element = MAP32(map, element, 0), rows = box->box[1] * box->box[2] * box->box[3] * box->box[4];
+    uint32_t element = MAP32(map, element, 0), rows = rows_of(box);
     int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
     int64_t last = box->corner[0] + (int64_t)box->box[0];
     last = last < size ? last : size;
     if (first >= last)
         return;
+    uint64_t bytes = (uint64_t)(last - first) * element, odd = box->address | (uint64_t)first * element | bytes;
+#pragma unroll
+    for (uint32_t i = 1; i < SHADOW_DIMS; i++)
+        odd |= box->stride[i];
+    if (CELLS_COMPACT && !view->scope && !(odd & (SHADOW_LINE - 1))) {
+        box_lines(view, box, (uint64_t)first * element, (uint32_t)(bytes / SHADOW_LINE), lanes, site, how);
+        return;
+    }
     uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
     if (!(((uint64_t)first * element | (uint64_t)last * element) & (SHADOW_GRANULE - 1)))
         units -= 2; /* rows begin and end with granules */
-    for (uint32_t from = rank_in(lanes); from < rows * units; from += step * BATCH) {
+    for (uint32_t from = 0; from < rows * units; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t unit = from + i * step;
+            uint32_t unit = from + i * step + rank_in(lanes);
             uint64_t row = 0;
             bool inside = row_begin(box, unit / units, &row) && unit < rows * units;
             uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
             touches[i] = touch_in(view, begin, inside ? end : begin,
                                   (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units), site, how);
         }
-        touch_cells(view, touches, how & 3);
+        touch_cells(view, lanes, touches);
     }
 }
 
@@ -261,17 +414,17 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
             box.stride[i] = there ? MAP64(map, stride, i) : 0;
         }
         box.address = map ? MAP64(map, address, 0) : 0;
-        if (map && box.address - here->real < here->bytes)
+        bool is_outside = map && box.address - here->real >= here->bytes;
+        tell_outside(here, lanes, is_outside && lane() == leader, site, box.address);
+        if (map && !is_outside)
             touch_box(&view, map, &box, lanes, site, how);
-        else if (lane() == leader && map)
-            tell_outside(here, site, box.address);
-        else if (lane() == leader)
+        else if (lane() == leader && !map)
             tell_trouble(here, SHADOW_MAP_UNKNOWN, site);
         meet(lanes);
     }
 }
 
-#ifdef CELLS_HAVE_TAGS
+#if CELLS_COMPACT
 DEVICE_CALL void weir_flat_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t b, int32_t c, int32_t d,
                                 int32_t e, uint32_t site, uint32_t how, HERE) {
     Here here = HERE_IS;
@@ -287,86 +440,67 @@ DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t
     copy_tile(&here, want, parameter, at, site, how, false);
 }
 
-/* ---- Strong accesses in kernels whose CTAs may be ordered: one lane after the other ---- */
+/* ---- Strong accesses in kernels whose CTAs may be ordered: all lanes that are there come, for those that `want` ----
+ */
 
-static inline Strong strong_of(const Turn *turn, uint64_t address, uint32_t what, uint32_t how, uint32_t stored) {
-    return (Strong){.address = from_lane64(turn->lanes, address, turn->leader),
-                    .bytes = what >> WHAT_BYTES,
-                    .site = what_site(what),
-                    .kind = how & 3,
-                    .order = how >> HOW_ORDER & 7,
-                    .scope = how >> HOW_SCOPE,
-                    .stored = from_lane(turn->lanes, stored, turn->leader) && (how & 3) != SHADOW_READ};
+static inline bool flag_inside(const Here *here, uint64_t address) {
+    return address - here->real < here->bytes;
 }
 
-/* Before the access. Gives what weir_sync_end wants to have. */
-DEVICE_CALL uint32_t weir_sync_begin(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                     HERE) {
+/* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it.
+ * Gives the epoch that it is of. */
+DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, 0);
-    if (strong.address - here.real >= here.bytes)
-        return 0;
-    if (strong.kind == SHADOW_READ)
-        return from_lane(lanes, quiet_sequence(&here, strong.address), leader);
-    lock_bucket(&here, &turn, strong.address);
-    return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    if (wanted && scope >= SCOPE_OF_DEVICE) {
+        uint32_t epoch = view.epoch;
+        if (order_releases(order) && lane() == lowest(lanes))
+            epoch = close_epoch(&view, site);
+        epoch = from_lane(lanes, epoch, lowest(lanes));
+        view_at(&view, epoch, site);
+        release_flags(&view, lanes, wanted, address, order_releases(order), epoch, site);
+    }
+    if (!(how >> HOW_LATE & 1))
+        access(&view, lanes, want, address, what >> WHAT_BYTES, site, how & 3);
+    return view.epoch;
 }
 
-/* Behind it. Not 0: the access, a load, has to be made once more. */
-DEVICE_CALL uint32_t weir_sync_end(uint32_t lanes, uint32_t leader, uint64_t address, uint32_t what, uint32_t how,
-                                   uint32_t stored, uint32_t begun, uint32_t turns, HERE) {
+/* Behind a read, an update, or what compares: what it acquires, and the cells of what was only read. `stored`: the
+ * epoch of one that compares, if it has stored; `seen`: what the lane got from the last call. */
+DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t what, uint32_t how, uint32_t stored,
+                                     uint64_t seen, HERE) {
     Here here = HERE_IS;
-    Turn turn = {lanes, leader};
-    Strong strong = strong_of(&turn, address, what, how, stored);
-    if (strong.address - here.real >= here.bytes) {
-        if (is_leader(&turn))
-            tell_outside(&here, strong.site, strong.address);
-        meet(lanes);
-        return 0;
+    uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
+    uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    View view = view_clocked(&here, site, scope, false);
+    bool acquires = order_acquires(order);
+    if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
+        if (!acquires)
+            fence();
+        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen);
     }
-    View view = view_clocked(&here, strong.site, strong.scope, false);
-    if (strong.kind == SHADOW_READ)
-        fence();
-    Flag flag = load_flag(&here, strong.address);
-    meet(lanes);
-    if (strong.kind == SHADOW_READ) {
-        uint32_t now = from_lane(lanes, load32(bucket_of(&here, strong.address)), leader);
-        if (now != begun && turns < FLAG_TRIES)
-            return 1;
+    bool late = how >> HOW_LATE & 1, has_stored = want && stored;
+    if (late && ballot(lanes, has_stored)) {
+        View after = view;
+        after.late = true;
+        view_at(&after, stored, site);
+        access(&after, lanes, has_stored, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
     }
-    flag.stamp = from_lane(lanes, flag.stamp, leader);
-    flag.scope = from_lane(lanes, flag.scope, leader);
-    flag.release = from_lane(lanes, flag.release, leader);
-    flag.lost = from_lane(lanes, flag.lost, leader);
-    if (strong.kind != SHADOW_WRITE)
-        read_flag(&view, &turn, &strong, &flag);
-    if (strong.stored)
-        write_flag(&view, &turn, &strong, &flag);
-    if (is_leader(&turn)) {
-        Touch touch = {(strong.address - here.real) & ~(uint64_t)15, mask_of(strong.address, strong.bytes), strong.site,
-                       strong.stored ? strong.kind : SHADOW_READ, strong.order};
-        touch_cell(&view, &touch);
-    }
-    meet(lanes);
-    if (strong.kind != SHADOW_READ)
-        unlock_bucket(&here, &turn, strong.address);
-    return 0;
+    if (late || (how & 3) == SHADOW_READ)
+        access(&view, lanes, want && !has_stored, address, what >> WHAT_BYTES, site, SHADOW_READ);
+    return seen;
 }
 
 DEVICE_CALL void weir_fence(uint32_t how, uint32_t site, HERE) {
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), order = how >> HOW_ORDER & 7;
-    Turn turn = {lanes, lowest(lanes)};
-    uint64_t actor = actor_of(&here, here.who);
-    lock_actor(&turn, actor);
-    View view = view_clocked(&here, site, how >> HOW_SCOPE, false);
-    meet(lanes);
-    if (order == 2 || order == 4)
-        acquire_fence(&view, &turn);
-    if (order == 3 || order == 4)
-        release_fence(&view, &turn, how >> HOW_SCOPE, site);
-    unlock_actor(&turn, actor);
+    View view = view_clocked(&here, site, how >> HOW_SCOPE & 7, false);
+    if (order_acquires(order))
+        acquire_fence(&view, lanes);
+    if (order_releases(order))
+        release_fence(&view, lanes, site);
 }
 
 /* ---- Groups of bulk copies, by the threads that issue them ---- */
@@ -417,9 +551,16 @@ static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     store32(ACTOR(actor, begun), epoch);
     store32(ACTOR(actor, old_groups), groups);
     store32(ACTOR(actor, complete), groups);
-    store32(ACTOR(actor, has), 0);
-    store32(ACTOR(actor, joined), 0);
+    store32(ACTOR(actor, changes), 0);
+    store32(ACTOR(actor, fenced), 0);
+    store32(ACTOR(actor, fence_epoch), 0);
+    store32(ACTOR(actor, fence_complete), 0);
+    store32(ACTOR(actor, observed), 0);
+    store32(ACTOR(actor, taken_in), 0);
+    store64(ACTOR(actor, published), 0);
     store32(ACTOR(actor, cta), cta);
+    for (uint32_t i = 0; i < SHADOW_VECTORS * STATE32(here, stride); i += 8)
+        store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
     if (STATE64(here, begun))
         store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
     fence();

@@ -1,13 +1,28 @@
 /* Calls of kernels that check themselves, with compact cells. */
-#include "device/compact.h"
+#define CELLS_COMPACT 1
+
+#include "device/lines.h"
 #include "device/touch.h"
 
-#define CELLS_HAVE_TAGS
-enum { CELLS_ARE_LOCKED = 0 };
+/* ---- What is not over with one look: functions of their own, so that kernels have little of it in their code.
+ * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is of copies, whether it is
+ * late ---- */
 
-static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
-    if (!cell->masks)
-        return;
+static inline uint32_t rest_of(const View *view, const Touch *touch) {
+    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->of_groups << 24 |
+           (uint32_t)view->late << 25;
+}
+static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site, bool flat) {
+    View view = flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
+    view.late = rest >> 25 & 1;
+    return view;
+}
+static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
+    return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
+}
+#define HERE_GIVEN(here) (here)->real, (here)->bytes, (here)->cells, (here)->state, (here)->who, (here)->form
+
+static inline void judge_cell(const View *view, const Touch *touch, const Compact *cell) {
     uint32_t reader = touch->kind == SHADOW_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
     uint32_t race = reader ? reader : compact_judge_write(cell, view, touch->mask);
     if (race)
@@ -15,11 +30,53 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
              reader ? cell->masks >> 16 : cell->masks);
 }
 
+/* In the order in which they are printed: what is called first. */
+#define JUDGE(name, flat)                                                                                   \
+    static __attribute__((noinline)) void name(uint64_t low, uint64_t high, uint64_t offset, uint32_t rest, \
+                                               uint32_t site, uint32_t epoch, HERE) {                       \
+        Here here = HERE_IS;                                                                                \
+        View view = view_of_rest(&here, rest, site, flat);                                                  \
+        if (!flat)                                                                                          \
+            view_at(&view, epoch, site);                                                                    \
+        Touch touch = touch_of_rest(offset, rest, site);                                                    \
+        Compact cell = compact_unpack((Wide){low, high}, here_tag(&here));                                  \
+        judge_cell(&view, &touch, &cell);                                                                   \
+    }
+JUDGE(weir_tell_judged, false)
+JUDGE(weir_tell_flat_judged, true)
+#undef JUDGE
+
+/* Nobody whom the access could race with: nobody, or the same CTA in the same epoch. */
+static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
+    bool writes = touch->kind != SHADOW_READ;
+    return (!cell->write || !(cell->masks & touch->mask) || compact_is_same(view, cell->write)) &&
+           (!writes || ((!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
+                        (!cell->readers[1] || compact_is_same(view, cell->readers[1]))));
+}
+
+static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
+    if (is_quiet(view, touch, cell))
+        return;
+    Wide wide = compact_pack(cell, here_tag(view->here));
+    if (view->is_flat)
+        weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
+                              HERE_GIVEN(view->here));
+    else
+        weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
+                         HERE_GIVEN(view->here));
+}
+
+/* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
+static inline bool is_dropped(const View *view, const Touch *touch, const Compact *cell) {
+    return !view->scope && cell->readers[0] && !(touch->mask & ~(cell->masks >> 16)) && is_quiet(view, touch, cell);
+}
+
 /* Of what another launch left, nothing counts. */
 static inline void read_cell(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         bool changes = compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
@@ -31,6 +88,9 @@ static inline void read_cell(const View *view, const Touch *touch) {
             return;
         }
         old = seen;
+        cell = compact_unpack(old, tag);
+        if (is_dropped(view, touch, &cell))
+            return;
     }
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
@@ -51,6 +111,7 @@ static inline void write_cell(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
     Wide old = wide_load(at);
+#pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         compact_record_write(&now, view, touch->mask);
@@ -64,126 +125,182 @@ static inline void write_cell(const View *view, const Touch *touch) {
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
-static inline void touch_cell(const View *view, const Touch *touch) {
+/* The line is split from here on, if it was not: what it says stays, and is judged with what its granules say. */
+static inline bool split_line(const View *view, const Touch *touch) {
+    uint32_t tag = here_tag(view->here);
+    uint64_t at = line_at(view->here, touch->offset);
+    Wide old = wide_load(at);
+#pragma nounroll
+    for (uint32_t i = 0; i < MOST_TRIES; i++) {
+        Line line = line_unpack(old, tag);
+        Wide seen = line.split ? old : wide_cas(at, old, line_pack(&line.cell, true, tag));
+        if (wide_equal(seen, old)) {
+            judge(view, touch, &line.cell);
+            return true;
+        }
+        old = seen;
+    }
+    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
+    return false;
+}
+
+static inline void touch_granule(const View *view, const Touch *touch) {
     if (touch->kind == SHADOW_READ)
         read_cell(view, touch);
     else
         write_cell(view, touch);
 }
 
-/* ---- Several granules at once: the memory's answers are waited for together ---- */
-
-/* What is left to do where a granule is not as most are: numbers alone, as of weir_tell_pair. `rest`: mask, kind, order
- * and scope. */
-static inline uint32_t rest_of(const View *view, const Touch *touch) {
-    return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->is_flat << 24 |
-           (uint32_t)view->of_groups << 25;
-}
-static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site) {
-    return rest >> 24 & 1 ? view_flat(here, site, rest >> 21 & 7)
-                          : view_clocked(here, site, rest >> 21 & 7, rest >> 25 & 1);
-}
-static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
-    return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
+/* Bytes of a granule, by some access that does not have the whole line. */
+static inline void touch_cell(const View *view, const Touch *touch) {
+    if (split_line(view, touch))
+        touch_granule(view, touch);
 }
 
-static __attribute__((noinline)) void weir_slow_touch(uint64_t offset, uint32_t rest, uint32_t site, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, site);
-    Touch touch = touch_of_rest(offset, rest, site);
-    touch_cell(&view, &touch);
-}
-static __attribute__((noinline)) void weir_slow_judge(uint64_t low, uint64_t high, uint64_t offset, uint32_t rest,
-                                                      uint32_t site, HERE) {
-    Here here = HERE_IS;
-    View view = view_of_rest(&here, rest, site);
-    Touch touch = touch_of_rest(offset, rest, site);
-    Compact cell = compact_unpack((Wide){low, high}, here_tag(&here));
-    judge(&view, &touch, &cell);
+/* A whole line, weak. `touch` has its first granule; `old` is what was found there, if `lost` by who wanted to change
+ * it. */
+static inline void touch_line(const View *view, const Touch *touch, Wide old, bool lost) {
+    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset / SHADOW_LINE);
+    uint64_t at = line_at(view->here, touch->offset);
+    bool reads = touch->kind == SHADOW_READ;
+#pragma nounroll
+    for (uint32_t i = 0; i < MOST_TRIES; i++) {
+        Line line = line_unpack(old, tag);
+        if (line.split) {
+            judge(view, touch, &line.cell);
+            Touch part = *touch;
+#pragma nounroll
+            for (uint32_t k = 0; k < SHADOW_LINE / SHADOW_GRANULE; k++, part.offset += SHADOW_GRANULE)
+                touch_granule(view, &part);
+            return;
+        }
+        if (lost && reads && is_dropped(view, touch, &line.cell))
+            return;
+        Compact now = line.cell;
+        bool changes = true;
+        if (reads)
+            changes = compact_record_read(&now, view, GRANULE_ALL, key);
+        else
+            compact_record_write(&now, view, GRANULE_ALL);
+        Wide next = line_pack(&now, false, tag);
+        Wide seen = !changes || wide_equal(next, old) ? old : wide_cas(at, old, next);
+        if (wide_equal(seen, old)) {
+            judge(view, touch, &line.cell);
+            return;
+        }
+        old = seen;
+        lost = true;
+    }
+    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
-/* Nobody else is in the cell, but for weak accesses of the same CTA in the same epoch. */
+/* All lanes come, of which some want it: nobody is left behind. */
+#define SLOW_TOUCH(name, flat)                                                                                \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t offset, uint32_t rest, \
+                                               uint32_t site, HERE) {                                         \
+        Here here = HERE_IS;                                                                                  \
+        View view = view_of_rest(&here, rest, site, flat);                                                    \
+        Touch touch = touch_of_rest(offset, rest, site);                                                      \
+        if (want)                                                                                             \
+            touch_cell(&view, &touch);                                                                        \
+        meet(lanes);                                                                                          \
+    }
+SLOW_TOUCH(weir_slow_touch, false)
+SLOW_TOUCH(weir_slow_flat_touch, true)
+#undef SLOW_TOUCH
+#define SLOW_LINE(name, flat)                                                                              \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t low, uint64_t high, \
+                                               uint64_t offset, uint32_t rest, uint32_t site, HERE) {      \
+        Here here = HERE_IS;                                                                               \
+        View view = view_of_rest(&here, rest, site, flat);                                                 \
+        Touch touch = touch_of_rest(offset, rest, site);                                                   \
+        if (want)                                                                                          \
+            touch_line(&view, &touch, (Wide){low, high}, want == LINE_LOST);                               \
+        meet(lanes);                                                                                       \
+    }
+enum { LINE_HARD = 1, LINE_LOST };
+SLOW_LINE(weir_slow_line, false)
+SLOW_LINE(weir_slow_flat_line, true)
+#undef SLOW_LINE
+
+static inline void slow_touch(const View *view, uint32_t lanes, bool want, const Touch *touch) {
+    if (view->is_flat)
+        weir_slow_flat_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+    else
+        weir_slow_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+}
+static inline void slow_line(const View *view, uint32_t lanes, uint32_t want, const Touch *touch, Wide old) {
+    if (view->is_flat)
+        weir_slow_flat_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
+                            HERE_GIVEN(view->here));
+    else
+        weir_slow_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
+                       HERE_GIVEN(view->here));
+}
+
+/* Nobody else is in the line, but for weak accesses of the same CTA in the same epoch. */
 static inline bool is_mine_alone(const View *view, const Compact *cell) {
-    return (!cell->write || (compact_is_same(view, cell->write) && !compact_raw_scope(cell->write))) &&
+    return (!cell->write || compact_is_same(view, cell->write)) &&
            (!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
            (!cell->readers[1] || compact_is_same(view, cell->readers[1]));
 }
 
-/* A weak read that changes nothing, and races with nothing: the own one is there, or others that stay. */
-static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t mask, uint32_t key) {
-    uint32_t had = cell->masks >> 16;
-    if (cell->write && !(compact_is_same(view, cell->write) && !compact_raw_scope(cell->write)))
-        return false;
-    if (compact_is_same(view, cell->readers[0]) || compact_is_same(view, cell->readers[1]))
-        return !(mask & ~had) && !compact_raw_scope(cell->readers[0]) && !compact_raw_scope(cell->readers[1]);
-    return view->is_flat && mask == had && cell->readers[0] && cell->readers[1] &&
-           !compact_goes_before(view, view->stamp, cell->readers[0], key) &&
-           !compact_goes_before(view, view->stamp, cell->readers[1], key);
+/* A read of a line that changes nothing, and races with nothing: the own one is there, or others that stay. */
+static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t key) {
+    uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
+    bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
+    bool others = view->is_flat || (compact_stamp(cell->readers[0]) >> own != view->here->who &&
+                                    compact_stamp(cell->readers[1]) >> own != view->here->who);
+    bool stay = cell->readers[0] && cell->readers[1] && others &&
+                !compact_goes_before(view, view->stamp, cell->readers[0], key) &&
+                !compact_goes_before(view, view->stamp, cell->readers[1], key);
+    return (!cell->write || compact_is_same(view, cell->write)) && (first || second || stay);
 }
 
-static inline void slow_touch(const View *view, const Touch *touch) {
-    const Here *here = view->here;
-    weir_slow_touch(touch->offset, rest_of(view, touch), touch->site, here->real, here->bytes, here->cells, here->state,
-                    here->who, here->form);
-}
+/* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
+ */
+typedef struct Look {
+    Wide next;
+    bool stores;
+    bool hard; /* more has to be done than that */
+} Look;
 
-/* Accesses of one call have sites of their own. */
-static inline uint32_t stamp_at(const View *view, const Touch *touch) {
-    return view->time << view->site_bits | site_in(touch->site, view->site_bits);
+static inline Look look_at_line(const View *view, const Touch *touch, Wide old) {
+    uint32_t tag = here_tag(view->here);
+    uint32_t stamp = view->time << view->site_bits | site_in(touch->site, view->site_bits);
+    Line line = line_unpack(old, tag);
+    bool reads = touch->kind == SHADOW_READ;
+    bool quick = reads ? is_quick_read(view, &line.cell, (uint32_t)(touch->offset / SHADOW_LINE)) : false;
+    bool easy = reads ? !line.cell.masks : is_mine_alone(view, &line.cell);
+    Compact now = {reads ? 0 : stamp, {reads ? stamp : 0, 0}, reads ? GRANULE_ALL << 16 : GRANULE_ALL};
+    Look look = {.next = line_pack(&now, false, tag)};
+    look.stores = touch->mask && !line.split && easy && !wide_equal(look.next, old);
+    look.hard = touch->mask && (line.split || !(easy || quick));
+    return look;
 }
 
 #define BATCH_EACH _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++)
 
-/* Those of mask 0 are none. */
-static inline void read_batch(const View *view, const Touch *touches) {
-    uint32_t tag = here_tag(view->here), slow = 0, changed = 0;
+/* BATCH lines of a copy, by each lane; those of mask 0 are none. */
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches) {
     Wide old[BATCH];
-    BATCH_EACH old[i] = touches[i].mask ? wide_load(view->here->cells + touches[i].offset) : (Wide){0, 0};
+    uint32_t wants[BATCH], any = 0;
+    BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
     BATCH_EACH {
-        Compact cell = compact_unpack(old[i], tag);
-        bool is_empty = !cell.masks;
-        if (touches[i].mask && is_empty)
-            changed |= 1u << i;
-        else if (touches[i].mask && !is_quick_read(view, &cell, touches[i].mask, (uint32_t)(touches[i].offset >> 4)))
-            slow |= 1u << i;
+        Look look = look_at_line(view, &touches[i], old[i]);
+        Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
+        wants[i] = look.hard ? LINE_HARD : wide_equal(seen, old[i]) ? 0 : LINE_LOST;
+        old[i] = seen;
+        any |= wants[i];
     }
-    BATCH_EACH if (changed >> i & 1) {
-        Compact first = {0, {stamp_at(view, &touches[i]), 0}, touches[i].mask << 16};
-        Wide seen = wide_cas(view->here->cells + touches[i].offset, old[i], compact_pack(&first, tag));
-        slow |= (uint32_t)!wide_equal(seen, old[i]) << i;
-    }
-    BATCH_EACH if (slow >> i & 1) slow_touch(view, &touches[i]);
-}
-
-static inline void write_batch(const View *view, const Touch *touches) {
-    uint32_t tag = here_tag(view->here);
-    const Here *here = view->here;
-    Wide old[BATCH];
-    BATCH_EACH {
-        Compact now = {stamp_at(view, &touches[i]), {0, 0}, GRANULE_ALL};
-        old[i] = touches[i].mask == GRANULE_ALL
-                     ? wide_exchange(here->cells + touches[i].offset, compact_pack(&now, tag))
-                     : (Wide){0, 0};
-    }
-    BATCH_EACH {
-        Compact cell = compact_unpack(old[i], tag);
-        if (touches[i].mask == GRANULE_ALL && !is_mine_alone(view, &cell))
-            weir_slow_judge(old[i].low, old[i].high, touches[i].offset, rest_of(view, &touches[i]), touches[i].site,
-                            here->real, here->bytes, here->cells, here->state, here->who, here->form);
-        else if (touches[i].mask && touches[i].mask != GRANULE_ALL)
-            slow_touch(view, &touches[i]);
+    if (ballot(lanes, any != 0)) {
+        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], old[i]);
     }
 }
 
-/* BATCH of them, all of one kind. */
-static inline void touch_cells(const View *view, const Touch *touches, uint32_t kind) {
-    if (view->scope) {
-        BATCH_EACH if (touches[i].mask) slow_touch(view, &touches[i]);
-    } else if (kind == SHADOW_READ) {
-        read_batch(view, touches);
-    } else {
-        write_batch(view, touches);
-    }
+/* BATCH parts of lines. */
+static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {
+    BATCH_EACH if (ballot(lanes, touches[i].mask != 0)) slow_touch(view, lanes, touches[i].mask != 0, &touches[i]);
 }
 
 #include "device/calls.h"

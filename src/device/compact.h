@@ -54,8 +54,7 @@ static inline bool compact_may_be_after_observer(const Compact *cell, const View
             continue;
         if (stamp_actor(view, reader) >> view->slot_shift == view->here->who)
             return true;
-        if ((load32(ACTOR(view->actor, has)) & ACTOR_KNOWS) &&
-            load16(vector_of(view->here, view->here->who, VECTOR_KNOWS) + 2 * (uint64_t)stamp_actor(view, reader)))
+        if (knows_of(view, stamp_actor(view, reader)))
             return true;
     }
     return cell->readers[0] && cell->readers[1];

@@ -1,203 +1,193 @@
-/* Strong accesses: the table of flags (ShadowBucket), one critical section with the access itself. */
+/* Strong accesses: what releases hand over to acquires, by the address that both use (ShadowFlag).
+ *
+ * A flag has a row: of each actor the latest epoch that was released through it, by itself or by who knew of it. Rows
+ * only grow. A release raises the row before its write is made, an acquire joins the row after its read: so it has all
+ * that the write that it read has released, and maybe what is about to be released, or was released before a later
+ * write. Nobody waits for anybody, and no lock is held while the kernel's own instructions run. */
 #ifndef DEVICE_FLAGS_H
 #define DEVICE_FLAGS_H
 
 #include "device/clocks.h"
 
-enum { FLAG_TRIES = 8 };
+/* A strong access of a lane. The orders are GsanOrder's: weak 0, relaxed, acquire, release, acq_rel. */
+enum { SCOPE_OF_DEVICE = 3 };
 
-/* A strong access, for the lane whose turn it is. The orders are GsanOrder's: weak 0, relaxed, acquire, release,
- * acq_rel. */
-typedef struct Strong {
-    uint64_t address;
-    uint32_t bytes, site, kind, order, scope;
-    bool stored;
-} Strong;
-
-static inline bool strong_acquires(const Strong *strong) {
-    return strong->kind != SHADOW_WRITE && (strong->order == 2 || strong->order == 4);
+static inline bool order_acquires(uint32_t order) {
+    return order == 2 || order == 4;
 }
-static inline bool strong_releases(const Strong *strong) {
-    return strong->stored && (strong->order == 3 || strong->order == 4);
-}
-
-static inline uint64_t bucket_of(const Here *here, uint64_t address) {
-    return STATE64(here, buckets) + (uint64_t)shadow_bucket(address) * sizeof(ShadowBucket);
+static inline bool order_releases(uint32_t order) {
+    return order == 3 || order == 4;
 }
 
 #define EACH_WAY _Pragma("unroll") for (uint32_t i = 0; i < SHADOW_WAYS; i++)
 
-static inline uint64_t way_of(uint64_t bucket, uint32_t way) {
-    return bucket + offsetof(ShadowBucket, entries) + way * sizeof(ShadowSync);
+static inline uint64_t bucket_of(const Here *here, uint64_t address) {
+    return STATE64(here, flags) + (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
 }
 
-/* The entry of an address, or one that nobody has in this launch. All are loaded before any is looked at. */
-typedef struct Way {
-    uint64_t at, free; /* 0: there is none */
-    uint64_t rest;     /* of the entry: what stands behind the address */
-} Way;
-
-static inline Way find_flag(const Here *here, uint64_t bucket, uint64_t address) {
-    uint64_t addresses[SHADOW_WAYS], rests[SHADOW_WAYS];
-    EACH_WAY {
-        addresses[i] = load64(way_of(bucket, i));
-        rests[i] = load64(way_of(bucket, i) + 8);
-    }
-    Way way = {0};
-    EACH_WAY {
-        bool is_ours = (uint32_t)(rests[i] >> 32 & 255) == here_tag(here);
-        if (is_ours && addresses[i] == address) {
-            way.at = way_of(bucket, i);
-            way.rest = rests[i];
-        }
-        way.free = is_ours ? way.free : way_of(bucket, i);
-    }
-    return way;
-}
-
-/* One of those that others have is lost. */
-static inline uint64_t take_flag(const Here *here, uint64_t bucket, uint64_t address, uint32_t site) {
-    store32(bucket + offsetof(ShadowBucket, lost), here_tag(here));
-    tell_trouble(here, SHADOW_FLAGS_LOST, site);
-    return way_of(bucket, (uint32_t)((address >> 2) % SHADOW_WAYS));
-}
-
-/* The last strong write of an address. */
+/* The flag of an address; row 0: it has none. */
 typedef struct Flag {
-    uint32_t stamp, scope;
-    bool release;
-    bool lost;   /* there may have been one */
-    uint64_t at; /* where the next one is written; 0: some other one has to go */
+    uint64_t at;
+    uint32_t row, version;
 } Flag;
 
-static inline Flag load_flag(const Here *here, uint64_t address) {
+static inline bool is_flag_of(const Here *here, Wide way, uint64_t address) {
+    return way.low == address && (way.high >> 24 & 255) == here_tag(here);
+}
+static inline uint32_t way_row(Wide way) {
+    return (uint32_t)way.high & 0xffffff;
+}
+
+static inline Flag find_flag(const Here *here, uint64_t address) {
     uint64_t bucket = bucket_of(here, address);
-    Way way = find_flag(here, bucket, address);
-    if (!way.at)
-        return (Flag){.lost = load32(bucket + offsetof(ShadowBucket, lost)) == here_tag(here), .at = way.free};
-    return (Flag){(uint32_t)way.rest, (uint32_t)(way.rest >> 40 & 255), way.rest >> 48 & 1, false, way.at};
-}
-
-/* The bucket is locked, and stays so until that can be seen. */
-static inline void store_flag(const View *view, const Turn *turn, const Strong *strong, const Flag *flag,
-                              bool release) {
-    if (is_leader(turn)) {
-        const Here *here = view->here;
-        uint64_t at =
-            flag->at ? flag->at : take_flag(here, bucket_of(here, strong->address), strong->address, strong->site);
-        store64(at, strong->address);
-        store64(at + 8,
-                view->stamp | (uint64_t)here_tag(here) << 32 | (uint64_t)strong->scope << 40 | (uint64_t)release << 48);
+    Wide ways[SHADOW_WAYS];
+    EACH_WAY ways[i] = wide_load(bucket + i * sizeof(ShadowFlag));
+    Flag flag = {0};
+    EACH_WAY if (is_flag_of(here, ways[i], address)) {
+        flag = (Flag){bucket + i * sizeof(ShadowFlag), way_row(ways[i]), (uint32_t)(ways[i].high >> 32)};
     }
-    meet(turn->lanes);
+    return flag;
 }
 
-/* Everything that anybody has published so far: for flags that there was no room for. */
-static inline void know_all(const View *view, const Turn *turn) {
-    uint64_t vector = vector_of(view->here, view->here->who, VECTOR_KNOWS);
-    uint32_t count = STATE32(view->here, slots), step = ones(turn->lanes);
-    lock_actor(turn, view->actor);
-    join(view, turn, VECTOR_KNOWS, ACTOR_KNOWS, 0);
-    for (uint32_t i = rank_in(turn->lanes); i < count; i += step) {
+/* Ways are taken from the first on, and stay for the launch: two that come at the same time find each other. Row 0:
+ * there is no room. */
+static inline Flag add_flag(const Here *here, uint64_t address, uint32_t site) {
+    uint32_t row = 1 + add32(here->state + offsetof(ShadowState, rows_used), 1);
+    Wide mine = {address, row | (uint64_t)here_tag(here) << 24};
+    uint64_t at = bucket_of(here, address), end = at + SHADOW_WAYS * sizeof(ShadowFlag);
+    for (; at < end && row <= STATE32(here, row_count); at += sizeof(ShadowFlag)) {
+        Wide old = wide_load(at);
+        if ((old.high >> 24 & 255) != here_tag(here)) {
+            Wide seen = wide_cas(at, old, mine);
+            old = wide_equal(seen, old) ? mine : seen;
+        }
+        if (is_flag_of(here, old, address))
+            return (Flag){at, way_row(old), (uint32_t)(old.high >> 32)};
+    }
+    store32(here->state + offsetof(ShadowState, flags_lost), 1);
+    tell_trouble(here, SHADOW_FLAGS_LOST, site);
+    return (Flag){0};
+}
+
+static inline uint64_t row_at(const Here *here, uint32_t row) {
+    return STATE64(here, rows) + (uint64_t)(row - 1) * STATE32(here, row_bytes);
+}
+
+/* ---- Releases ---- */
+
+/* What a release hands over: the CTA's own epoch and groups, and what it knows, or knew at its last fence. */
+typedef struct Release {
+    uint32_t epoch, complete;
+    bool by_fence;
+} Release;
+
+/* All that the CTA knows is in the row already, if nothing was learned since it was put there. */
+static inline uint64_t published(uint32_t row, uint32_t changes) {
+    return row | (uint64_t)changes << 32;
+}
+
+static inline void raise_row(const View *view, uint32_t lanes, const Release *release, uint32_t row) {
+    uint64_t at = row_at(view->here, row), vector = own_vector(view, release->by_fence ? VECTOR_FENCE : VECTOR_KNOWS);
+    uint32_t changes = load32(ACTOR(view->actor, changes)), count = entries_of(view), step = ones(lanes);
+    bool has_all = !release->by_fence && (!changes || load64(ACTOR(view->actor, published)) == published(row, changes));
+    uint32_t own = view->here->who << view->slot_shift;
+    if (ballot(lanes, has_all) != lanes)
+        for (uint32_t i = rank_in(lanes); i < count; i += step) {
+            uint32_t epoch = vector_entry(vector, i);
+            if (epoch && (i >> view->slot_shift) != view->here->who)
+                raise32(at + 4 * (uint64_t)i, epoch);
+        }
+    if (lane() == lowest(lanes)) {
+        raise32(at + 4 * (uint64_t)own, release->epoch);
+        if (view->slot_shift)
+            raise32(at + 4 * (uint64_t)(own | 1), release->complete);
+        if (!release->by_fence && !has_all)
+            store64(ACTOR(view->actor, published), published(row, changes));
+    }
+    fence();
+    meet(lanes);
+}
+
+/* Before a write of a lane of `want`, all of one instruction. */
+static inline void release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address, bool releases,
+                                 uint32_t epoch, uint32_t site) {
+    uint32_t fence_epoch = load32(ACTOR(view->actor, fence_epoch));
+    Release release = {releases ? epoch : fence_epoch,
+                       load32(releases ? ACTOR(view->actor, complete) : ACTOR(view->actor, fence_complete)), !releases};
+    want = ballot(lanes, (want >> lane() & 1) && release.epoch);
+    while (want) {
+        uint32_t leader = lowest(want);
+        uint64_t one = from_lane64(lanes, address, leader);
+        Flag flag = find_flag(view->here, one);
+        if (lane() == leader && !flag.row)
+            flag = add_flag(view->here, one, site);
+        flag.row = from_lane(lanes, flag.row, leader);
+        flag.at = from_lane64(lanes, flag.at, leader);
+        if (flag.row) {
+            raise_row(view, lanes, &release, flag.row);
+            if (lane() == leader)
+                raise_version(flag.at + offsetof(ShadowFlag, version));
+            if (!releases)
+                fence();
+        }
+        want &= ~ballot(lanes, address == one);
+    }
+    meet(lanes);
+}
+
+/* ---- Acquires ---- */
+
+/* Everything that anybody has closed so far: for flags that there was no room for. */
+static inline void know_all(const View *view, uint32_t lanes) {
+    uint64_t vector = own_vector(view, VECTOR_KNOWS);
+    uint32_t count = STATE32(view->here, slots), step = ones(lanes);
+    for (uint32_t i = rank_in(lanes); i < count; i += step) {
         uint64_t at = actor_of(view->here, i);
         if (i == view->here->who)
             continue;
-        store16(vector + 2 * ((uint64_t)i << view->slot_shift), (uint16_t)load32(ACTOR(at, epoch)));
+        vector_raise(vector, i << view->slot_shift, load32(ACTOR(at, epoch)));
         if (view->slot_shift)
-            store16(vector + 2 * ((uint64_t)i << 1 | 1), (uint16_t)load32(ACTOR(at, complete)));
+            vector_raise(vector, i << 1 | 1, load32(ACTOR(at, complete)));
     }
-    unlock_actor(turn, view->actor);
-}
-
-/* What a strong read gets from the write that it reads. */
-static inline void read_flag(const View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
-    if (flag->lost && strong->scope >= 3) {
-        know_all(view, turn);
-        return;
-    }
-    if (!flag->release || !scopes_link(view, flag->stamp, flag->scope))
-        return;
-    /* Who polls reads the same again and again. */
-    bool acquires = strong_acquires(strong);
-    uint32_t memo = stamp_time(view, flag->stamp) | (acquires ? 0 : ACTOR_LATER);
-    if (from_lane(turn->lanes, load32(ACTOR(view->actor, joined)), turn->leader) == memo)
-        return;
-    Released released = released_by(view, flag->stamp);
-    /* Its own counts for what it passed on of others. */
-    bool helps = is_own(view, flag->stamp) ? released.inherited && released.row : released.scope >= 3;
-    if (!from_lane(turn->lanes, helps, turn->leader))
-        return;
-    uint32_t which = acquires ? VECTOR_KNOWS : VECTOR_OBSERVED, has = acquires ? ACTOR_KNOWS : ACTOR_OBSERVED;
-    lock_actor(turn, view->actor);
-    uint64_t row = from_lane64(turn->lanes, released.row, turn->leader);
-    if (row)
-        join(view, turn, which, has, row);
-    else
-        join_lost(view, turn, flag->stamp, strong->site, which, has);
-    if (is_leader(turn))
-        store32(ACTOR(view->actor, joined), memo);
-    unlock_actor(turn, view->actor);
-}
-
-/* Whether a strong write passes on what the one before it has released: an update does; a store if its own CTA is the
- * one that released. */
-static inline bool passes_on(const View *view, const Strong *strong, const Flag *flag) {
-    if (!flag->release)
-        return false;
-    if (strong->kind == SHADOW_UPDATE)
-        return is_own(view, flag->stamp) || scopes_link(view, flag->stamp, flag->scope);
-    return !strong_releases(strong) && is_own(view, flag->stamp);
-}
-
-/* What the next one that reads it gets. */
-static inline void write_flag(View *view, const Turn *turn, const Strong *strong, const Flag *flag) {
-    bool releases = strong_releases(strong), passes = passes_on(view, strong, flag);
-    bool has_fence = load32(ACTOR(view->actor, has)) & ACTOR_FENCED;
-    bool is_release = from_lane(turn->lanes, releases || has_fence || passes, turn->leader);
-    if (is_release) {
-        uint64_t passed = passes ? released_by(view, flag->stamp).row : 0;
-        lock_actor(turn, view->actor);
-        view_renew(view, strong->site);
-        meet(turn->lanes);
-        publish(view, turn, releases, passes, passed, strong->scope, strong->site);
-        unlock_actor(turn, view->actor);
-    }
-    store_flag(view, turn, strong, flag, is_release);
-}
-
-/* ---- The critical section ---- */
-
-static inline void lock_bucket(const Here *here, const Turn *turn, uint64_t address) {
-    if (is_leader(turn)) {
-        uint64_t at = bucket_of(here, address);
-        for (;;) {
-            uint32_t sequence = load32(at);
-            if (!(sequence & 1) && cas32(at, sequence, sequence + 1) == sequence)
-                break;
-        }
-        fence();
-    }
-    meet(turn->lanes);
-}
-
-static inline void unlock_bucket(const Here *here, const Turn *turn, uint64_t address) {
     fence();
-    meet(turn->lanes);
-    if (is_leader(turn)) {
-        uint64_t at = bucket_of(here, address);
-        store32(at, load32(at) + 1);
-    }
-    meet(turn->lanes);
+    if (lane() == lowest(lanes))
+        add32(ACTOR(view->actor, changes), 1);
+    meet(lanes);
 }
 
-/* For loads, which take no lock: the sequence, once it is even. */
-static inline uint32_t quiet_sequence(const Here *here, uint64_t address) {
-    uint64_t at = bucket_of(here, address);
-    uint32_t sequence = load32(at);
-    while (sequence & 1)
-        sequence = load32(at);
-    fence();
-    return sequence;
+static inline void join_flag(const View *view, uint32_t lanes, uint32_t row, bool acquires) {
+    join(view, lanes, own_vector(view, acquires ? VECTOR_KNOWS : VECTOR_OBSERVED), row_at(view->here, row), true);
+    if (lane() == lowest(lanes)) {
+        uint32_t old = add32(acquires ? ACTOR(view->actor, changes) : ACTOR(view->actor, observed), 1);
+        if (acquires && (!old || load64(ACTOR(view->actor, published)) == published(row, old)))
+            store64(ACTOR(view->actor, published), published(row, old + 1));
+    }
+    meet(lanes);
+}
+
+/* Behind a read of a lane of `want`. `seen`: what the lane has joined last; who polls finds it again. */
+static inline uint64_t acquire_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address, bool acquires,
+                                     uint64_t seen) {
+    while (want) {
+        uint32_t leader = lowest(want);
+        uint64_t one = from_lane64(lanes, address, leader);
+        Flag flag = find_flag(view->here, one);
+        flag.row = from_lane(lanes, flag.row, leader);
+        flag.version = from_lane(lanes, flag.version, leader);
+        uint32_t any_lost = from_lane(lanes, load32(view->here->state + offsetof(ShadowState, flags_lost)), leader);
+        bool lost = !flag.row && any_lost;
+        uint64_t now = flag.row | (uint64_t)acquires << 31 | (uint64_t)flag.version << 32;
+        bool is_new = from_lane64(lanes, seen, leader) != now;
+        if (lost)
+            know_all(view, lanes);
+        else if (flag.row && is_new)
+            join_flag(view, lanes, flag.row, acquires);
+        uint32_t same = ballot(lanes, address == one);
+        if (flag.row && (want & same) >> lane() & 1)
+            seen = now;
+        want &= ~same;
+    }
+    return seen;
 }
 
 #endif

@@ -1,10 +1,12 @@
 /* Calls of kernels that check themselves, with the cells of the seed: 24 bytes for each word, with a lock, as the CPU's
  * engine has them (engine/gsan_cell.h). What a release has published is found by its address (device/flags.h), and not
  * in the cell. */
+#define CELLS_COMPACT 0
+
 #include "device/touch.h"
 #include "engine/gsan_cell.h"
 
-enum { CELLS_ARE_LOCKED = 1, SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
+enum { SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
 
 static inline void lock_cell(uint64_t at) {
     while (or32(at + SEED_META, SEED_LOCK) & SEED_LOCK)
@@ -70,8 +72,7 @@ static inline void touch_cell(const View *view, const Touch *touch) {
                            .ring = 1,
                            .begun = pointer(STATE64(here, begun)),
                            .clusters = pointer(STATE64(here, clusters))};
-    bool knows = load32(ACTOR(view->actor, has)) & ACTOR_KNOWS;
-    uint64_t vector = knows ? vector_of(here, here->who, VECTOR_KNOWS) : vector_of(here, threads.count, 0);
+    uint64_t vector = vector_of(here, here->who, VECTOR_KNOWS);
     CellView cell_view = {.threads = &threads,
                           .clock = pointer(vector),
                           .thread = here->who,
@@ -83,12 +84,17 @@ static inline void touch_cell(const View *view, const Touch *touch) {
             seed_word(view, touch, &cell_view, word);
 }
 
-static inline void touch_cells(const View *view, const Touch *touches, uint32_t kind) {
-    (void)kind;
+static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {
 #pragma unroll
     for (uint32_t i = 0; i < BATCH; i++)
         if (touches[i].mask)
             touch_cell(view, &touches[i]);
+    meet(lanes);
+}
+
+/* There are none. */
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches) {
+    (void)view, (void)lanes, (void)touches;
 }
 
 #include "device/calls.h"

@@ -14,6 +14,8 @@ typedef struct Touch {
 /* Of the earlier one: its stamp, its scope, whether it was a read, its bytes of the granule. */
 static inline void tell(const View *view, const Touch *touch, uint32_t stamp, uint32_t scope, bool was_read,
                         uint32_t mask) {
+    if (view->late && is_after(view, stamp))
+        return;
     Told told = {.address = view->here->real + touch->offset,
                  .mask = mask & touch->mask,
                  .site = touch->site,

@@ -27,6 +27,7 @@ typedef struct View {
     uint32_t scope;
     bool is_flat;
     bool of_groups; /* what the CTA's copies do, and not its threads */
+    bool late;      /* the access was made before: others may know of it */
     uint64_t actor; /* clocked */
 } View;
 
@@ -46,6 +47,26 @@ static inline uint64_t actor_of(const Here *here, uint32_t slot) {
 }
 
 enum { VECTOR_KNOWS, VECTOR_FENCE, VECTOR_OBSERVED };
+
+/* Entries of vectors: 32 bits; with the cells of the seed 16, as the CPU's engine has them. */
+static inline uint32_t vector_entry(uint64_t vector, uint32_t actor) {
+    return CELLS_COMPACT ? load32(vector + 4 * (uint64_t)actor) : load16(vector + 2 * (uint64_t)actor);
+}
+static inline void vector_raise(uint64_t vector, uint32_t actor, uint32_t epoch) {
+    if (CELLS_COMPACT) {
+        raise32(vector + 4 * (uint64_t)actor, epoch);
+        return;
+    }
+    uint64_t at = vector + 2 * (uint64_t)(actor & ~1u);
+    uint32_t shift = (actor & 1) * 16, old = load32(at);
+    while ((old >> shift & 0xffff) < epoch) {
+        uint32_t seen = cas32(at, old, (old & ~(0xffffu << shift)) | epoch << shift);
+        if (seen == old)
+            return;
+        old = seen;
+    }
+}
+
 static inline uint64_t vector_of(const Here *here, uint32_t slot, uint32_t which) {
     return STATE64(here, vectors) + ((uint64_t)slot * SHADOW_VECTORS + which) * STATE32(here, stride);
 }
@@ -65,6 +86,18 @@ static inline View view_flat(const Here *here, uint32_t site, uint32_t scope) {
                   .is_flat = true};
 }
 
+/* Of an actor; clocks of the engine have 16 bits. */
+static inline uint32_t most_epoch(uint32_t epoch_bits) {
+    return epoch_bits < 16 ? (1u << epoch_bits) - 1 : UINT16_MAX;
+}
+
+/* At another epoch of its actor. */
+static inline void view_at(View *view, uint32_t epoch, uint32_t site) {
+    view->epoch = epoch;
+    view->time = (view->here->who << view->slot_shift | (view->of_groups ? 1 : 0)) << view->epoch_bits | epoch;
+    view->stamp = view->time << view->site_bits | site_in(site, view->site_bits);
+}
+
 /* With `groups` it is what the CTA's copies do, and not its threads. */
 static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
     uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16;
@@ -72,16 +105,10 @@ static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope,
     view.actor = actor_of(here, here->who);
     view.slot_shift = STATE32(here, slot_shift);
     view.epoch = 1 + load32(groups ? ACTOR(view.actor, groups) : ACTOR(view.actor, epoch));
-    uint32_t most = (1u << epoch_bits) - 1;
+    uint32_t most = most_epoch(epoch_bits);
     view.epoch = view.epoch < most ? view.epoch : most;
-    view.time = (here->who << view.slot_shift | (groups ? 1 : 0)) << epoch_bits | view.epoch;
-    view.stamp = view.time << site_bits | site_in(site, site_bits);
+    view_at(&view, view.epoch, site);
     return view;
-}
-
-/* The epoch as it is now; with its actor locked it stays so. */
-static inline void view_renew(View *view, uint32_t site) {
-    *view = view_clocked(view->here, site, view->scope, false);
 }
 
 static inline uint32_t stamp_time(const View *view, uint32_t stamp) {
@@ -105,13 +132,20 @@ static inline bool is_own(const View *view, uint32_t stamp) {
     return stamp_epoch(view, stamp) > load32(of_group ? ACTOR(view->actor, old_groups) : ACTOR(view->actor, begun));
 }
 
+static inline uint32_t knows_of(const View *view, uint32_t actor) {
+    return vector_entry(vector_of(view->here, view->here->who, VECTOR_KNOWS), actor);
+}
+
 static inline bool is_before(const View *view, uint32_t stamp) {
     if (is_own(view, stamp))
         return true;
-    if (view->is_flat || !(load32(ACTOR(view->actor, has)) & ACTOR_KNOWS))
-        return false;
-    uint64_t knows = vector_of(view->here, view->here->who, VECTOR_KNOWS);
-    return stamp_epoch(view, stamp) <= load16(knows + 2 * (uint64_t)stamp_actor(view, stamp));
+    return !view->is_flat && stamp_epoch(view, stamp) <= knows_of(view, stamp_actor(view, stamp));
+}
+
+/* Whether the CTA of an access knows of what the view is of by now. */
+static inline bool is_after(const View *view, uint32_t stamp) {
+    uint64_t knows = vector_of(view->here, stamp_actor(view, stamp) >> view->slot_shift, VECTOR_KNOWS);
+    return !view->is_flat && vector_entry(knows, view->here->who << view->slot_shift) >= view->epoch;
 }
 
 /* Both are strong, and each scope has the other one: CTA, or device. */

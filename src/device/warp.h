@@ -104,6 +104,13 @@ static inline uint32_t max32(uint64_t at, uint32_t value) {
     __asm__ volatile("atom.relaxed.gpu.global.max.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
     return old;
 }
+/* Nobody waits for what these give. */
+static inline void raise32(uint64_t at, uint32_t value) {
+    __asm__ volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+}
+static inline void raise_version(uint64_t at) {
+    __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
+}
 static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {
     uint32_t old;
     __asm__ volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
@@ -153,12 +160,6 @@ static inline uint32_t from_lane(uint32_t lanes, uint32_t value, uint32_t source
 }
 static inline void meet(uint32_t lanes) {
     __asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
-}
-/* The larger of each half. */
-static inline uint32_t larger_halves(uint32_t a, uint32_t b) {
-    uint32_t both;
-    __asm__("max.u16x2 %0, %1, %2;" : "=r"(both) : "r"(a), "r"(b));
-    return both;
 }
 static inline uint32_t lowest(uint32_t mask) {
     uint32_t reversed, number;
@@ -225,6 +226,12 @@ static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {
         store32(at, value);
     return old;
 }
+static inline void raise32(uint64_t at, uint32_t value) {
+    max32(at, value);
+}
+static inline void raise_version(uint64_t at) {
+    add32(at, 1);
+}
 static inline void fence(void) {}
 static inline uint32_t active_lanes(void) {
     return 1;
@@ -249,10 +256,6 @@ static inline uint32_t from_lane(uint32_t lanes, uint32_t value, uint32_t source
 }
 static inline void meet(uint32_t lanes) {
     (void)lanes;
-}
-static inline uint32_t larger_halves(uint32_t a, uint32_t b) {
-    uint32_t low = (a & 0xffff) > (b & 0xffff) ? a & 0xffff : b & 0xffff, high = a >> 16 > b >> 16 ? a >> 16 : b >> 16;
-    return high << 16 | low;
 }
 static inline uint32_t lowest(uint32_t mask) {
     return (uint32_t)__builtin_ctz(mask);

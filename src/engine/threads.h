@@ -59,6 +59,7 @@ typedef struct ThreadsShape {
     size_t memory;     /* the most that it may take; 0: 4 GiB */
     uint32_t sweep_at; /* how much there is when it first looks for what nobody refers to; 0: a million. For tests */
     bool history;      /* writes are kept: threads_sources can be asked. For small programs */
+    bool by_word;      /* every word and lane is looked at on its own, with the same result: slow. For tests */
 } ThreadsShape;
 
 /* A warp is known by its number in the grid: CTA * warps of a CTA + its own. */
@@ -124,6 +125,10 @@ void threads_begin(Threads *threads, uint32_t cta);
 void threads_exit(Threads *threads, uint32_t warp, uint32_t lanes);
 /* All of its threads have ended, and its memory is gone. */
 void threads_over(Threads *threads, uint32_t cta);
+
+/* Of several launches, each has CTAs of its own. For those lanes the launch of these CTAs has ended: all that they did,
+ * and what they have put in flight, is before what comes, whatever proxy it is in. */
+void threads_ended(Threads *threads, uint32_t warp, uint32_t lanes, uint32_t first_cta, uint32_t ctas);
 
 /* ---- Accesses ---- */
 

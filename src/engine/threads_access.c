@@ -119,7 +119,7 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
 uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
     uint32_t first = slot >> 5, memo = first % MEMO;
     *any_lane = true;
-    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first)
+    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first && !attempt->threads->shape.by_word)
         return attempt->put_to[memo] << 5 | (slot & 31);
     uint32_t made = attempt_put(attempt, slot, any_lane);
     if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
@@ -244,7 +244,7 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     Cell *cell = &page->cells[index], from = *cell;
     bool read_only = page->nc || attempt->record->read_only;
     attempt->told_count = 0;
-    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only;
+    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
     if (read_only)
         look_read_only(attempt, page, index);
     if (attempt->record->kind == THREADS_READ)
@@ -446,7 +446,8 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;
-    attempt->home = threads_clock_at_home(knower->clock) ? cluster_bit(threads, knower->cta) : 0;
+    bool at_home = !threads->shape.by_word && threads_clock_at_home(knower->clock);
+    attempt->home = at_home ? cluster_bit(threads, knower->cta) : 0;
     attempt_move(attempt, UINT64_MAX);
     Elements elements = elements_of(access);
     attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);

@@ -55,6 +55,8 @@ static uint32_t fenced_lanes(const Attempt *attempt, const Record *earlier) {
     const Threads *threads = attempt->threads;
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
+    if (threads_clock_ended(attempt->knower.clock, earlier->cta))
+        return UINT32_MAX;
     for (uint32_t i = 0; i < count && lanes != UINT32_MAX; i++) {
         Clock bridge;
         Knower behind = attempt->knower;
@@ -100,7 +102,7 @@ static uint32_t own_epoch(const Attempt *attempt, const Record *earlier, uint32_
 static bool operation_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
     bool writes = earlier->kind != THREADS_READ;
     const Knower *knower = &attempt->knower;
-    if (!attempt_needs_fence(attempt, earlier))
+    if (!attempt_needs_fence(attempt, earlier) || threads_clock_ended(knower->clock, earlier->cta))
         return threads_knows_operation(attempt->threads, knower, earlier->operation, lane, writes, by);
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys);
@@ -132,7 +134,7 @@ Asked *attempt_asked(Attempt *attempt, uint32_t index, uint32_t by) {
  * has nothing of its own there. */
 static bool knows_as_one(const Attempt *attempt, const Record *earlier) {
     return !attempt->knower.notes && attempt->knower.operation != earlier->operation &&
-           attempt_needs_fence(attempt, earlier);
+           !attempt->threads->shape.by_word && attempt_needs_fence(attempt, earlier);
 }
 
 bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
@@ -142,6 +144,8 @@ bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32
     if (knows_as_one(attempt, earlier))
         return attempt_over_lanes(attempt, index, earlier) >> lane & 1;
     Asked *asked = attempt_asked(attempt, index, by);
+    if (attempt->threads->shape.by_word)
+        return operation_before(attempt, earlier, lane, by);
     if (!(asked->asked >> lane & 1)) {
         asked->asked |= 1U << lane;
         asked->before |= (uint32_t)operation_before(attempt, earlier, lane, by) << lane;

@@ -457,6 +457,24 @@ uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, ui
     return cta_known(cta == clock->home ? clock->local : remote_at(clock->remote, cta), warp, epoch);
 }
 
+bool threads_clock_ended(const Clock *clock, uint32_t cta) {
+    const CtaClock *known = !clock ? NULL : cta == clock->home ? clock->local : remote_at(clock->remote, cta);
+    return known && known->base == EPOCH_ENDED;
+}
+
+/* The home is in `remote`, too, so that others can share that. */
+Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas) {
+    CtaClock *ended = cta_new(threads, 0);
+    Clock *clock = NULL;
+    ended->base = EPOCH_ENDED;
+    clock_own(threads, &clock, first_cta);
+    clock->local = threads_cta_share(ended);
+    for (uint32_t i = 0; i < ctas; i++)
+        *remote_seat(threads, &clock->remote, first_cta + i) = threads_cta_share(ended);
+    threads_cta_drop(threads, ended);
+    return clock;
+}
+
 bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge) {
     const Bridge *found = clock ? bridge_find(clock->bridges, key) : NULL;
     if (!found)

@@ -92,6 +92,11 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
 bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
+/* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
+#define EPOCH_ENDED UINT32_MAX
+bool threads_clock_ended(const Clock *clock, uint32_t cta);
+/* A clock that knows that of those CTAs, and nothing else. */
+Clock *threads_clock_of_ended(Threads *threads, uint32_t first_cta, uint32_t ctas);
 /* The clock of a bridge as one of its own, valid while `clock` is; false: there is none. */
 bool threads_bridge(const Clock *clock, uint64_t key, Clock *bridge);
 
@@ -342,6 +347,7 @@ struct Threads {
     uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
+    struct EndedLaunch *ended;           /* what was asked for with threads_ended */
     Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
     Clock **sequential_clusters, **sequential_ctas;
     Arena found; /* races stay when a run begins anew */

@@ -102,7 +102,7 @@ static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, ui
     Threads *threads = attempt->threads;
     Asked *asked = attempt_asked(attempt, index, by);
     uint32_t before = attempt->told_count, shift = attempt->page->shift;
-    if (asked->told >> lane & 1 && attempt->told_count < MOST_TOLD) {
+    if (asked->told >> lane & 1 && attempt->told_count < MOST_TOLD && !threads->shape.by_word) {
         attempt->told[attempt->told_count++] = asked->race;
         threads->races[asked->race].times += shift > 2 ? 1U << (shift - 2) : 1;
         return;

@@ -162,6 +162,8 @@ bool threads_knows_operation(const Threads *threads, const Knower *knower, uint3
         return lane == by; /* of several lanes, each has one of its own */
     if (knower->operation && comes_after(threads, knower->operation, index))
         return true;
+    if (threads_clock_ended(knower->clock, operation_at(threads, index)->cta))
+        return true;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
         if (!(done->part >> lane & 1) || (writes && done->reads_only))
             continue;
@@ -180,6 +182,8 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
     if (knower->operation == index)
         return 0;
     if (knower->operation && comes_after(threads, knower->operation, index))
+        return UINT32_MAX;
+    if (threads_clock_ended(knower->clock, operation_at(threads, index)->cta))
         return UINT32_MAX;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
         if (writes && done->reads_only)

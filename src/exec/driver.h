@@ -10,8 +10,14 @@ typedef int Result; /* CUresult; 0: success */
 typedef uint64_t DevicePointer;
 typedef void *Handle; /* CUfunction, CUkernel, CUmodule, CUlibrary, CUstream, CUmemoryPool, CUgraph */
 
-enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_PROGRAMMATIC = 6 }; /* CUlaunchAttributeID */
-enum { PER_THREAD_STREAM = 2 };                             /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
+/* CUlaunchAttributeID. The last two have an event, which comes while the kernel runs. */
+enum {
+    ATTRIBUTE_CLUSTER = 4,
+    ATTRIBUTE_PROGRAMMATIC = 6,
+    ATTRIBUTE_PROGRAMMATIC_EVENT = 7,
+    ATTRIBUTE_LAUNCHED_EVENT = 12
+};
+enum { PER_THREAD_STREAM = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 /* CU_LAUNCH_PARAM_*: how `extra` gives the parameters as one block. */
 enum { EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_SIZE = 2 };
 enum { INVALID_VALUE = 1 }; /* CUDA_ERROR_INVALID_VALUE */
@@ -25,6 +31,7 @@ typedef struct LaunchAttribute {
         char bytes[64];
         uint32_t cluster[3];
         int number;
+        Handle event;
     } value;
 } LaunchAttribute;
 

@@ -10,9 +10,11 @@
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
 #include "exec/gpu_hang.h"
+#include "exec/gpu_order.h"
 #include "exec/gpu_shadow.h"
 #include "instrument/instrument.h"
 #include "record/file.h"
+#include "record/pack.h"
 
 #include <pthread.h>
 
@@ -54,6 +56,7 @@ struct GpuModule {
     char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
     size_t ptx_bytes; /* */
     uint32_t chunk, spaces, options;
+    uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
     const char *why;   /* it was not instrumented: one sentence */
@@ -149,8 +152,8 @@ typedef struct GpuContext {
     DevicePointer arena;
     uint64_t arena_bytes;
     bool on_host; /* the arena is memory of the host */
-    bool looked_for;
-    Handle looker;     /* a function of our own; NULL: there is none */
+    bool packer_sought;
+    Handle packer;     /* a function of our own; NULL: there is none */
     GpuPiece *pieces;  /* of the arena, in its order */
     DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
@@ -159,7 +162,7 @@ typedef struct GpuContext {
     uint64_t landed;               /* flights so far */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
     unsigned tag;                  /* of the last launch */
-    void *staging;                 /* pinned: where records come to */
+    void *staging;                 /* pinned: where packed records come to */
     uint64_t staging_bytes;
     char *device;    /* its name */
     const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
@@ -197,9 +200,12 @@ typedef struct GpuFlight {
     uint8_t *parameters;
     RecordingMemory *memory;
     size_t memory_count;
+    bool twice; /* some memory has two addresses */
+    uint16_t shared_at[RECORD_VARIABLES];
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
+    GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
-    uint64_t made_at;   /* nanoseconds of a clock of the host: it was handed to the driver */
+    uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
 } GpuFlight;
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
@@ -241,7 +247,9 @@ void flight_free(GpuFlight *flight);
 
 /* ---- Taking records off the device (gpu_drain.c) ------------------------------------------------- */
 
-/* Before it is handed to the driver: its waits may have a limit. The mutex is held, here and below. */
+/* A launch is about to be recorded: whoever takes records off should be awake. The mutex is held, here and below. */
+void drain_soon(void);
+/* Before it is handed to the driver: its waits may have a limit. */
 void drain_watch(GpuFlight *flight);
 /* From here on it is looked at until it has ended. */
 void drain_add(GpuFlight *flight);
@@ -257,15 +265,20 @@ void drain_lost(void);
 
 /* What a launch left (gpu_copy.c). */
 typedef struct GpuChunks {
-    uint8_t *first, *more;
-    uint64_t first_count, more_count, bytes;
-    bool pinned;
+    uint8_t *first, *more;                   /* NULL: they are packed */
+    uint64_t first_count, more_count, bytes; /* bytes: of all of them, before they were packed */
+    Str packed;                              /* in staging, until something else is packed */
+    uint32_t near, far;                      /* as it was packed */
+    void *copied;                            /* for free() */
 } GpuChunks;
-/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks, which may be smaller then.
- * Memory of the device is clear behind it. */
+/* Of a launch that has ended: its block, of which the flight gets to know, and its chunks. */
 bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
-/* They are not needed any more: memory of the host is clear, too. */
-void gpu_copied(GpuFlight *flight, GpuChunks *chunks);
+/* What the launch wrote is all zero again. Chunks are lost by it if records are in memory of the host. */
+void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks);
+
+/* Has the device pack its chunks, to memory of the host (gpu_pack.c): the block as it is then, and `packed`. False:
+ * they have to be copied as they are. */
+bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);

@@ -11,11 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NAME_MOST = 60, SHORTEST_NAP = 5000, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
+enum { NAME_MOST = 60, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
+/* Nanoseconds: a launch is waited for without sleep for so long, looking at the others in between; and one that is
+ * about to be made. Being woken takes longer than many kernels do. */
+enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 100000 };
 
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
+static uint64_t awake_until; /* a launch is about to be made */
+static unsigned added;       /* flights so far */
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
@@ -59,17 +64,20 @@ static Recording recording_of(const GpuFlight *flight) {
                        .parameters = flight->parameters,
                        .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
                        .memory = flight->memory,
-                       .memory_count = flight->memory_count};
+                       .memory_count = flight->memory_count,
+                       .shared_at = flight->shared_at,
+                       .order = flight->order.there ? &flight->order.order : NULL,
+                       .known = flight->order.known};
 }
 
-static void note_time(const GpuFlight *flight, uint64_t bytes, uint64_t ended, uint64_t copied) {
+static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t ended, uint64_t copied) {
     if (getenv("WEIR_RECORD_TIMES"))
         folder_log("time %s launch %llu kernel %llu ns, seen to have ended after %llu ns, on the host after %llu ns, "
-                   "written after %llu ns, %llu bytes",
+                   "written after %llu ns, %llu bytes of chunks, %llu packed",
                    flight->kernel->name, (unsigned long long)flight->launch.number,
                    (unsigned long long)flight->launch.nanoseconds, (unsigned long long)(ended - flight->made_at),
                    (unsigned long long)(copied - flight->made_at), (unsigned long long)(gpu_now() - flight->made_at),
-                   (unsigned long long)bytes);
+                   (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
 }
 
 /* ---- One launch ---------------------------------------------------------------------------------- */
@@ -80,12 +88,36 @@ static void land(GpuFlight *flight) {
     pthread_mutex_unlock(&gpu_mutex);
 }
 
+/* If its memory cannot be cleared, nothing can be done on the device any more. */
+static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
+    gpu_clear(flight, chunks);
+    land(flight);
+}
+
+static const char no_order[] = "there are more streams than can be told apart: whether it races with launches of "
+                               "others was not looked at";
+
+static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
+                                    "were not held against those by the other";
+
+/* What the recording lacks, in sentences. */
+static Text sentences_of(const GpuFlight *flight, const Recording *recording, Result result) {
+    Text text = {0};
+    if (result) {
+        text_addf(&text, "its launch failed with CUDA error %d", result);
+        text_char(&text, 0);
+    } else if (!recording->order) {
+        text_str(&text, (Str){no_order, sizeof no_order});
+    }
+    if (flight->twice)
+        text_str(&text, (Str){two_addresses, sizeof two_addresses});
+    return text;
+}
+
 /* `result`: how the launch ended, as the driver says it; `told`: it is written already, as a hang. */
 static bool take_records(GpuFlight *flight, Result result, bool told) {
     uint64_t ended = gpu_now();
     GpuChunks chunks;
-    char sentence[80];
-    int size = snprintf(sentence, sizeof sentence, "its launch failed with CUDA error %d", result);
     bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
     if (good) {
         uint64_t copied = gpu_now();
@@ -94,17 +126,21 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.first_count = chunks.first_count;
         recording.more = chunks.more;
         recording.more_count = chunks.more_count;
-        if (result)
-            recording.unseen = (Str){sentence, (size_t)size + 1};
+        recording.packed = chunks.packed;
+        recording.near = chunks.near;
+        recording.far = chunks.far;
+        Text sentences = sentences_of(flight, &recording, result);
+        recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
-            land(flight);
+            give_back(flight, &chunks);
         if (!told)
             drain_write(&recording);
-        note_time(flight, chunks.bytes, ended, copied);
+        note_time(flight, &chunks, ended, copied);
+        if (on_host)
+            give_back(flight, &chunks);
+        text_free(&sentences);
     }
-    gpu_copied(flight, &chunks);
-    if (good && on_host)
-        land(flight);
+    free(chunks.copied);
     return good;
 }
 
@@ -150,11 +186,31 @@ static GpuFlight *next_ended(Result *result) {
     return NULL;
 }
 
-/* The longer it takes, the longer between two looks. */
-static void nap(uint64_t since) {
-    uint64_t share = (gpu_now() - since) / NAP_SHARE;
-    share = share < SHORTEST_NAP ? SHORTEST_NAP : share > LONGEST_NAP ? LONGEST_NAP : share;
-    nanosleep(&(struct timespec){.tv_nsec = (long)share}, NULL);
+/* Until it may have ended: the longer it takes, the longer between two looks. Nobody else takes flights off the list.
+ */
+static void nap(const GpuFlight *flight) {
+    uint64_t now = gpu_now(), until = now + AWAKE_SLICE, share = (now - flight->made_at) / NAP_SHARE;
+    if (now - flight->made_at >= AWAKE) {
+        nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_NAP ? (long)share : LONGEST_NAP}, NULL);
+        return;
+    }
+    gpu_driver(NULL)->context_set(flight->context->context);
+    while (gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY && gpu_now() < until)
+        continue;
+}
+
+/* Nothing is in the air; the mutex is held. */
+static void wait_for_next(void) {
+    unsigned before = __atomic_load_n(&added, __ATOMIC_RELAXED);
+    if (gpu_now() >= awake_until) {
+        pthread_cond_wait(&changed, &gpu_mutex);
+        return;
+    }
+    uint64_t until = awake_until;
+    pthread_mutex_unlock(&gpu_mutex);
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && gpu_now() < until)
+        continue;
+    pthread_mutex_lock(&gpu_mutex);
 }
 
 static void *take_off(void *unused) {
@@ -165,15 +221,15 @@ static void *take_off(void *unused) {
     for (;;) {
         GpuFlight *flight = next_ended(&result);
         if (!flight && !flights) {
-            pthread_cond_wait(&changed, &gpu_mutex);
+            wait_for_next();
             continue;
         }
-        uint64_t since = flight ? 0 : flights->made_at;
+        const GpuFlight *oldest = flights;
         pthread_mutex_unlock(&gpu_mutex);
         if (flight)
             drain(flight, result);
         else
-            nap(since);
+            nap(oldest);
         pthread_mutex_lock(&gpu_mutex);
     }
     return unused;
@@ -184,19 +240,25 @@ void drain_watch(GpuFlight *flight) {
         gpu_watch(flight, recording_of(flight));
 }
 
+void drain_soon(void) {
+    pthread_t thread;
+    awake_until = gpu_now() + AWAKE_FOR_NEXT;
+    if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
+        runs = true;
+        pthread_detach(thread);
+    }
+    pthread_cond_broadcast(&changed);
+}
+
 void drain_add(GpuFlight *flight) {
     GpuFlight **at = &flights;
-    pthread_t thread;
     while (*at)
         at = &(*at)->next;
     *at = flight;
     flight->context->unwritten++;
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
-    if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
-        runs = true;
-        pthread_detach(thread);
-    }
+    __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&changed);
 }
 

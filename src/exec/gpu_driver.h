@@ -6,23 +6,6 @@
 
 #include <stdbool.h>
 
-typedef struct Copy2D { /* CUDA_MEMCPY2D */
-    size_t from_x, from_y;
-    unsigned from_kind;
-    const void *from_host;
-    DevicePointer from_device;
-    Handle from_array;
-    size_t from_pitch;
-    size_t to_x, to_y;
-    unsigned to_kind;
-    void *to_host;
-    DevicePointer to_device;
-    Handle to_array;
-    size_t to_pitch;
-    size_t width, height;
-} Copy2D;
-enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 }; /* CU_MEMORYTYPE_... */
-
 /* Field, exported name, types of the parameters. */
 #define GPU_DRIVER(X)                                                                                           \
     X(context_current, cuCtxGetCurrent, (Handle *))                                                             \
@@ -43,7 +26,6 @@ enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2 }; /* CU_MEMORYTYPE_... */
     X(set_bytes, cuMemsetD8Async, (DevicePointer, unsigned char, size_t, Handle))                               \
     X(copy_to, cuMemcpyHtoDAsync_v2, (DevicePointer, const void *, size_t, Handle))                             \
     X(copy_from, cuMemcpyDtoHAsync_v2, (void *, DevicePointer, size_t, Handle))                                 \
-    X(copy_2d, cuMemcpy2DAsync_v2, (const Copy2D *, Handle))                                                    \
     X(launch, cuLaunchKernel,                                                                                   \
       (Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)) \
     X(stream_create, cuStreamCreate, (Handle *, unsigned))                                                      \

@@ -31,9 +31,9 @@ static void finish(uint64_t nanoseconds) {
     gpu_each_kernel(count);
     pthread_mutex_unlock(&gpu_mutex);
     gpu_unseen_write();
-    folder_log("recorded %ld %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
+    folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
                (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
-               (unsigned long long)seen.excluded);
+               (unsigned long long)seen.excluded, (unsigned long long)order_missed());
 }
 
 void gpu_finish(void) {

@@ -31,13 +31,18 @@ static void choose_sample(RecordingLaunch *launch, uint64_t ctas) {
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
 static void take_memory(GpuFlight *flight) {
-    size_t count;
+    size_t count, mapped = 0, at = 0;
+    Allocation run;
     pthread_mutex_lock(&hook_mutex);
     const Allocation *all = memory_all(&count);
-    flight->memory = count ? malloc(count * sizeof *flight->memory) : NULL;
+    while (memory_mapped(&at, &run))
+        mapped++;
+    flight->twice = memory_twice();
+    flight->memory = count + mapped ? malloc((count + mapped) * sizeof *flight->memory) : NULL;
     for (size_t i = 0; flight->memory && i < count; i++)
-        flight->memory[i] = (RecordingMemory){all[i].begin, all[i].bytes};
-    flight->memory_count = flight->memory ? count : 0;
+        flight->memory[flight->memory_count++] = (RecordingMemory){all[i].begin, all[i].bytes};
+    for (at = 0; flight->memory && memory_mapped(&at, &run);)
+        flight->memory[flight->memory_count++] = (RecordingMemory){run.begin, run.bytes};
     pthread_mutex_unlock(&hook_mutex);
 }
 
@@ -78,13 +83,13 @@ static int take_slot(GpuContext *context) {
 
 static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas) {
     const GpuModule *module = flight->kernel->module;
-    flight->launch = (RecordingLaunch){.abi = 1,
+    flight->launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                        .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
                                        .shared = launch->shared,
                                        .spaces = module->spaces,
                                        .options = module->options,
                                        .chunk = module->chunk,
-                                       .number = gpu_launches() - 1,
+                                       .fingerprint = module->fingerprint,
                                        .hang_after = gpu_options()->hang_after};
     memcpy(flight->launch.grid, launch->grid, sizeof launch->grid);
     memcpy(flight->launch.block, launch->block, sizeof launch->block);
@@ -166,7 +171,6 @@ void flight_undo(GpuFlight *flight) {
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
-    flight->made_at = gpu_now();
     flight->failed = gpu_driver(NULL)->event_record(flight->context->events[flight->slot][EVENT_ENDED], stream);
 }
 
@@ -190,6 +194,7 @@ void flight_land(GpuFlight *flight) {
 }
 
 void flight_free(GpuFlight *flight) {
+    order_free(&flight->order);
     free(flight->parameters);
     free(flight->memory);
     free(flight);

@@ -15,7 +15,7 @@ enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
 /* As INSTRUMENT_MARK has it. */
 typedef struct Mark {
     uint32_t abi, chunk, spaces, options;
-    uint64_t hash;
+    uint64_t hash, fingerprint;
     GpuShadowMark shadow; /* of a module whose kernels check themselves, from another variable */
     bool checks;
 } Mark;
@@ -82,7 +82,7 @@ static bool read_symbol(const char *file, size_t bytes, const char *name, void *
 
 /* What kind of image it is; false: it was not instrumented, or not as this library has it. */
 static bool read_mark(const char *file, size_t bytes, Mark *mark) {
-    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != 1)
+    if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != INSTRUMENT_ABI)
         return false;
     mark->checks = instrument_options_of(mark->spaces, mark->options).mode == INSTRUMENT_SHADOW;
     return mark->checks ? read_symbol(file, bytes, SHADOW_MARK, &mark->shadow, sizeof mark->shadow)
@@ -93,6 +93,7 @@ static void take_mark(GpuModule *module, const Mark *mark) {
     module->chunk = mark->chunk;
     module->spaces = mark->spaces;
     module->options = mark->options;
+    module->fingerprint = mark->fingerprint;
     module->checks = mark->checks;
     module->shadow = mark->shadow;
 }

@@ -85,6 +85,11 @@ static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
     return key;
 }
 
+/* The driver is asked only for what may be one: there are many other words in tensor maps. */
+static bool is_address(uint64_t word) {
+    return word >> 32 && !(word >> 48) && memory_find(word);
+}
+
 /* Of what tells launches apart: the shape and the numbers, not the addresses. */
 static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values) {
     uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
@@ -96,7 +101,7 @@ static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, co
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             memcpy(&word, values + parameter->offset + at, rest);
-            if (rest < 8 || !memory_find(word))
+            if (rest < 8 || !is_address(word))
                 key = add_key(key, values + parameter->offset + at, rest);
         }
     }
@@ -242,10 +247,23 @@ static Result or_plain(const SeenLaunch *launch, GpuKernel *kernel, Result resul
     return plain;
 }
 
+/* A node of a graph is made when that is launched. */
+static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
+    GpuOrder order = {0};
+    OrderLaunch made = {.stream = {.handle = launch->stream, .per_thread = launch->per_thread},
+                        .number = number,
+                        .dependent = launch->dependent,
+                        .triggered = {launch->triggered[0], launch->triggered[1]}};
+    if (!launch->later)
+        order_launch(&made, &order);
+    return order;
+}
+
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    uint64_t now = gpu_now();
     pthread_mutex_lock(&gpu_mutex);
-    launches++;
+    uint64_t number = launches++;
     GpuKernel *kernel = instrumented(launch);
     if (kernel && kernel->module->checks) {
         bool measured = gpu_measure(kernel, launch->function);
@@ -253,8 +271,18 @@ static Result make(const SeenLaunch *launch) {
         return measured ? make_checked(launch, kernel, stream) : OUT_OF_MEMORY;
     }
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
+    GpuOrder order = ordered(launch, number);
     GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
     DevicePointer off = context ? context->off : 0;
+    if (flight) {
+        flight->made_at = now;
+        drain_soon();
+        flight->launch.number = number;
+        flight->order = order;
+    } else {
+        order_unrecorded(&order, number);
+        order_free(&order);
+    }
     pthread_mutex_unlock(&gpu_mutex);
     if (!kernel)
         return launch->go(launch, launch->parameters, launch->extra);

@@ -67,12 +67,17 @@ struct GpuShadow {
     Driver driver;
     int device;
     bool seed;
-    uint64_t range, ring_bytes, page;
+    uint64_t range, row_bytes, page;
+    uint64_t reserved; /* addresses of all of it */
     uint64_t real, cells; /* where both parts begin */
     uint64_t cell_factor; /* bytes of cells for a byte of memory */
+    uint64_t lines;       /* compact: where the cells of lines begin, behind all others */
+    unsigned long long *line_pages; /* their memory, page by page; 0: nobody needed it yet */
+    uint64_t line_page_count;
     Piece *pieces;
     uint32_t tag;
-    Store state, actors, vectors, entries, ring, buckets, ctas, taken, reports, pairs, begun, clusters;
+    Store state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters;
+    uint64_t used_rows; /* bytes of rows that launches may have written */
     ShadowState header;
 };
 
@@ -117,12 +122,19 @@ static const char *reserve(GpuShadow *shadow) {
         return "the driver does not tell how much memory there is";
     shadow->page = page;
     shadow->range = shadow->range ? shadow->range : 4 * (uint64_t)total;
+    shadow->range = shadow->range < SHADOW_MOST_BYTES ? shadow->range : SHADOW_MOST_BYTES;
     shadow->range = (shadow->range + page - 1) / page * page;
     shadow->cell_factor = shadow->seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1;
-    uint64_t all = shadow->range * (1 + shadow->cell_factor);
-    if (shadow->driver.cuMemAddressReserve(&shadow->real, all, page, 0, 0))
+    uint64_t line_bytes = shadow->seed ? 0 : shadow->range / SHADOW_LINE * SHADOW_GRANULE;
+    shadow->line_page_count = (line_bytes + page - 1) / page;
+    shadow->line_pages = calloc(shadow->line_page_count + 1, sizeof *shadow->line_pages);
+    if (!shadow->line_pages)
+        return "there is no memory";
+    shadow->reserved = shadow->range * (1 + shadow->cell_factor) + shadow->line_page_count * page;
+    if (shadow->driver.cuMemAddressReserve(&shadow->real, shadow->reserved, page, 0, 0))
         return "the addresses for shadow memory could not be reserved";
     shadow->cells = shadow->real + shadow->range;
+    shadow->lines = shadow->cells + shadow->range * shadow->cell_factor;
     shadow->pieces = new_piece(shadow->real, shadow->range, NULL);
     return shadow->pieces ? NULL : "there is no memory";
 }
@@ -138,9 +150,10 @@ GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShado
     shadow->device = device;
     shadow->seed = options->seed_layout;
     shadow->range = options->range;
-    shadow->ring_bytes = options->ring_bytes ? options->ring_bytes : (uint64_t)1 << 30;
+    shadow->row_bytes = options->row_bytes ? options->row_bytes : (uint64_t)1 << 26;
     *problem = reserve(shadow);
     if (*problem) {
+        free(shadow->line_pages);
         free(shadow);
         return NULL;
     }
@@ -179,9 +192,31 @@ static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
     return shadow->cells + (address - shadow->real) * shadow->cell_factor;
 }
 
+/* A page of lines' cells is for many pages of memory: it stays once it is there. */
+static Result map_lines(GpuShadow *shadow, const Piece *piece) {
+    uint64_t begin = (piece->address - shadow->real) / SHADOW_LINE * SHADOW_GRANULE / shadow->page;
+    uint64_t end = ((piece->address + piece->bytes - 1 - shadow->real) / SHADOW_LINE + 1) * SHADOW_GRANULE;
+    for (uint64_t i = begin; !shadow->seed && i * shadow->page < end; i++) {
+        uint64_t at = shadow->lines + i * shadow->page;
+        if (shadow->line_pages[i])
+            continue;
+        Result result = map(shadow, at, shadow->page, &shadow->line_pages[i]);
+        if (result) {
+            shadow->line_pages[i] = 0;
+            return result;
+        }
+        result = shadow->driver.cuMemsetD8Async(at, 0, shadow->page, NULL);
+        if (result)
+            return result;
+    }
+    return 0;
+}
+
 static Result map_piece(GpuShadow *shadow, Piece *piece) {
     uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
-    Result result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
+    Result result = map_lines(shadow, piece);
+    if (!result)
+        result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
     if (result)
         return result;
     result = map(shadow, cells, cell_bytes, &piece->handles[1]);
@@ -264,13 +299,16 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    Store *stores[] = {&shadow->state,   &shadow->actors,  &shadow->vectors, &shadow->entries,
-                       &shadow->ring,    &shadow->buckets, &shadow->ctas,    &shadow->taken,
-                       &shadow->reports, &shadow->pairs,   &shadow->begun,   &shadow->clusters};
+    Store *stores[] = {&shadow->state, &shadow->actors,  &shadow->vectors, &shadow->rows,  &shadow->flags,   &shadow->ctas,
+                       &shadow->taken, &shadow->reports, &shadow->pairs,   &shadow->begun, &shadow->clusters};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
-    shadow->driver.cuMemAddressFree(shadow->real, shadow->range * (1 + shadow->cell_factor));
+    for (uint64_t i = 0; i < shadow->line_page_count; i++)
+        if (shadow->line_pages[i])
+            unmap(shadow, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
+    shadow->driver.cuMemAddressFree(shadow->real, shadow->reserved);
+    free(shadow->line_pages);
     free(shadow);
 }
 
@@ -298,13 +336,17 @@ static bool clear_cells(GpuShadow *shadow, void *stream) {
         if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
                                                            piece->bytes * shadow->cell_factor, stream))
             return false;
+    for (uint64_t i = 0; i < shadow->line_page_count; i++)
+        if (shadow->line_pages[i] &&
+            shadow->driver.cuMemsetD8Async(shadow->lines + i * shadow->page, 0, shadow->page, stream))
+            return false;
     return true;
 }
 
 /* How many CTAs (clusters) there are, and how many of them have slots. */
 typedef struct Plan {
-    uint32_t actors, slots, shift, ring, threads;
-    uint64_t stride;
+    uint32_t actors, slots, shift, rows, threads;
+    uint64_t stride, row_bytes;
     bool own, clocked;
 } Plan;
 
@@ -326,9 +368,11 @@ static const char *plan_launch(const GpuShadow *shadow, const GpuShadowMark *mar
         return "more CTAs run at the same time than there are slots for";
     if (!plan->clocked)
         return NULL;
-    plan->stride = (2 * ((uint64_t)plan->slots << plan->shift) + 15) / 16 * 16;
-    for (plan->ring = SHADOW_RING; plan->ring > SHADOW_RING_LEAST; plan->ring /= 2)
-        if (plan->slots * plan->stride * plan->ring <= shadow->ring_bytes)
+    uint64_t entries = (uint64_t)plan->slots << plan->shift;
+    plan->stride = ((shadow->seed ? 2 : 4) * entries + 15) / 16 * 16;
+    plan->row_bytes = (4 * entries + 15) / 16 * 16;
+    for (plan->rows = SHADOW_ROWS; plan->rows > SHADOW_ROWS_LEAST; plan->rows /= 2)
+        if (plan->rows * plan->row_bytes <= shadow->row_bytes)
             break;
     return NULL;
 }
@@ -342,26 +386,23 @@ static bool make_stores(GpuShadow *shadow, const Plan *plan, void *stream) {
     if (!plan->clocked)
         return true;
     return make_room(shadow, &shadow->actors, slots * sizeof(ShadowActor), stream) &&
-           make_room(shadow, &shadow->vectors, (slots * SHADOW_VECTORS + 1) * plan->stride, stream) &&
-           make_room(shadow, &shadow->entries, slots * plan->ring * sizeof(ShadowEntry), stream) &&
-           make_room(shadow, &shadow->ring, slots * plan->ring * plan->stride, stream) &&
-           make_room(shadow, &shadow->buckets, SHADOW_BUCKETS * sizeof(ShadowBucket), stream) &&
+           make_room(shadow, &shadow->vectors, slots * SHADOW_VECTORS * plan->stride, stream) &&
+           make_room(shadow, &shadow->rows, plan->rows * plan->row_bytes, stream) &&
+           make_room(shadow, &shadow->flags, SHADOW_BUCKETS * SHADOW_WAYS * sizeof(ShadowFlag), stream) &&
            make_room(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
            make_room(shadow, &shadow->taken, 4 * ((slots + 31) / 32), stream) &&
            (!shadow->seed || (make_room(shadow, &shadow->begun, 2 * slots, stream) &&
                               make_room(shadow, &shadow->clusters, 8 * slots, stream)));
 }
 
-/* CTAs of one cluster are one actor, so each slot is a cluster of its own. The vector behind the last one is zero. */
+/* CTAs of one cluster are one actor, so each slot is a cluster of its own. */
 static bool number_slots(GpuShadow *shadow, const Plan *plan, void *stream) {
     static uint64_t numbers[SHADOW_MOST_SLOTS];
     for (uint32_t i = 0; i < SHADOW_MOST_SLOTS; i++)
         numbers[i] = i;
     const Driver *driver = &shadow->driver;
     return !driver->cuMemsetD8Async(shadow->begun.address, 0, 2 * (uint64_t)plan->slots, stream) &&
-           !driver->cuMemcpyHtoDAsync_v2(shadow->clusters.address, numbers, 8 * (uint64_t)plan->slots, stream) &&
-           !driver->cuMemsetD8Async(shadow->vectors.address + (uint64_t)plan->slots * SHADOW_VECTORS * plan->stride, 0,
-                                    plan->stride, stream);
+           !driver->cuMemcpyHtoDAsync_v2(shadow->clusters.address, numbers, 8 * (uint64_t)plan->slots, stream);
 }
 
 /* Tags are used again when all have been: nothing with one may be left then. */
@@ -370,7 +411,7 @@ static bool next_tag(GpuShadow *shadow, void *stream) {
         shadow->tag = 0;
         if (!clear_cells(shadow, stream))
             return false;
-        if (shadow->buckets.address && !clear(shadow, &shadow->buckets, shadow->buckets.bytes, stream))
+        if (shadow->flags.address && !clear(shadow, &shadow->flags, shadow->flags.bytes, stream))
             return false;
     }
     shadow->tag++;
@@ -383,8 +424,11 @@ static bool clear_launch(GpuShadow *shadow, const Plan *plan, void *stream) {
         return false;
     if (!plan->clocked)
         return true;
+    uint64_t used = shadow->used_rows < shadow->rows.bytes ? shadow->used_rows : shadow->rows.bytes;
+    shadow->used_rows = plan->rows * plan->row_bytes;
     return clear(shadow, &shadow->actors, plan->slots * sizeof(ShadowActor), stream) &&
-           clear(shadow, &shadow->entries, (uint64_t)plan->slots * plan->ring * sizeof(ShadowEntry), stream) &&
+           clear(shadow, &shadow->vectors, plan->slots * SHADOW_VECTORS * plan->stride, stream) &&
+           clear(shadow, &shadow->rows, used, stream) &&
            (plan->own || (clear(shadow, &shadow->ctas, 4 * (uint64_t)plan->actors, stream) &&
                           clear(shadow, &shadow->taken, 4 * ((plan->slots + 31) / 32), stream)));
 }
@@ -392,16 +436,16 @@ static bool clear_launch(GpuShadow *shadow, const Plan *plan, void *stream) {
 static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShape *shape) {
     shadow->header = (ShadowState){.actors = shadow->actors.address,
                                    .vectors = shadow->vectors.address,
-                                   .entries = shadow->entries.address,
-                                   .ring = shadow->ring.address,
-                                   .buckets = shadow->buckets.address,
+                                   .rows = shadow->rows.address,
+                                   .flags = shadow->flags.address,
                                    .ctas = plan->own ? 0 : shadow->ctas.address,
                                    .taken = shadow->taken.address,
                                    .reports = shadow->reports.address,
                                    .pairs = shadow->pairs.address,
                                    .slots = plan->slots,
                                    .stride = (uint32_t)plan->stride,
-                                   .ring_count = plan->ring,
+                                   .row_count = plan->rows,
+                                   .row_bytes = (uint32_t)plan->row_bytes,
                                    .threads = plan->threads,
                                    .slot_shift = plan->shift,
                                    .tag = shadow->tag,
@@ -454,6 +498,9 @@ int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result)
         status = driver->cuMemcpyDtoH_v2(&result->state, shadow->state.address, sizeof result->state);
     if (status)
         return status;
+    uint64_t used = (uint64_t)result->state.rows_used * result->state.row_bytes;
+    if (used < shadow->used_rows)
+        shadow->used_rows = used;
     result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
     return result->count
                ? driver->cuMemcpyDtoH_v2(result->reports, shadow->reports.address, result->count * sizeof(ShadowReport))

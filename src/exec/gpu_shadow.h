@@ -20,7 +20,7 @@ typedef void *GpuShadowResolve(const char *name);
 typedef struct GpuShadowOptions {
     bool seed_layout;
     uint64_t range;      /* bytes of addresses for allocations; 0: four times the device's memory */
-    uint64_t ring_bytes; /* the most that clocks of releases may take; 0: 1 GiB */
+    uint64_t row_bytes; /* the most that clocks of flags may take; 0: 64 MiB */
 } GpuShadowOptions;
 
 /* For a device, whose context is current. NULL, with a sentence. */

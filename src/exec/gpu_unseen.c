@@ -46,7 +46,7 @@ void gpu_unseen(const char *kernel, const char *why, ...) {
 static void write_sentences(const char *kernel, Text *sentences) {
     text_char(sentences, 0);
     Recording recording = {
-        .launch.abi = 1, .kernel = kernel, .device = "", .unseen = {sentences->data, sentences->size}};
+        .launch.abi = RECORDING_ABI, .kernel = kernel, .device = "", .unseen = {sentences->data, sentences->size}};
     drain_write(&recording);
     text_free(sentences);
 }

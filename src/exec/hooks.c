@@ -21,14 +21,14 @@ typedef struct Hook {
     Function *next; /* the driver's; NULL: not asked for yet */
 } Hook;
 
-#define DECLARE(name, exported, streams) extern Function hook_##exported __asm__(#exported);
-HOOKS(DECLARE)
-#undef DECLARE
+#define HOOK_ROW(name, exported, streams) extern Function hook_##exported __asm__(#exported);
+ALL_HOOKS
+#undef HOOK_ROW
 
 static Hook hooks[HOOK_COUNT] = {
-#define ROW(name, exported, streams) {#name, #exported, STREAMS_##streams, hook_##exported, NULL},
-    HOOKS(ROW)
-#undef ROW
+#define HOOK_ROW(name, exported, streams) {#name, #exported, STREAMS_##streams, hook_##exported, NULL},
+    ALL_HOOKS
+#undef HOOK_ROW
 };
 
 Function *hook_next(unsigned number) {

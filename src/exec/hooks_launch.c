@@ -73,6 +73,10 @@ static Result launch_with(const LaunchConfig *config, SeenLaunch launch) {
             memcpy(launch.cluster, attribute->value.cluster, sizeof launch.cluster);
         else if (attribute->id == ATTRIBUTE_PROGRAMMATIC)
             launch.dependent = attribute->value.number != 0;
+        else if (attribute->id == ATTRIBUTE_PROGRAMMATIC_EVENT)
+            launch.triggered[0] = attribute->value.event;
+        else if (attribute->id == ATTRIBUTE_LAUNCHED_EVENT)
+            launch.triggered[1] = attribute->value.event;
     }
     return make(&launch);
 }

@@ -31,29 +31,36 @@ EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flag
     return result;
 }
 
-#define ALLOCATE_ASYNC(name)                                                           \
+/* Memory that comes from a stream: what used it before, on whichever, is waited for. */
+static void add_async(DevicePointer memory, size_t bytes, Handle stream, bool per_thread) {
+    GUARDED(memory_add(memory, bytes, false));
+    if (order_on())
+        order_allocated(memory, bytes, (OrderStream){.handle = stream, .per_thread = per_thread});
+}
+
+#define ALLOCATE_ASYNC(name, per_thread)                                               \
     EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {             \
         Result result;                                                                 \
         if (!checked_allocate(to, bytes, &result))                                     \
             result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
         if (!result)                                                                   \
-            GUARDED(memory_add(*to, bytes, false));                                    \
+            add_async(*to, bytes, stream, per_thread);                                 \
         return result;                                                                 \
     }
-ALLOCATE_ASYNC(cuMemAllocAsync)
-ALLOCATE_ASYNC(cuMemAllocAsync_ptsz)
+ALLOCATE_ASYNC(cuMemAllocAsync, false)
+ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
 
-#define ALLOCATE_FROM(name)                                                                          \
+#define ALLOCATE_FROM(name, per_thread)                                                              \
     EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {              \
         Result result;                                                                               \
         if (!checked_allocate(to, bytes, &result))                                                   \
             result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
         if (!result)                                                                                 \
-            GUARDED(memory_add(*to, bytes, false));                                                  \
+            add_async(*to, bytes, stream, per_thread);                                               \
         return result;                                                                               \
     }
-ALLOCATE_FROM(cuMemAllocFromPoolAsync)
-ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz)
+ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)
+ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz, true)
 
 EXPORTED Result cuMemAllocHost_v2(void **to, size_t bytes) {
     Result result = NEXT(cuMemAllocHost_v2, (void **, size_t), to, bytes);
@@ -81,27 +88,61 @@ EXPORTED Result cuMemHostUnregister(void *memory) {
     return NEXT(cuMemHostUnregister, (void *), memory);
 }
 
+/* The driver waits for all kernels before it gives memory back. */
+static Result freed(Result result) {
+    if (!result && order_on())
+        order_host_context(NULL);
+    return result;
+}
+
 EXPORTED Result cuMemFree_v2(DevicePointer memory) {
     GUARDED(memory_remove(memory));
     Result result;
-    return checked_free(memory, &result) ? result : NEXT(cuMemFree_v2, (DevicePointer), memory);
+    return checked_free(memory, &result) ? result : freed(NEXT(cuMemFree_v2, (DevicePointer), memory));
+}
+
+static void remove_async(DevicePointer memory, Handle stream, bool per_thread) {
+    const Allocation *allocation;
+    uint64_t bytes = 0;
+    GUARDED(allocation = memory_find(memory); bytes = allocation ? allocation->bytes : 0; memory_remove(memory));
+    if (order_on())
+        order_freed(memory, bytes, (OrderStream){.handle = stream, .per_thread = per_thread});
 }
 
 EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {
-    GUARDED(memory_remove(memory));
+    remove_async(memory, stream, false);
     Result result;
     return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
 }
 
 EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
-    GUARDED(memory_remove(memory));
+    remove_async(memory, stream, true);
     Result result;
     return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
 }
 
 EXPORTED Result cuMemFreeHost(void *memory) {
     GUARDED(memory_remove((uintptr_t)memory));
-    return NEXT(cuMemFreeHost, (void *), memory);
+    return freed(NEXT(cuMemFreeHost, (void *), memory));
+}
+
+EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, unsigned long long handle,
+                         unsigned long long flags) {
+    Result result = NEXT(cuMemMap, (DevicePointer, size_t, size_t, unsigned long long, unsigned long long), memory,
+                         bytes, offset, handle, flags);
+    if (!result)
+        GUARDED(memory_map(memory, bytes, offset, handle));
+    return result;
+}
+
+EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
+    GUARDED(memory_unmap(memory, bytes));
+    return NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
+}
+
+EXPORTED Result cuMemRelease(unsigned long long handle) {
+    GUARDED(memory_release(handle));
+    return NEXT(cuMemRelease, (unsigned long long), handle);
 }
 
 EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address, const uint64_t *sizes,

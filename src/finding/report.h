@@ -17,6 +17,7 @@ typedef struct ReportPlace {
     const char *file;      /* of the kernel's own source; "" if the IR does not say */
     uint32_t line, column;
     uint32_t ir_line; /* 0 if none */
+    bool ptx;         /* that is a line of PTX */
     uint64_t times;   /* how often it was seen to happen, in the run that the report is about */
 } ReportPlace;
 
@@ -254,6 +255,7 @@ typedef struct Report {
     const char *target;    /* "cuda:100"; "" if the module does not say */
     const char *module;    /* which module of a file with several: "3: after TritonGPUPipeline"; "" if it has one */
     const char *nothing;   /* one sentence, where there is nothing to report; "" else */
+    bool ptx;              /* lines are of PTX, not of the IR */
     const Verdict *verdict;
     ReportHead head;
     bool hung;          /* that run hangs: slots, phases and edges are of one that goes on past the waits that block */
@@ -293,7 +295,10 @@ typedef struct Term {
 
 const Term *glossary(size_t *count);
 
-/* One that says nothing yet, about a verdict. */
+/* One that says nothing yet, about a verdict; and a barrier of which nothing is known. */
 Report report_blank(const char *file, const Verdict *verdict);
+ReportBarrier report_barrier_blank(void);
+/* The deadlocks among the findings of the verdict, in its arena, as the report's. */
+void report_add_deadlocks(Report *report, Verdict *verdict);
 
 #endif

@@ -33,7 +33,7 @@ static void write_part(Code *code, const Step *step, const SitePart *part) {
     uint32_t list = new_label(code), done = new_label(code);
     bool wide = part->bits == 64, uniform = part->shape == PART_UNIFORM;
     bool proven = part->proven && part->shape != PART_TABLE;
-    write_value(code, part);
+    write_part_value(code, step, part);
     if (!uniform || !proven)
         write_base(code, part);
     if (!proven) {

@@ -230,6 +230,15 @@ static void write_call(Code *code, uint32_t index) {
     text_free(&to);
 }
 
+/* What the call has to leave room for. */
+static uint32_t needs_behind(const Code *code, uint32_t statement) {
+    const PtxFlow *flow = &code->look->flow;
+    for (uint32_t i = 0; i < flow->instruction_count; i++)
+        if (flow->instructions[i] == statement)
+            return code->plan->call_needs[i];
+    return 0;
+}
+
 void write_calls(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
     for (uint32_t i = function->begin; i < function->end; i++) {
@@ -242,12 +251,15 @@ void write_calls(Code *code) {
         }
         if (!call_hands(code->look->calls, i))
             continue;
+        code_stand(code, i);
         write_state(code);
         code_put(code, i, false);
         write_call(code, i);
         ptx_edit_replace(code->edits, i, (Str){code->text.data, code->text.size});
         code->text.size = 0;
         write_state_back(code);
+        if (needs_behind(code, i))
+            write_room(code, needs_behind(code, i));
         code_put(code, i, true);
     }
 }

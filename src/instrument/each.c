@@ -22,17 +22,15 @@ static Access access_of(const Look *look, const Step *step) {
     return access;
 }
 
-enum { LANE_UNITS = 2 }; /* of a lane's record */
-
 /* Room for all lanes: of one pointer, or each for itself. */
-static void write_lane_room(Code *code, const char *mask) {
+static void write_lane_room(Code *code, const Site *site, const char *mask) {
     bool together = code->plan->together;
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
-    uint32_t units = together ? code->plan->most : code->plan->most + 1 + LANE_UNITS;
+    uint32_t units = together ? code->plan->most : code->plan->most + 1 + lane_units(site);
     if (together) {
         code_say(code, "popc.b32 ~t1, %s", mask);
-        code_say(code, "mad.lo.u32 ~t0, ~t1, %u, ~t0", LANE_UNITS * RECORD_UNIT);
+        code_say(code, "mad.lo.u32 ~t0, ~t1, %u, ~t0", lane_units(site) * RECORD_UNIT);
     }
     code_say(code, "setp.gt.u32 ~p2, ~t0, %u", code->chunk - RECORD_UNIT * (1 + units));
     Cold cold = cold_begin(code, "~p2", together);
@@ -41,8 +39,8 @@ static void write_lane_room(Code *code, const char *mask) {
 }
 
 /* Where the lane's own record is, in ~d2; the pointer of all is behind them. */
-static void write_lane_place(Code *code, const char *mask) {
-    uint32_t bytes = LANE_UNITS * RECORD_UNIT;
+static void write_lane_place(Code *code, const Site *site, const char *mask) {
+    uint32_t bytes = lane_units(site) * RECORD_UNIT;
     if (!code->plan->together)
         return;
     code_say(code, "mov.u32 ~t1, %%lanemask_lt");
@@ -53,20 +51,35 @@ static void write_lane_place(Code *code, const char *mask) {
     code_say(code, "mad.wide.u32 ~ptr, ~t1, %u, ~ptr", bytes);
 }
 
-/* The low 32 bits of an operand, in ~lo; 0 if there is none. */
+/* What is above the first word of a register of 128 bits, in ~hi: a hash. ~d0, ~value: its halves. */
+static void write_rest(Code *code) {
+    code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
+    for (unsigned i = 0; i < 2; i++) {
+        code_say(code, "mul.lo.u32 ~hi, ~hi, 0x%x", RECORD_HASH_FACTOR);
+        code_say(code, "shr.u32 ~word, ~hi, %u", RECORD_HASH_SHIFT);
+        code_say(code, "xor.b32 ~hi, ~hi, ~word");
+        code_say(code, i ? "mov.b64 {~t3, ~word}, ~value" : "mov.b64 {~word, ~t3}, ~value");
+        code_say(code, "xor.b32 ~hi, ~hi, ~word");
+    }
+}
+
+/* What an operand holds, in ~lo, and what is above that in ~hi; 0 if there is none. */
 static void write_low(Code *code, const PtxOperand *moved) {
     const PtxOperand *one = moved && moved->kind == PTX_VECTOR ? moved + 1 : moved;
     uint32_t index = one ? (uint32_t)(one - code->look->module->operands) : 0;
-    if (!one ||
-        (one->kind != PTX_REGISTER && one->kind != PTX_INTEGER && one->kind != PTX_SINGLE && one->kind != PTX_DOUBLE))
+    bool number = one && (one->kind == PTX_INTEGER || one->kind == PTX_SINGLE || one->kind == PTX_DOUBLE);
+    if (!one || (one->kind != PTX_REGISTER && !number)) {
         code_say(code, "mov.b32 ~lo, 0");
-    else if (one->kind != PTX_REGISTER)
+        code_say(code, "mov.b32 ~hi, 0");
+    } else if (number) {
         code_say(code, "mov.b32 ~lo, 0x%x", (unsigned)one->bits);
-    else if (ptx_operand_form(&code->look->values, index).width > 64) {
+        code_say(code, "mov.b32 ~hi, 0x%x", (unsigned)(one->bits >> 32));
+    } else if (ptx_operand_form(&code->look->values, index).width > 64) {
         code_say(code, "mov.b128 {~d0, ~value}, %s", operand_text(code, index));
-        code_say(code, "cvt.u32.u64 ~lo, ~d0");
-    } else
+        write_rest(code);
+    } else {
         write_value(code, &(SitePart){.operand = index});
+    }
 }
 
 void write_each_before(Code *code, const Step *step) {
@@ -76,14 +89,14 @@ void write_each_before(Code *code, const Step *step) {
     const char *mask = together ? write_mask(code, step) : "";
     const char *predicate = step_predicate(code, step);
     if (together) {
-        write_lane_room(code, mask);
-        write_lane_place(code, mask);
+        write_lane_room(code, site, mask);
+        write_lane_place(code, site, mask);
     }
     if (*predicate)
         code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
                  *predicate == '!' ? predicate + 1 : predicate, step->label);
     if (!together) {
-        write_lane_room(code, mask);
+        write_lane_room(code, site, mask);
         code_say(code, "mov.b64 ~d2, ~ptr");
     }
     if (site->part_count) {
@@ -92,8 +105,12 @@ void write_each_before(Code *code, const Step *step) {
     }
     write_low(code, access.value); /* what it writes may be where it gives */
     code_say(code, "mov.b32 ~t0, ~lo");
+    if (site->large)
+        code_say(code, "mov.b32 ~t1, ~hi");
     write_low(code, access.compare);
     code_say(code, "mov.b64 ~written, {~t0, ~lo}");
+    if (site->large)
+        code_say(code, "mov.b64 ~upper, {~t1, ~hi}");
     code_say(code, "mov.u64 ~d0, %%globaltimer");
     code_say(code, "cvt.u32.u64 ~time, ~d0");
 }
@@ -126,7 +143,7 @@ void write_each_behind(Code *code, const Step *step) {
     if (!site->fetches)
         write_low(code, access.gives);
     else if (str_ends(ptx_form_modifier(form->row, form->text, STR("t")), STR("64")))
-        code_say(code, "cvt.u32.u64 ~lo, ~value");
+        code_say(code, "mov.b64 {~lo, ~hi}, ~value");
     code_say(code, "mov.u32 ~t1, %%lanemask_eq");
     if (site->part_count)
         code_say(code, "mov.b64 {~t2, ~t3}, ~d1");
@@ -136,12 +153,16 @@ void write_each_behind(Code *code, const Step *step) {
         code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_STAMP, 0));
         code_say(code, "st.global.v4.b32 [~d2], {~word, ~t1, ~count, ~zero}");
         code_say(code, "add.s64 ~d2, ~d2, %u", RECORD_UNIT);
-        code_say(code, "add.s64 ~ptr, ~d2, %u", LANE_UNITS * RECORD_UNIT);
+        code_say(code, "add.s64 ~ptr, ~d2, %u", lane_units(site) * RECORD_UNIT);
         code_say(code, "add.u32 ~count, ~count, 1");
     }
     code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_LANE, site->number));
     code_say(code, "st.global.v4.b32 [~d2], {~word, ~t1, ~t2, ~t3}");
     code_say(code, "mov.b64 {~t0, ~t1}, ~written");
     code_say(code, "st.global.v4.b32 [~d2+%u], {~time, ~lo, ~t0, ~t1}", RECORD_UNIT);
+    if (site->large) {
+        code_say(code, "mov.b64 {~t0, ~t1}, ~upper");
+        code_say(code, "st.global.v4.b32 [~d2+%u], {~zero, ~hi, ~t0, ~t1}", 2 * RECORD_UNIT);
+    }
     code_label(code, step->label);
 }

@@ -47,7 +47,8 @@ static void end_stretch(Code *code, Stretch *stretch, uint32_t check) {
 /* Whether the run has to end with a step: the next one is elsewhere, or at no fixed place. */
 static bool stretch_ends(const Plan *plan, uint32_t index) {
     const Step *step = &plan->steps[index], *next = step + 1;
-    return step->check || index + 1 == plan->count || next->block != step->block || next->how != STEP_STATIC;
+    return step->check || index + 1 == plan->count || next->block != step->block || next->how != STEP_STATIC ||
+           next->calls != step->calls;
 }
 
 static void write_step(Code *code, uint32_t index, Stretch *stretch) {

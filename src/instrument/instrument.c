@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 
-enum { INSTRUMENT_ABI = 1 };
 enum { OPTION_SHADOW = 1, OPTION_FREE_REGISTERS = 2, OPTION_SEED_LAYOUT = 4 };
 
 uint32_t instrument_options_number(const InstrumentOptions *options) {
@@ -81,16 +80,18 @@ static Str fresh_labels(PtxEdits *edits) {
     }
 }
 
-void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to) {
+void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerprint, const InstrumentOptions *options,
+                     Text *to) {
     uint64_t hash = instrument_hash((Str){module->source->data, module->source->size});
-    text_addf(to, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[6] = {%u, %u, %u, %u, 0x%x, 0x%x};",
-              (unsigned)INSTRUMENT_ABI, chunk, options->spaces, instrument_options_number(options), (unsigned)hash,
-              (unsigned)(hash >> 32));
+    text_addf(to, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[%u] = {%u, %u, %u, %u, 0x%x, 0x%x, 0x%x, 0x%x};",
+              (unsigned)INSTRUMENT_MARK_WORDS, (unsigned)INSTRUMENT_ABI, chunk, options->spaces,
+              instrument_options_number(options), (unsigned)hash, (unsigned)(hash >> 32), (unsigned)fingerprint,
+              (unsigned)(fingerprint >> 32));
 }
 
 static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOptions *options) {
     Text text = {0};
-    instrument_mark(edits->module, sites->chunk, options, &text);
+    instrument_mark(edits->module, sites->chunk, instrument_fingerprint(sites), options, &text);
     ptx_edit_top(edits, (Str){text.data, text.size});
     text_free(&text);
 }
@@ -155,7 +156,7 @@ static bool add_records(Adding *adding, const char **problem) {
 
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
     if (options->mode == INSTRUMENT_SHADOW)
-        return shadow_may_run(module, problem) && instrument_shadow(module, options, to, problem);
+        return instrument_shadow(module, options, to, problem);
     Sites sites;
     PtxEdits edits;
     Calls calls;

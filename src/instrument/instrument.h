@@ -10,6 +10,7 @@
 #include "ptx/ptx.h"
 #include "ptx/value/sum.h"
 #include "ptx/value/value.h"
+#include "record/record.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
 enum { INSTRUMENT_GLOBAL = 1, INSTRUMENT_SHARED = 2, INSTRUMENT_TENSOR = 4, INSTRUMENT_EVERYWHERE = 7 };
@@ -28,6 +29,7 @@ typedef struct SitePart {
     uint32_t operand; /* of the module: the register, where it stands in the statement */
     uint8_t bits;     /* 32 or 64; narrower ones are extended by zeros */
     bool generic;     /* an address that may be generic: it is mapped by the windows of the launch */
+    bool data;        /* no register, but what the statement stores, from that operand on: itself, or a hash of it */
     uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
     bool proven;      /* it is always a RECORD_WARP or RECORD_UNIFORM: lanes cannot differ otherwise */
     int64_t stride;   /* PART_STRIDE: bytes a lane */
@@ -38,11 +40,12 @@ typedef struct SitePart {
     uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
     bool told;    /* it is told here; else it comes from what was told before */
     uint16_t
-        place;     /* of FROM_WORDS: which word of the run; FROM_CORNERS: which of its corners; FROM_SLOT: which slot */
+        place;     /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
+                    */
     uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
-typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH } SiteFrom;
+typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH, FROM_EVERY } SiteFrom;
 
 /* A value that is told before a loop, and kept in a slot of the warp (of its lane 0): what a register of the function
  * holds there. */
@@ -59,8 +62,8 @@ typedef struct SiteAdvance {
     uint32_t slot, by;
     const PtxSum *apart;
 } SiteAdvance;
-/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. */
-typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS } SiteShape;
+/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY. */
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY } SiteShape;
 
 typedef struct Site {
     uint32_t number;    /* in the module */
@@ -69,6 +72,7 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
+    bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
@@ -97,12 +101,23 @@ void instrument_sites_free(Sites *sites);
 /* How much more than lane 0's value the value of a thread is, by its number in the CTA: of a RECORD_WARP. */
 uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
 
+/* Whether the records of a launch with such CTAs say what they are taken to say. A kernel that looks at no place of a
+ * thread but %tid.x, and does not say how large its CTAs are, is taken to have one row of threads in them, or several
+ * of a multiple of 32. In others it runs as it did, too. */
+bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]);
+
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
- * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64 }. */
+ * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
+enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
+/* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
+uint64_t instrument_fingerprint(const Sites *sites);
+/* Which variables of shared memory a kernel tells the addresses of (RecordLaunch.shared_at), if it names more than one:
+ * those of the module and of its own that are declared before its first instruction. How many. */
+uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);

@@ -26,8 +26,9 @@ bool calls_any(const Calls *calls, uint32_t function);
 uint32_t calls_taken_kernel(const Calls *calls);
 /* One more parameter where it is needed. */
 void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
-/* INSTRUMENT_MARK, as text. `chunk`: 0 of kernels that do not record. */
-void instrument_mark(const PtxModule *module, uint32_t chunk, const InstrumentOptions *options, Text *to);
+/* INSTRUMENT_MARK, as text. `chunk`, `fingerprint`: 0 of kernels that do not record. */
+void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerprint, const InstrumentOptions *options,
+                     Text *to);
 
 /* One function, looked at. */
 typedef struct Look {
@@ -35,14 +36,16 @@ typedef struct Look {
     const Calls *calls; /* NULL: not known yet */
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
-    bool whole;  /* ... and each of its warps has 32 */
+    /* It is not, but launches that instrument_fits does not take are not looked at: what is told of the lanes of a warp
+     * holds in the others. Which lanes come together does so in all: nobody waits for one that does not come. */
+    bool rows;
+    const bool *divergent; /* of each block: it may be run by a part of a warp's threads */
     /* Where forms take it for granted that no index wraps between the lanes of a warp, that can be looked at: all
      * instructions that extend one are such as write_wrap_check can. */
     bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
     Arena arena;
-    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
@@ -68,9 +71,14 @@ PtxSpace look_space(const Look *look, uint32_t instruction, const PtxEffect *eff
 /* Its parts, for a record that is made in that block; false if there are too many. */
 bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                   Site *site, Arena *arena);
+/* Bytes of an element of what an instruction moves; 0: it does not say, as those that store matrices. */
+unsigned element_bytes(const Look *look, uint32_t instruction);
+/* One more part, if what it stores has to be told (stored.c): the last. */
+void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
+                 Site *site);
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
 static inline bool look_together(const Look *look, uint32_t block) {
-    return look->shaped && look->module->functions[look->function].entry && !look->values.divergent[block];
+    return (look->shaped || look->rows) && look->module->functions[look->function].entry && !look->divergent[block];
 }
 /* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
  * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
@@ -101,7 +109,9 @@ typedef struct Step {
     bool last;        /* of its run */
     uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t corners; /* the first of a run: its units before those of corners */
+    uint32_t every;   /* ... and before those of every lane */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
+    uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
 } Step;
 
@@ -114,17 +124,19 @@ typedef struct Plan {
     uint32_t slots;
     Step *steps;
     uint32_t count, capacity;
-    bool called;     /* it is handed where its caller was, and is no kernel */
-    bool calls;      /* it calls such functions */
-    bool together;   /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
-    bool parameters; /* some address is one of a parameter */
-    bool corners;    /* some values have corners */
-    bool wraps;      /* of some values it is taken for granted that no index wraps */
-    bool dynamic;    /* some steps take room of their own */
-    bool loops;      /* some are in loops */
-    uint32_t most;   /* units that any check asks for */
-    uint32_t *needs; /* of each block: units that have to be there when it begins; 0: no check */
-    uint32_t chunk;  /* bytes that it would have */
+    bool called;          /* it is handed where its caller was, and is no kernel */
+    bool calls;           /* it calls such functions */
+    bool together;        /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
+    bool parameters;      /* some address is one of a parameter */
+    bool corners;         /* some values have corners */
+    bool every;           /* some are told of every lane */
+    bool wraps;           /* of some values it is taken for granted that no index wraps */
+    bool dynamic;         /* some steps take room of their own */
+    bool loops;           /* some are in loops */
+    uint32_t most;        /* units that any check asks for */
+    uint32_t *needs;      /* of each block: units that have to be there when it begins; 0: no check */
+    uint32_t *call_needs; /* of each instruction: behind it, being a call that hands on */
+    uint32_t chunk;       /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
 void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
@@ -137,6 +149,10 @@ void plan_told(Plan *plan);
 bool can_check_wrap(const Look *look, uint32_t instruction);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
+/* Units of the record of one lane. */
+static inline uint32_t lane_units(const Site *site) {
+    return 2 + site->large;
+}
 /* Units that a step may take of its own, beside those of the plan. */
 uint32_t step_most_units(const Step *step);
 
@@ -163,6 +179,9 @@ uint32_t step_most_units(const Step *step);
     REGISTER(corner, pred)  /* lanes 0, 1, 2, 4, 8 and 16, in CTAs that are recorded */                \
     REGISTER(cornerat, b32) /* 8 times which of them it is */                                          \
     REGISTER(cornerptr, b64)                                                                           \
+    REGISTER(everyat, b32) /* 4 times the lane */                                                      \
+    REGISTER(everyptr, b64)                                                                            \
+    REGISTER(inside, pred) /* lanes of CTAs that are recorded */                                       \
     REGISTER(lane, b32)                                                                                \
     REGISTER(first, pred) /* the leader where lanes lead apart */                                      \
     REGISTER(t0, b32)                                                                                  \
@@ -191,6 +210,7 @@ uint32_t step_most_units(const Step *step);
     REGISTER(q2, pred)                                                                                 \
     /* of a strong access, across it */                                                                \
     REGISTER(written, b64) /* what it writes and compares with */                                      \
+    REGISTER(upper, b64)   /* ... and what is above that */                                            \
     REGISTER(launch, b64)  /* of functions that are called: what weir_launch is in kernels */          \
     REGISTER(state, b64)   /* where it is kept what calls hand on */                                   \
     REGISTER(time, b32)                                                                                \
@@ -219,7 +239,7 @@ typedef struct Code {
     Text *to;         /* one of them */
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
-    uint32_t held, written, place, told, corners;
+    uint32_t held, written, place, told, corners, every;
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
@@ -264,14 +284,25 @@ void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
 void write_refill(Code *code, uint32_t offset);
+/* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
+void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
 void write_room(Code *code, uint32_t units);
-/* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
+/* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
+void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
+/* What the step's statement stores, in ~lo: itself, or a hash of it. */
+void write_data(Code *code, const SitePart *part, const Step *step);
+/* One or the other. */
+void write_part_value(Code *code, const Step *step, const SitePart *part);
 /* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */
 void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
                 const char *hi);
 
+/* Whether a record by itself has one value of it, without a look. */
+static inline bool part_is_one(const SitePart *part) {
+    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY;
+}
 /* The first word of a record in which lanes differ as it is thought. */
 uint32_t part_word(const Site *site, const SitePart *part);
 /* What is left of a value when what the lane adds is taken away: in ~d0, or, with 32 bits, in ~t0. */

@@ -74,9 +74,9 @@ uint32_t step_most_units(const Step *step) {
     const Site *site = step->site;
     uint32_t list = 1 + RECORD_LANES * 8 / RECORD_UNIT, units = 0;
     if (step->how == STEP_EACH)
-        return RECORD_LANES * (2 + (site->part_count + 1) / 2);
+        return RECORD_LANES * (1 + lane_units(site));
     for (uint32_t i = 0; i < site->part_count; i++)
-        units += site->parts[i].proven && site->parts[i].shape != PART_CORNERS ? 1 : list;
+        units += part_is_one(&site->parts[i]) ? 1 : list;
     return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
 }
 
@@ -195,7 +195,7 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     bool *settled = find_settled(plan, sites, count);
     plan->called = !look->module->functions[look->function].entry;
     plan->calls = look->calls && calls_any(look->calls, look->function);
-    plan->together = look->shaped && !plan->called && !plan->calls;
+    plan->together = (look->shaped || look->rows) && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;
@@ -205,11 +205,14 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
         else
             *ARENA_PUSH(plan->arena, plan->steps, plan->count, plan->capacity) = step_of(look, &sites[i], instruction);
         for (uint32_t k = 0; k < sites[i].part_count; k++) {
-            plan->parameters |= in_parameters(look, sites[i].statement, &sites[i].parts[k]);
-            plan->dynamic |= !sites[i].parts[k].proven || (sites[i].parts[k].shape == PART_CORNERS && sites[i].map);
-            Form form = ptx_operand_form(&look->values, sites[i].parts[k].operand);
-            plan->wraps |= sites[i].parts[k].proven && form.assumes & FORM_NO_WRAP;
-            plan->corners |= sites[i].parts[k].shape == PART_CORNERS;
+            const SitePart *part = &sites[i].parts[k];
+            plan->dynamic |= !part->proven || (part->shape == PART_CORNERS && sites[i].map);
+            plan->corners |= part->shape == PART_CORNERS;
+            plan->every |= part->shape == PART_EVERY;
+            if (part->data)
+                continue;
+            plan->parameters |= in_parameters(look, sites[i].statement, part);
+            plan->wraps |= part->proven && ptx_operand_form(&look->values, part->operand).assumes & FORM_NO_WRAP;
         }
     }
     if (plan->count)
@@ -251,15 +254,6 @@ static bool *find_heads(Plan *plan, Arena *arena) {
                 heads[b] |= places[flow->edges[block->predecessors + k]] >= places[b];
         }
     }
-    for (uint32_t b = 0; plan->calls && b < flow->block_count; b++) {
-        /* What is called takes room. */
-        const FlowBlock *block = &flow->blocks[b];
-        if (!block->reached || block->begin == block->end ||
-            !call_hands(plan->look->calls, flow->instructions[block->end - 1]))
-            continue;
-        for (uint32_t k = 0; k < block->successor_count; k++)
-            heads[flow->edges[block->successors + k]] = true;
-    }
     for (uint32_t b = 0; b < flow->block_count; b++)
         plan->together &= !heads[b] || look_together(plan->look, b);
     return heads;
@@ -270,13 +264,49 @@ static uint32_t units_of(const Plan *plan, const Step *step) {
     return step->how == STEP_STATIC ? step->units + (step->first && !plan->together) : 0;
 }
 
+/* Calls of a block that hand on, before a place in it. */
+static uint32_t calls_before(const Plan *plan, uint32_t block, uint32_t at, bool behind) {
+    const PtxFlow *flow = &plan->look->flow;
+    uint32_t count = 0;
+    for (uint32_t i = flow->blocks[block].begin; plan->calls && i < flow->blocks[block].end; i++)
+        count += (flow->instructions[i] < at || (flow->instructions[i] == at && behind)) &&
+                 call_hands(plan->look->calls, flow->instructions[i]);
+    return count;
+}
+
+/* What is called takes room: behind the n-th call of a block so much has to be there. */
+static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t units) {
+    const PtxFlow *flow = &plan->look->flow;
+    for (uint32_t i = flow->blocks[block].begin; i < flow->blocks[block].end; i++)
+        if (call_hands(plan->look->calls, flow->instructions[i]) && !--calls) {
+            plan->call_needs[i] = units;
+            plan->most = units > plan->most ? units : plan->most;
+            return;
+        }
+}
+
+/* Whether all lanes look there whether there is room, for what comes behind it, too. */
+static bool looks_itself(const Plan *plan, const Step *step) {
+    return plan->together && step->how == STEP_EACH;
+}
+
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
-static uint32_t need_of(Plan *plan, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
-    uint32_t units = behind, last = end;
+static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
+    uint32_t units = behind, last = end, calls = calls_before(plan, block, UINT32_MAX, false);
     for (uint32_t i = end; i-- > first;) {
         Step *step = &plan->steps[i];
+        if (step->calls != calls) {
+            need_behind(plan, block, calls, units);
+            units = 0;
+            calls = step->calls;
+        }
         if (!step->in_run || step->last)
             last = i;
+        if (looks_itself(plan, step)) {
+            plan->most = units > plan->most ? units : plan->most;
+            units = 0;
+            continue;
+        }
         if (units + units_of(plan, step) > limit && units) {
             plan->steps[last].check = units;
             plan->most = units > plan->most ? units : plan->most;
@@ -284,17 +314,34 @@ static uint32_t need_of(Plan *plan, uint32_t first, uint32_t end, uint32_t behin
         }
         units += units_of(plan, step);
     }
+    if (calls) {
+        need_behind(plan, block, calls, units);
+        units = 0;
+    }
     return units;
 }
 
 static void mark_first(Plan *plan) {
     for (uint32_t i = 0; i < plan->count; i++) {
         const Step *before = i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
-        plan->steps[i].first = !before || before->how != STEP_STATIC;
+        Step *step = &plan->steps[i];
+        step->calls = calls_before(plan, step->block, step->at, step->behind);
+        step->first = !before || before->how != STEP_STATIC || before->calls != step->calls;
     }
 }
 
-static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *arena) {
+/* A turn that comes to such a step finds the room that the last one left: it need not look where it begins. What has to
+ * be there then is what is before the step, which is known without what comes behind it. */
+static void find_own_needs(Plan *plan, bool *heads, const uint32_t *begins, uint32_t *needs, uint32_t limit) {
+    for (uint32_t b = 0; b < plan->look->flow.block_count; b++)
+        for (uint32_t i = begins[b]; heads[b] && i < begins[b + 1]; i++)
+            if (looks_itself(plan, &plan->steps[i])) {
+                needs[b] = need_of(plan, b, begins[b], i + 1, 0, limit);
+                heads[b] = false;
+            }
+}
+
+static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
     const PtxFlow *flow = &plan->look->flow;
     uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
     uint32_t *begins = ARENA_ARRAY(arena, uint32_t, flow->block_count + 2);
@@ -302,6 +349,7 @@ static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *are
         begins[plan->steps[i].block + 1]++;
     for (uint32_t b = 0; b < flow->block_count; b++)
         begins[b + 1] += begins[b];
+    find_own_needs(plan, heads, begins, needs, limit);
     for (uint32_t i = flow->order_count; i-- > 0;) {
         uint32_t b = flow->order[i], behind = 0;
         const FlowBlock *block = &flow->blocks[b];
@@ -310,7 +358,7 @@ static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *are
             if (!heads[to] && needs[to] > behind)
                 behind = needs[to];
         }
-        needs[b] = need_of(plan, begins[b], begins[b + 1], behind, limit);
+        needs[b] = need_of(plan, b, begins[b], begins[b + 1], behind, limit);
         plan->most = needs[b] > plan->most ? needs[b] : plan->most;
         if (heads[b])
             plan->needs[b] = needs[b];
@@ -331,6 +379,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
         if (sites->items[i].function == look->function)
             plan->tell_base = i; /* it was planned before */
     plan->needs = ARENA_ARRAY(arena, uint32_t, look->flow.block_count + 1);
+    plan->call_needs = ARENA_ARRAY(arena, uint32_t, look->flow.instruction_count + 1);
     make_steps(plan, sites->items + first, count);
     if (!plan->called)
         plan_told(plan);

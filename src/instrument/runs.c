@@ -6,7 +6,13 @@
 
 #include "ptx/print.h"
 
-enum { MOST_WORDS = 62, MOST_CORNERS = 8, CORNER_UNITS = RECORD_CORNER_LANES * 8 / RECORD_UNIT };
+enum {
+    MOST_WORDS = 62,
+    MOST_CORNERS = 8,
+    MOST_EVERY = 4,
+    CORNER_UNITS = RECORD_CORNER_LANES * 8 / RECORD_UNIT,
+    EVERY_UNITS = RECORD_EVERY_BYTES / RECORD_UNIT
+};
 
 /* Whether threads may stand there until others do something. */
 static bool may_hold(const Look *look, const PtxStatement *statement) {
@@ -55,15 +61,15 @@ static uint64_t lanes_key(const Look *look, const Step *step) {
 static uint32_t words_of(const Site *site) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
-        words += site->parts[i].shape == PART_CORNERS ? 0 : site->parts[i].bits / 32;
+        words += site->parts[i].shape == PART_CORNERS || site->parts[i].shape == PART_EVERY ? 0 : site->parts[i].bits / 32;
     return words;
 }
 
-static uint32_t corners_of(const Site *site) {
-    uint32_t corners = 0;
+static uint32_t shaped_parts(const Site *site, SiteShape shape) {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
-        corners += site->parts[i].shape == PART_CORNERS;
-    return corners;
+        count += site->parts[i].shape == shape;
+    return count;
 }
 
 /* What a run has told so far. */
@@ -74,7 +80,7 @@ typedef struct Told {
 
 typedef struct Telling {
     Plan *plan;
-    uint32_t words, corners, count;
+    uint32_t words, corners, every, count;
     Told told[MOST_WORDS + MOST_CORNERS];
 } Telling;
 
@@ -101,15 +107,16 @@ static bool derive(Telling *telling, SitePart *part, const PtxSum *sum) {
 
 static void tell_part(Telling *telling, SitePart *part) {
     const Look *look = telling->plan->look;
-    uint32_t value = flow_value(&look->flow, part->operand);
+    uint32_t value = part->data ? PTX_NONE : flow_value(&look->flow, part->operand);
     bool summed = value != PTX_NONE && look->values.forms[value].width == part->bits;
     PtxSum sum = summed ? ptx_sum_of(&look->values, value) : (PtxSum){0};
     if (!part->told || (summed && derive(telling, part, &sum)))
         return;
-    bool corners = part->shape == PART_CORNERS;
-    part->place = (uint16_t)(corners ? telling->corners : telling->words);
+    bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
+    part->place = (uint16_t)(corners ? telling->corners : every ? telling->every : telling->words);
     telling->corners += corners;
-    telling->words += corners ? 0 : part->bits / 32;
+    telling->every += every;
+    telling->words += corners || every ? 0 : part->bits / 32;
     if (summed)
         telling->told[telling->count++] = (Told){sum, part};
 }
@@ -126,7 +133,8 @@ static void tell_site(Telling *telling, Site *site) {
 
 /* Whether nothing between two steps may hold a thread, the first of them included. */
 static bool goes_on(const Look *look, const Step *step, const Step *next) {
-    if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends)
+    if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends ||
+        next->calls != step->calls)
         return false;
     /* A wait that is recorded behind its loop stands before the block. */
     uint32_t begin = look->flow.blocks[step->block].begin;
@@ -142,7 +150,7 @@ static uint32_t make_run(Telling *telling, uint32_t begin) {
     Step *first = &plan->steps[begin];
     uint64_t key = lanes_key(plan->look, first);
     uint32_t end = begin + 1;
-    telling->words = telling->corners = telling->count = 0;
+    telling->words = telling->corners = telling->every = telling->count = 0;
     first->site->masked = false;
     tell_site(telling, first->site);
     for (; end < plan->count && !first->site->only_tells; end++) {
@@ -150,7 +158,8 @@ static uint32_t make_run(Telling *telling, uint32_t begin) {
         bool masked = lanes_key(plan->look, step) != key;
         if (!step_may_run(step) || step->site->only_tells || !goes_on(plan->look, step - 1, step) ||
             step->site->advance_count || telling->words + words_of(step->site) + masked > MOST_WORDS ||
-            telling->corners + corners_of(step->site) > MOST_CORNERS)
+            telling->corners + shaped_parts(step->site, PART_CORNERS) > MOST_CORNERS ||
+            telling->every + shaped_parts(step->site, PART_EVERY) > MOST_EVERY)
             break;
         step->units = 0;
         step->in_run = true;
@@ -160,7 +169,8 @@ static uint32_t make_run(Telling *telling, uint32_t begin) {
     first->in_run = true;
     first->run = first->site->run = end - begin;
     first->corners = 1 + (telling->words > 2 ? (telling->words - 2 + 3) / 4 : 0);
-    first->units = first->corners + telling->corners * CORNER_UNITS;
+    first->every = first->corners + telling->corners * CORNER_UNITS;
+    first->units = first->every + telling->every * EVERY_UNITS;
     plan->steps[end - 1].last = true;
     return end - begin;
 }
@@ -196,6 +206,17 @@ static void add_word(Code *code, const char *text) {
         write_held(code);
 }
 
+/* Where lane 0 writes, for all lanes: they have the same place, or none. */
+static const char *write_leader_place(Code *code) {
+    if (code->plan->together)
+        return "~ptr";
+    code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
+    code_say(code, "shfl.sync.idx.b32 ~t1, ~t1, 0, 31, ~full");
+    code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, 0, 31, ~full");
+    code_say(code, "mov.b64 ~d1, {~t1, ~t2}");
+    return "~d1";
+}
+
 static void begin_run(Code *code, const Step *step, uint32_t offset) {
     code->written = code->told = 0;
     if (step->first && !code->plan->together) {
@@ -208,9 +229,15 @@ static void begin_run(Code *code, const Step *step, uint32_t offset) {
     code_say(code, "mov.b32 ~w1, %s", mask);
     code->held = 2;
     code->corners = code->place + step->corners;
-    if (step->units > step->corners) {
+    code->every = code->place + step->every;
+    const char *base = step->units > step->corners ? write_leader_place(code) : "";
+    if (step->every > step->corners) {
         code_say(code, "cvt.u64.u32 ~cornerptr, ~cornerat");
-        code_say(code, "add.s64 ~cornerptr, ~ptr, ~cornerptr");
+        code_say(code, "add.s64 ~cornerptr, %s, ~cornerptr", base);
+    }
+    if (step->units > step->every) {
+        code_say(code, "cvt.u64.u32 ~everyptr, ~everyat");
+        code_say(code, "add.s64 ~everyptr, %s, ~everyptr", base);
     }
 }
 
@@ -222,8 +249,14 @@ static void write_corners(Code *code, uint8_t bits) {
     code->corners += CORNER_UNITS;
 }
 
+/* A value of every lane: each writes its own. */
+static void write_every(Code *code) {
+    code_say(code, "@~inside st.global.b32 [~everyptr+%u], ~lo", code->every * RECORD_UNIT);
+    code->every += EVERY_UNITS;
+}
+
 /* What is in ~lo and ~hi, and of 64 bits in ~value. */
-static void write_told(Code *code, uint8_t bits, bool corners) {
+static void tell_words(Code *code, uint8_t bits, bool corners) {
     if (corners) {
         write_corners(code, bits);
         return;
@@ -233,19 +266,39 @@ static void write_told(Code *code, uint8_t bits, bool corners) {
         add_word(code, "~hi");
 }
 
-/* What a register holds, there. */
-static void write_register(Code *code, const SiteSlot *slot) {
+/* A register, by its text, of so many bits: told as it is, if it is one or two words that stand in one unit. */
+static void tell_register(Code *code, const char *text, unsigned width, uint8_t bits, bool corners) {
+    if (!corners && width == 32)
+        add_word(code, text);
+    else if (!corners && width == 64 && code->held <= 2) {
+        code_say(code, "mov.b64 {~w%u, ~w%u}, %s", code->held, code->held + 1, text);
+        if ((code->held += 2) == 4)
+            write_held(code);
+    } else {
+        write_register(code, text, width);
+        tell_words(code, bits, corners);
+    }
+}
+
+static void tell_slot(Code *code, const SiteSlot *slot) {
     PtxOperand operand = {.kind = PTX_REGISTER, .a = slot->variable, .value = slot->index};
     Text text = {0};
     ptx_print_operand(code->look->module, &operand, &text);
-    if (slot->bits == 64) {
-        code_say(code, "mov.b64 ~value, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b64 {~lo, ~hi}, ~value");
-    } else {
-        code_say(code, "mov.b32 ~lo, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b32 ~hi, 0");
+    tell_register(code, text_keep(&text, &code->edits->arena), slot->bits, slot->bits, slot->corners);
+}
+
+static void tell_part_value(Code *code, const Step *step, const SitePart *part) {
+    bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
+    if (!part->data && !every) {
+        unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
+        tell_register(code, operand_text(code, part->operand), width, part->bits, corners);
+        return;
     }
-    text_free(&text);
+    write_part_value(code, step, part);
+    if (every)
+        write_every(code);
+    else
+        tell_words(code, part->bits, corners);
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {
@@ -255,14 +308,10 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
     else if (site->masked)
         add_word(code, write_mask(code, step));
     for (uint32_t i = 0; i < site->part_count; i++)
-        if (site->parts[i].told) {
-            write_value(code, &site->parts[i]);
-            write_told(code, site->parts[i].bits, site->parts[i].shape == PART_CORNERS);
-        }
-    for (uint32_t i = 0; i < site->slot_count; i++) {
-        write_register(code, &site->slots[i]);
-        write_told(code, site->slots[i].bits, site->slots[i].corners);
-    }
+        if (site->parts[i].told)
+            tell_part_value(code, step, &site->parts[i]);
+    for (uint32_t i = 0; i < site->slot_count; i++)
+        tell_slot(code, &site->slots[i]);
     code->told++;
     if (!step->last)
         return;

@@ -14,14 +14,14 @@
 
 /* ---- What is written into one kernel ----------------------------------------------------------------------------- */
 
-/* The registers of a kernel: who runs it; whether the thread has issued bulk writes. */
+/* The registers of a kernel: who runs it; whether the thread has issued bulk writes; what it has acquired last. */
 typedef struct Writer {
     PtxModule *module;
     PtxEdits *edits;
     const ShadowSites *sites;
     const InstrumentOptions *options;
     RuntimeUse used;
-    Str who, issued;
+    Str who, issued, seen;
     Text text; /* of the next edit */
 } Writer;
 
@@ -73,16 +73,16 @@ static void call_number(Writer *writer, Call *call, uint32_t value) {
     call_add(writer, call, 32, text);
 }
 
-/* `result`: a register for what it gives, or NULL; `guard`: "@%p ", or "". */
-static void call_end(Writer *writer, Call *call, const char *guard, const char *result) {
+/* `result`: a register of `bits` for what it gives, or NULL; `guard`: "@%p ", or "". */
+static void call_end(Writer *writer, Call *call, const char *guard, unsigned bits, const char *result) {
     if (result)
-        say(writer, ".param .b32 weir_r;");
+        say(writer, ".param .b%u weir_r;", bits);
     text_addf(&writer->text, "%scall %s%s, (", guard, result ? "(weir_r), " : "", call->name);
     for (unsigned i = 0; i < call->count; i++)
         text_addf(&writer->text, i ? ", weir_a%u" : "weir_a%u", i);
     say(writer, ");");
     if (result)
-        say(writer, "ld.param.b32 %s, [weir_r];", result);
+        say(writer, "ld.param.b%u %s, [weir_r];", bits, result);
     say(writer, "}");
 }
 
@@ -164,7 +164,7 @@ static uint32_t number_of(const Writer *writer, const ShadowSite *site) {
     return (uint32_t)(site - writer->sites->items);
 }
 
-enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5 };
+enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5, HOW_LATE = 8, HOW_FENCES = 9 };
 
 static uint32_t how_of(const ShadowSite *site) {
     return site->access | (uint32_t)site->order << HOW_ORDER | (uint32_t)site->scope << HOW_SCOPE;
@@ -223,7 +223,7 @@ static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     if (strong)
         call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
-    call_end(writer, &call, guard.data, NULL);
+    call_end(writer, &call, guard.data, 0, NULL);
     text_free(&guard);
 }
 
@@ -274,92 +274,107 @@ static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t cou
         call_add(writer, &call, i < SHADOW_GROUP ? 64 : 32, operand);
     }
     call_launch(writer, &call);
-    call_end(writer, &call, "", NULL);
+    call_end(writer, &call, "", 0, NULL);
     close_block(writer);
     ptx_edit_before(writer->edits, sites->statement, said(writer));
 }
 
-/* ---- Strong accesses of clocked kernels: one lane after the other, each with the lock of its address ---- */
+/* ---- Strong accesses of clocked kernels: a call before what writes, and one behind what reads ---- */
 
-static void say_sync_call(Writer *writer, const ShadowSite *site, const char *name, bool behind, const char *result) {
-    Call call = call_begin(writer, name);
-    call_add(writer, &call, 32, "%weir_n");
-    call_add(writer, &call, 32, "%weir_e");
-    call_add(writer, &call, 64, "%weir_a");
-    call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
-    call_number(writer, &call, how_of(site));
-    if (behind) {
-        call_add(writer, &call, 32, "%weir_s");
-        call_add(writer, &call, 32, "%weir_b");
-        call_add(writer, &call, 32, "%weir_t");
-    }
-    call_launch(writer, &call);
-    call_end(writer, &call, "", result);
+/* What compares stores only if it finds what it compares with: a load tells beforehand that it will not. */
+static bool is_compared(const ShadowSite *site) {
+    return site->compares && site->gives != PTX_NONE && site->bytes <= 8;
 }
 
-/* The type that a comparison of what an update gave is made with. */
 static const char *compared_type(const ShadowSite *site) {
     return site->bytes == 2 ? "b16" : site->bytes == 8 ? "b64" : "b32";
 }
 
-static void say_stored(Writer *writer, const ShadowSite *site) {
-    say(writer, "mov.u32 %%weir_s, 1;");
-    if (!site->compares || site->gives == PTX_NONE || site->bytes > 8)
-        return;
-    text_addf(&writer->text, "setp.eq.%s %%weir_g1, %%weir_c, ", compared_type(site));
-    put_operand(writer, site->gives);
-    say(writer, ";");
-    say(writer, "selp.b32 %%weir_s, 1, 0, %%weir_g1;");
+static uint32_t strong_how(const Writer *writer, const ShadowSite *site) {
+    return how_of(site) | (is_compared(site) ? 1u << HOW_LATE : 0) | (writer->sites->fences ? 1u << HOW_FENCES : 0);
 }
 
-/* What is compared with may be overwritten by what is given. */
-static void say_compare(Writer *writer, const ShadowSite *site) {
-    if (!site->compares || site->gives == PTX_NONE || site->bytes > 8)
-        return;
-    text_addf(&writer->text, ".reg .%s %%weir_c; mov.%s %%weir_c, ", compared_type(site), compared_type(site));
+static void say_begin(Writer *writer, const ShadowSite *site, const char *want) {
+    Call call = call_begin(writer, "weir_strong_begin");
+    call_add(writer, &call, 32, want);
+    call_add(writer, &call, 64, "%weir_a");
+    call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
+    call_number(writer, &call, strong_how(writer, site));
+    call_launch(writer, &call);
+    call_end(writer, &call, "", 32, "%weir_e");
+}
+
+static void say_end(Writer *writer, const ShadowSite *site) {
+    char seen[64];
+    snprintf(seen, sizeof seen, "%.*s", STR_ARG(writer->seen));
+    Call call = call_begin(writer, "weir_strong_end");
+    call_add(writer, &call, 32, "%weir_g");
+    call_add(writer, &call, 64, "%weir_a");
+    call_number(writer, &call, number_of(writer, site) | site->bytes << WHAT_BYTES);
+    call_number(writer, &call, strong_how(writer, site));
+    call_add(writer, &call, 32, "%weir_s");
+    call_add(writer, &call, 64, seen);
+    call_launch(writer, &call);
+    call_end(writer, &call, "", 64, seen);
+}
+
+/* %weir_w: 1 where it may store; %weir_v has what the others found. */
+static void say_look(Writer *writer, const ShadowSite *site) {
+    const char *type = compared_type(site);
+    text_addf(&writer->text, ".reg .%s %%weir_c, %%weir_v; mov.%s %%weir_v, 0; mov.%s %%weir_c, ", type, type, type);
     put_operand(writer, site->compare);
     say(writer, ";");
+    say(writer, "@%%weir_g0 ld.relaxed.%s.global.%s %%weir_v, [%%weir_a];", site->scope > SCOPE_GPU ? "sys" : "gpu", type);
+    say(writer, "setp.eq.and.%s %%weir_g1, %%weir_v, %%weir_c, %%weir_g0;", type);
+    say(writer, "selp.b32 %%weir_w, 1, 0, %%weir_g1;");
 }
 
-/* Each lane by itself: which others are there with it nobody can say for sure, once a loop has parted them. */
-static void say_turns(Writer *writer, const ShadowSite *site) {
-    say(writer, "mov.u32 %%weir_t, 0; mov.u32 %%weir_e, %%laneid; mov.u32 %%weir_h, 1;");
-    say(writer, "shl.b32 %%weir_n, %%weir_h, %%weir_e;");
-    say(writer, "@!%%weir_g0 bra WEIR_DONE;");
-    say(writer, "WEIR_NEXT:");
-    say_sync_call(writer, site, "weir_sync_begin", false, "%weir_b");
-    say_instruction(writer, site, "");
-    say_stored(writer, site);
-    say_sync_call(writer, site, "weir_sync_end", true, "%weir_h");
-    say(writer, "add.u32 %%weir_t, %%weir_t, 1;");
-    say(writer, "setp.ne.u32 %%weir_g1, %%weir_h, 0;");
-    say(writer, "@%%weir_g1 bra WEIR_NEXT;");
-    say(writer, "WEIR_DONE:");
-    say(writer, "mov.u32 %%weir_h, 0;");
+static void say_compared(Writer *writer, const ShadowSite *site) {
+    say_begin(writer, site, "%weir_w");
+    say_instruction(writer, site, "@%weir_g1 ");
+    text_addf(&writer->text, "@%%weir_g1 mov.%s %%weir_v, ", compared_type(site));
+    put_operand(writer, site->gives);
+    say(writer, ";");
+    text_str(&writer->text, STR("@%weir_g0 mov."));
+    text_addf(&writer->text, "%s ", compared_type(site));
+    put_operand(writer, site->gives);
+    say(writer, ", %%weir_v;");
+    say(writer, "setp.eq.and.%s %%weir_g1, %%weir_v, %%weir_c, %%weir_g1;", compared_type(site));
+    say(writer, "selp.b32 %%weir_s, %%weir_e, 0, %%weir_g1;");
 }
 
 static void write_strong(Writer *writer, const ShadowSite *site) {
     const PtxStatement *statement = statement_of(writer, site);
     open_block(writer);
-    say(writer, ".reg .b32 %%weir_n, %%weir_t, %%weir_e, %%weir_b, %%weir_s; .reg .pred %%weir_g1;");
+    say(writer, ".reg .b32 %%weir_w, %%weir_e, %%weir_s; .reg .pred %%weir_g1;");
     say_address(writer, site->address);
-    say_compare(writer, site);
     say_wanted(writer, site);
+    say(writer, "mov.u32 %%weir_s, 0;");
     if (site->generic) { /* what is not in global memory is none of ours */
-        Text guard = {0};
-        guard_text(writer, statement, &guard);
         say(writer, "not.pred %%weir_g1, %%weir_g0;");
-        if (guard.size) {
+        if (statement->flags & PTX_GUARDED) {
             say(writer, "selp.b32 %%weir_h, 1, 0, %%weir_g1;");
             text_str(&writer->text, STR("selp.b32 %weir_h, "));
             text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, %weir_h, ") : STR("%weir_h, 0, "));
             put_operand(writer, statement->first);
             say(writer, "; setp.ne.u32 %%weir_g1, %%weir_h, 0;");
         }
-        text_free(&guard);
-        say_instruction(writer, site, "@%weir_g1 ");
     }
-    say_turns(writer, site);
+    if (is_compared(site)) {
+        if (site->generic)
+            say_instruction(writer, site, "@%weir_g1 ");
+        say_look(writer, site);
+        say_compared(writer, site);
+    } else {
+        if (site->access != SHADOW_READ)
+            say_begin(writer, site, "%weir_g");
+        /* What it gives may be its address, or its guard. */
+        if (site->generic)
+            say_instruction(writer, site, "@%weir_g1 ");
+        say_instruction(writer, site, "@%weir_g0 ");
+    }
+    if (site->access != SHADOW_WRITE)
+        say_end(writer, site);
     close_block(writer);
     ptx_edit_replace(writer->edits, site->statement, said(writer));
 }
@@ -393,7 +408,7 @@ static void write_range(Writer *writer, const ShadowSite *site) {
     call_number(writer, &call, number_of(writer, site));
     call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
-    call_end(writer, &call, "", NULL);
+    call_end(writer, &call, "", 0, NULL);
     close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
 }
@@ -429,7 +444,7 @@ static void write_tile(Writer *writer, const ShadowSite *site) {
     call_number(writer, &call, number_of(writer, site));
     call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
-    call_end(writer, &call, "", NULL);
+    call_end(writer, &call, "", 0, NULL);
     close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
 }
@@ -445,7 +460,7 @@ static void write_fence(Writer *writer, const ShadowSite *site) {
     call_number(writer, &call, how_of(site));
     call_number(writer, &call, number_of(writer, site));
     call_launch(writer, &call);
-    call_end(writer, &call, guard.data, NULL);
+    call_end(writer, &call, guard.data, 0, NULL);
     close_block(writer);
     text_free(&guard);
     ptx_edit_after(writer->edits, site->statement, said(writer));
@@ -457,7 +472,7 @@ static void write_exit(Writer *writer, const ShadowSite *site) {
     Call call = call_begin(writer, "weir_exit");
     call_add(writer, &call, 32, "%weir_g");
     call_launch(writer, &call);
-    call_end(writer, &call, "", NULL);
+    call_end(writer, &call, "", 0, NULL);
     close_block(writer);
     ptx_edit_before(writer->edits, site->statement, said(writer));
 }
@@ -478,7 +493,7 @@ static void write_group(Writer *writer, const ShadowSite *site) {
         text_free(&text);
     }
     call_launch(writer, &call);
-    call_end(writer, &call, "@%weir_g0 ", NULL);
+    call_end(writer, &call, "@%weir_g0 ", 0, NULL);
     close_block(writer);
     ptx_edit_after(writer->edits, site->statement, said(writer));
 }
@@ -536,6 +551,8 @@ static void write_entry(Writer *writer, uint32_t body) {
     say(writer, "mad.lo.u32 %%weir_h, %%weir_h, %%weir_x, %%weir_y;");
     if (writer->issued.size)
         say(writer, "mov.u32 %.*s, 0;", STR_ARG(writer->issued));
+    if (writer->seen.size)
+        say(writer, "mov.u64 %.*s, 0;", STR_ARG(writer->seen));
     if (!clocked) {
         say(writer, "add.u32 %.*s, %%weir_h, 1;", STR_ARG(writer->who));
     } else {
@@ -547,7 +564,7 @@ static void write_entry(Writer *writer, uint32_t body) {
         call_add(writer, &call, 64, "%weir_l");
         say(writer, "ld.param.u32 %%weir_f, [weir_launch+%zu];", offsetof(ShadowLaunch, form));
         call_add(writer, &call, 32, "%weir_f");
-        call_end(writer, &call, "", who);
+        call_end(writer, &call, "", 32, who);
     }
     close_block(writer);
     ptx_edit_after(writer->edits, body, said(writer));
@@ -567,6 +584,9 @@ static bool write_function(Writer *writer, uint32_t function, uint32_t *next, co
     writer->issued = sites->clocked && sites->copies && !writer->options->seed_layout
                          ? ptx_edit_register(writer->edits, function, ".b32")
                          : (Str){"", 0};
+    writer->seen = (sites->clocked || writer->options->seed_layout) && sites->strong
+                       ? ptx_edit_register(writer->edits, function, ".b64")
+                       : (Str){"", 0};
     if (!ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"))) {
         *problem = "a kernel has no list of parameters";
         return false;
@@ -616,24 +636,12 @@ static void add_top(Writer *writer) {
     uint32_t flags = (sites->clocked ? SHADOW_MARK_CLOCKED : 0) | (sites->copies ? SHADOW_MARK_COPIES : 0) |
                      (seed ? SHADOW_MARK_SEED : 0);
     writer->text.size = 0;
-    instrument_mark(writer->module, 0, writer->options, &writer->text);
+    instrument_mark(writer->module, 0, 0, writer->options, &writer->text);
     text_addf(&writer->text,
               "\n.visible .global .align 8 .b32 " SHADOW_MARK "[4] = {%d, %" PRIu32 ", %" PRIu32 ", %d};\n", SHADOW_ABI,
               sites->count, flags, seed ? SHADOW_SEED_CELL : SHADOW_GRANULE);
     runtime_print(&writer->used, seed, &writer->text);
     ptx_edit_top(writer->edits, (Str){writer->text.data, writer->text.size});
-}
-
-bool shadow_may_run(PtxModule *module, const char **problem) {
-    ShadowSites sites;
-    if (!shadow_sites(&sites, module, problem))
-        return false;
-    bool locks = sites.locks;
-    shadow_sites_free(&sites);
-    if (locks)
-        *problem = "mode shadow does not take kernels with locks (compare-and-swap, and accesses that acquire or "
-                   "release); mode record does";
-    return !locks;
 }
 
 bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {

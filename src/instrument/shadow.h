@@ -38,7 +38,8 @@ typedef struct ShadowSites {
     uint32_t count;
     bool clocked; /* something in a kernel may order two CTAs */
     bool copies;  /* bulk copies write global memory */
-    bool locks;   /* clocked, and compares and swaps: a lock */
+    bool strong;  /* there are strong accesses */
+    bool fences;  /* there are fences of a device */
     Arena arena;
 } ShadowSites;
 
@@ -52,9 +53,6 @@ uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_
 
 /* Whether the runtime was built for that layout: there was a compiler for it. */
 bool shadow_is_built(bool seed_layout);
-/* Whether a GPU is known to run what becomes of a module. Kernels with locks (compare-and-swap that acquires) run in
- * the PTX machine, and have been seen not to end on an H200. False, with a sentence. */
-bool shadow_may_run(PtxModule *module, const char **problem);
 /* As `instrument` of instrument.h. */
 bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* What an instrumented module defines beside INSTRUMENT_MARK, in global memory: { abi, sites, flags, bytes of a cell }

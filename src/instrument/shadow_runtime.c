@@ -78,14 +78,46 @@ static bool is_used(const RuntimeUse *use, Str name) {
     return false;
 }
 
+/* Whether a text has a name, and not as the beginning of another one. */
+static bool mentions(Str text, Str name) {
+    const char *at = text.data, *end = text.data + text.size;
+    while ((at = memmem(at, (size_t)(end - at), name.data, name.size))) {
+        at += name.size;
+        if (at == end || !(*at == '_' || (*at >= 'a' && *at <= 'z')))
+            return true;
+    }
+    return false;
+}
+
+/* What the functions that are used call is used, too; they call nothing that is defined behind them. */
+static void close_use(RuntimeUse *use, Str text) {
+    for (uint32_t i = 0; i < use->count; i++) {
+        Str function, called, body = {"", 0};
+        for (size_t at = 0; next_function(text, &at, &function);)
+            if (str_equal(function_name(function), str_of(use->names[i])))
+                body = function;
+        for (size_t at = 0; next_function(text, &at, &called);) {
+            char name[sizeof use->names[0]];
+            snprintf(name, sizeof name, "%.*s", STR_ARG(function_name(called)));
+            if (mentions(body, function_name(called)))
+                runtime_use(use, name);
+        }
+    }
+}
+
 void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
     Str text = runtime_text(seed_layout), function;
+    RuntimeUse all = *use;
+    close_use(&all, text);
     /* What they call has to be known before, whatever the order of the text. */
-    for (int layer = 0; layer < 3; layer++)
+    for (int layer = 0; layer < 4; layer++)
         for (size_t at = 0; next_function(text, &at, &function);) {
             Str name = function_name(function);
-            int own = str_starts(name, STR("weir_tell_")) ? 0 : str_starts(name, STR("weir_slow_")) ? 1 : 2;
-            if (own != layer || (own == 2 && !is_used(use, name)))
+            int own = str_equal(name, STR("weir_tell_pair"))    ? 0
+                      : str_starts(name, STR("weir_tell_")) ? 1
+                      : str_starts(name, STR("weir_slow_")) ? 2
+                                                            : 3;
+            if (own != layer || !is_used(&all, name))
                 continue;
             text_str(to, function);
             text_str(to, STR("\n"));

@@ -130,6 +130,7 @@ static void add_access(Walk *walk, uint32_t statement, const PtxEffect *effect) 
                  : is_bulk(effect)              ? SHADOW_SITE_RANGE
                  : effect->effect.order         ? SHADOW_SITE_STRONG
                                                 : SHADOW_SITE_ACCESS;
+    walk->sites->strong |= site->kind == SHADOW_SITE_STRONG;
     walk->sites->clocked |= site->kind == SHADOW_SITE_STRONG && site->order > ORDER_RELAXED && site->scope >= SCOPE_GPU;
     walk->sites->copies |= is_bulk(effect) && site->access != SHADOW_READ;
 }
@@ -140,7 +141,7 @@ static void add_fence(Walk *walk, uint32_t statement, const Effect *effect) {
     ShadowSite *site = add(walk, statement, SHADOW_SITE_FENCE);
     site->order = (uint8_t)effect->order;
     site->scope = (uint8_t)effect->scope;
-    walk->sites->clocked = true;
+    walk->sites->clocked = walk->sites->fences = true;
 }
 
 static void add_group(Walk *walk, uint32_t statement, const PtxEffect *effect) {
@@ -213,8 +214,6 @@ bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem) {
     for (walk.function = 0; walk.function < module->functions_count; walk.function++)
         if (module->functions[walk.function].entry && module->functions[walk.function].body)
             walk_function(&walk);
-    for (uint32_t i = 0; i < sites->count; i++)
-        sites->locks |= sites->clocked && sites->items[i].kind == SHADOW_SITE_STRONG && sites->items[i].compares;
     if (sites->count < MOST_SITES)
         return true;
     *problem = "there are too many accesses to tell them apart";

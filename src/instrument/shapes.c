@@ -44,6 +44,7 @@ static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
 static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
     shape->parts = site->part_count;
     shape->strong = site->strong;
+    shape->large = site->large;
     shape->polls = site->strong && reads_alone(module, &module->statements[site->statement]);
     shape->ends = site->ends;
     shape->masked = site->masked;
@@ -53,6 +54,7 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     for (unsigned k = 0; k < site->part_count; k++) {
         const SitePart *part = &site->parts[k];
         shape->corners |= (uint16_t)((part->shape == PART_CORNERS) << k);
+        shape->every |= (uint16_t)((part->shape == PART_EVERY) << k);
         shape->wide |= (uint16_t)((part->bits == 64) << k);
         shape->told |= (uint16_t)(part->told << k);
         shape->from[k] =
@@ -68,9 +70,10 @@ static void shape_run(RecordShape *shapes, uint32_t first) {
         const RecordShape *shape = &shapes[first + i];
         run->run_words += shape->masked;
         for (unsigned k = 0; k < shape->parts; k++) {
-            bool told = shape->told >> k & 1, corners = shape->corners >> k & 1;
-            run->run_words += told && !corners ? 1 + (shape->wide >> k & 1) : 0;
+            bool told = shape->told >> k & 1, corners = shape->corners >> k & 1, every = shape->every >> k & 1;
+            run->run_words += told && !corners && !every ? 1 + (shape->wide >> k & 1) : 0;
             run->run_corners += told && corners;
+            run->run_every += told && every;
         }
     }
     for (uint32_t k = 0; k < run->tell_count; k++) {

@@ -127,9 +127,12 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         block = wait_exit(look, instruction, &behind);
     if (any && parts && !gather_parts(look, instruction, block, effects, count, site, arena))
         site->part_count = 0;
+    if (any && parts && !site->strong)
+        gather_data(look, instruction, block, effects, count, site);
     site->strong &= site->part_count <= 1; /* the address is all that there is */
     site->each = site->strong;
     site->fetches = site->strong && can_fetch(look, instruction);
+    site->large = site->strong && element_bytes(look, instruction) > 4;
     return any;
 }
 

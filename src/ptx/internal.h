@@ -320,11 +320,6 @@ bool check_base(Reader *r, const AddressFacts *facts, uint32_t head, unsigned pl
 bool check_symbol(Reader *r, const AddressFacts *facts, const PtxOperand *symbol, const char *at);
 
 /* ---- types.c ---- */
-/* "f16x2" has 32. */
-unsigned ptx_type_bits(Str type);
-/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
- * type go with; 0: none of these. */
-char ptx_type_letter(Str type);
 /* Gives the types their names. */
 void start_types(Reader *r);
 /* That of a variable; empty if it has none. */

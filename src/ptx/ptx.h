@@ -107,6 +107,8 @@ typedef struct PtxForm {
     uint32_t writes;        /* operands that the row says are written: bit i is operand i, the guard not counted */
     uint32_t updates;       /* ... and those of them that are read before */
     PtxEvaluator evaluator; /* the row's */
+    const struct PtxEffect *effects; /* the row's, of this form: ptx/effects.h has those of an instruction */
+    unsigned effect_count;
 } PtxForm;
 
 typedef struct PtxVariable {
@@ -210,5 +212,13 @@ uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uin
 /* Bytes that it takes, the text not counted. */
 size_t ptx_memory(const PtxModule *module);
 void ptx_free(PtxModule *module);
+
+/* ---- Types ---- */
+
+/* "f16x2" has 32. */
+unsigned ptx_type_bits(Str type);
+/* 'p' of predicates; '-' of what takes no register; 'b', 'u', 's' and 'f'; 'h' of those that only bits and the same
+ * type go with; 0: none of these. */
+char ptx_type_letter(Str type);
 
 #endif

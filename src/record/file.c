@@ -1,13 +1,15 @@
 /* Recordings are read and written. */
 #include "record/file.h"
 
+#include "record/pack.h"
 #include "record/shadow.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_SHADOW + 1,
+    SECTIONS = RECORDING_SHARED + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -66,8 +68,8 @@ static bool is_shape(const uint32_t sizes[3], uint64_t most) {
 }
 
 static const char *launch_problem(const RecordingLaunch *launch) {
-    if (launch->abi != 1)
-        return "the recording is of another version of Weir";
+    if (launch->abi != RECORDING_ABI)
+        return "the recording was made by another version of Weir: its format is not this one's";
     if (!is_shape(launch->grid, UINT32_MAX / MOST_THREADS) || !is_shape(launch->block, MOST_THREADS))
         return "the recording's grid or block has no size that a launch can have";
     for (int i = 0; i < 3; i++)
@@ -96,12 +98,40 @@ static const char *read_launch(Recording *recording, const Section *section) {
     return recording->kernel && recording->device ? NULL : "the recording does not name its kernel";
 }
 
-static const char *read_chunks(Recording *recording, const Section *first, const Section *more) {
-    const RecordingLaunch *launch = &recording->launch;
+static uint64_t warps_of(const RecordingLaunch *launch) {
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t warps =
-        (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * ((threads + RECORD_LANES - 1) / RECORD_LANES);
-    if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps)
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] *
+           ((threads + RECORD_LANES - 1) / RECORD_LANES);
+}
+
+/* Packed chunks as the two sections would be that have them otherwise. */
+static const char *open_packed(const RecordingLaunch *launch, const Section *packed, Section *first, Section *more,
+                               Arena *arena) {
+    PackHead head;
+    uint64_t warps = warps_of(launch);
+    if (first->there || more->there)
+        return "the recording has chunks twice";
+    if (packed->bytes < sizeof head)
+        return "the recording is cut off";
+    memcpy(&head, packed->at, sizeof head);
+    if (head.units > UINT64_MAX / 2 / RECORD_UNIT || head.units * RECORD_UNIT < warps * launch->chunk)
+        return "the recording does not have a chunk for each warp";
+    uint8_t *units = arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
+    const char *problem =
+        pack_open(&head, packed->at + sizeof head, (size_t)(packed->bytes - sizeof head), units, arena);
+    *first = (Section){units, warps * launch->chunk, true};
+    *more = (Section){units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
+    return problem;
+}
+
+static const char *read_chunks(Recording *recording, Section *sections, Arena *arena) {
+    const RecordingLaunch *launch = &recording->launch;
+    Section *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
+    const char *problem =
+        sections[RECORDING_PACKED].there ? open_packed(launch, &sections[RECORDING_PACKED], first, more, arena) : NULL;
+    if (problem)
+        return problem;
+    if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps_of(launch))
         return "the recording does not have a chunk for each warp";
     recording->first = first->at;
     recording->first_count = (size_t)(first->bytes / launch->chunk);
@@ -141,17 +171,52 @@ static const char *read_shadow(Recording *recording, const Section *section) {
     return NULL;
 }
 
+/* Copied: in the file it need not be aligned. */
+static const char *read_order(Recording *recording, const Section *section, Arena *arena) {
+    static const char cut_off[] = "the recording's order among launches is cut off";
+    if (!section->there)
+        return NULL;
+    if (section->bytes < sizeof(RecordingOrder))
+        return cut_off;
+    RecordingOrder *order = ARENA_NEW(arena, RecordingOrder);
+    memcpy(order, section->at, sizeof *order);
+    uint64_t known = (uint64_t)order->known_count * sizeof(RecordingKnown);
+    if (section->bytes != sizeof *order + known)
+        return cut_off;
+    RecordingKnown *all = ARENA_ARRAY(arena, RecordingKnown, order->known_count + 1);
+    memcpy(all, section->at + sizeof *order, (size_t)known);
+    recording->order = order;
+    recording->known = all;
+    return NULL;
+}
+
+/* Copied: in the file it need not be aligned. */
+static const char *read_shared(Recording *recording, const Section *section, Arena *arena) {
+    size_t bytes = RECORD_VARIABLES * sizeof(uint16_t);
+    if (!section->there)
+        return NULL;
+    if (section->bytes != bytes)
+        return "the recording's places of variables are cut off";
+    uint16_t *places = ARENA_ARRAY(arena, uint16_t, RECORD_VARIABLES);
+    memcpy(places, section->at, bytes);
+    recording->shared_at = places;
+    return NULL;
+}
+
 /* Of a kernel that was recorded. */
-static const char *read_recorded(Recording *recording, const Section *sections, Arena *arena) {
+static const char *read_recorded(Recording *recording, Section *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
     if (!problem && !sections[RECORDING_PTX].bytes)
         problem = "the recording has no PTX";
     if (!problem)
-        problem = sections[RECORDING_SHADOW].there
-                      ? read_shadow(recording, &sections[RECORDING_SHADOW])
-                      : read_chunks(recording, &sections[RECORDING_FIRST], &sections[RECORDING_MORE]);
+        problem = sections[RECORDING_SHADOW].there ? read_shadow(recording, &sections[RECORDING_SHADOW])
+                                                   : read_chunks(recording, sections, arena);
     if (!problem)
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
+    if (!problem)
+        problem = read_order(recording, &sections[RECORDING_ORDER], arena);
+    if (!problem)
+        problem = read_shared(recording, &sections[RECORDING_SHARED], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
@@ -170,6 +235,33 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
     if (!*problem && !alone)
         *problem = read_recorded(recording, sections, arena);
     return !*problem;
+}
+
+/* The bytes of a section of that kind, in the arena; false: they are too many, or not there. */
+static bool load(FILE *from, const SectionHead *head, Section *section, Arena *arena) {
+    if (section->there || head->bytes > LARGEST_CHUNK)
+        return false;
+    uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, padded(head->bytes) + 1);
+    *section = (Section){bytes, head->bytes, true};
+    return fread(bytes, 1, (size_t)padded(head->bytes), from) == padded(head->bytes);
+}
+
+bool recording_read_order(Recording *recording, FILE *from, Arena *arena) {
+    Section launch = {0}, order = {0};
+    SectionHead head;
+    char begin[sizeof magic];
+    *recording = (Recording){0};
+    if (fread(begin, 1, sizeof begin, from) != sizeof begin || !recording_is(begin, sizeof begin))
+        return false;
+    while (fread(&head, 1, sizeof head, from) == sizeof head && head.kind != RECORDING_END) {
+        Section *wanted = head.kind == RECORDING_LAUNCH ? &launch : head.kind == RECORDING_ORDER ? &order : NULL;
+        if (wanted ? !load(from, &head, wanted, arena)
+                   : head.bytes > LONG_MAX - 8 || fseek(from, (long)padded(head.bytes), SEEK_CUR) != 0)
+            return false;
+        if (launch.there && order.there)
+            break;
+    }
+    return launch.there && !read_launch(recording, &launch) && !read_order(recording, &order, arena);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
@@ -201,18 +293,37 @@ static bool write_launch(FILE *to, const Recording *recording) {
            write_bytes(to, device, second) && end_section(to, bytes);
 }
 
+static bool write_chunks(FILE *to, const Recording *recording) {
+    size_t chunk = recording->launch.chunk, bytes = sizeof(PackHead) + recording->packed.size;
+    PackHead head = {(recording->first_count + recording->more_count) * chunk / RECORD_UNIT, recording->near,
+                     recording->far};
+    if (!recording->packed.data)
+        return write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
+               write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+    return begin_section(to, RECORDING_PACKED, bytes) && write_bytes(to, &head, sizeof head) &&
+           write_bytes(to, recording->packed.data, recording->packed.size) && end_section(to, bytes);
+}
+
+static bool write_order(FILE *to, const Recording *recording) {
+    const RecordingOrder *order = recording->order;
+    size_t known = order->known_count * sizeof *recording->known, bytes = sizeof *order + known;
+    return begin_section(to, RECORDING_ORDER, bytes) && write_bytes(to, order, sizeof *order) &&
+           write_bytes(to, recording->known, known) && end_section(to, bytes);
+}
+
 static bool write_recorded(FILE *to, const Recording *recording) {
-    size_t chunk = recording->launch.chunk;
     return write_section(to, RECORDING_PTX, recording->ptx.data, recording->ptx.size) &&
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&
-           write_section(to, RECORDING_FIRST, recording->first, recording->first_count * chunk) &&
-           write_section(to, RECORDING_MORE, recording->more, recording->more_count * chunk);
+           (!recording->shared_at || write_section(to, RECORDING_SHARED, recording->shared_at,
+                                                   RECORD_VARIABLES * sizeof *recording->shared_at)) &&
+           write_chunks(to, recording);
 }
 
 bool recording_write(FILE *to, const Recording *recording) {
     return write_bytes(to, magic, sizeof magic) && write_launch(to, recording) &&
+           (!recording->order || write_order(to, recording)) &&
            (!recording->ptx.size || write_recorded(to, recording)) &&
            (!recording->shadow.size ||
             write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&

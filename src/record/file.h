@@ -26,6 +26,10 @@ typedef enum RecordingSection {
                          beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
     RECORDING_SHADOW, /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
                          ShadowReports */
+    RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
+    RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
+                         program were over when this one began; may be missing */
+    RECORDING_SHARED, /* RecordLaunch.shared_at; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -36,7 +40,7 @@ typedef enum RecordingFlags {
 } RecordingFlags;
 
 typedef struct RecordingLaunch {
-    uint32_t abi; /* 1 */
+    uint32_t abi; /* RECORDING_ABI */
     uint32_t flags;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t shared;  /* dynamic bytes, without what instrumentation added */
@@ -52,11 +56,40 @@ typedef struct RecordingLaunch {
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;
+    uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
 } RecordingLaunch;
+enum { RECORDING_ABI = 2 };
 
 typedef struct RecordingMemory {
     uint64_t base, bytes;
 } RecordingMemory;
+
+/* When a launch was made, among all of its program: RecordingLaunch.number counts them. Of two that nothing here orders
+ * both may have run at the same time. */
+typedef enum RecordingOrderFlags {
+    /* It may have waited for something that nobody saw: memory that a stream waits for, a semaphore of others. Nothing
+     * is to be said of it and launches that it is not known to come behind. */
+    RECORDING_ORDER_OPEN = 1,
+} RecordingOrderFlags;
+
+typedef struct RecordingOrder {
+    uint64_t process; /* a number that no other program has */
+    uint32_t device;
+    uint32_t stream; /* from 0; of one that is destroyed, and whose launches the host knows to be over, it may be used
+                        again */
+    uint32_t flags;
+    uint32_t known_count;
+    uint32_t beside; /* streams with launches before it that were not recorded, and may have run at the same time */
+    uint32_t reserved;
+} RecordingOrder;
+
+/* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */
+typedef struct RecordingKnown {
+    uint32_t stream, reserved;
+    uint64_t begun;  /* when this one begins */
+    uint64_t waited; /* behind griddepcontrol.wait: more than `begun` only if it is RECORDING_DEPENDENT */
+    uint64_t maybe;  /* if the host waited for them in a way that nobody saw: it could have */
+} RecordingKnown;
 
 typedef struct Recording {
     RecordingLaunch launch;
@@ -68,8 +101,13 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
-    Str unseen;                     /* sentences, each with a zero behind it */
-    Str shadow;                     /* bytes of that section; they need not be aligned */
+    Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
+    uint32_t near, far;
+    const uint16_t *shared_at;   /* of the RECORD_VARIABLES that there can be; NULL: not told */
+    Str unseen;                  /* sentences, each with a zero behind it */
+    Str shadow;                  /* bytes of that section; they need not be aligned */
+    const RecordingOrder *order; /* NULL: it is not known */
+    const RecordingKnown *known;
 } Recording;
 
 /* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */
@@ -77,8 +115,11 @@ typedef struct Recording {
 
 /* Whether a file's first bytes are those of a recording. */
 bool recording_is(const void *bytes, size_t count);
-/* Points into `bytes`, which have to stay. False, with one sentence in the arena. */
+/* Points into `bytes`, which have to stay; packed chunks are opened in the arena. False, with one sentence in the
+ * arena. */
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem);
+/* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
+bool recording_read_order(Recording *recording, FILE *from, Arena *arena);
 /* False: it could not be written; errno says why. */
 bool recording_write(FILE *to, const Recording *recording);
 

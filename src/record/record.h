@@ -4,8 +4,9 @@
  * A site is an instruction that others may notice, or that notices them (instrument/instrument.h). Where a warp comes
  * to one, its leader, which is the lowest of the lanes that come to it together, writes a record: which site, which
  * lanes, and the values of the registers that say what it does (a part each): addresses, counts, descriptors. Nothing
- * else is needed: whoever has the PTX and these values can do what the instruction does to memory and to barriers. No
- * value that is moved is kept.
+ * else is needed: whoever has the PTX and these values can do what the instruction does to memory and to barriers. Of
+ * values that are moved those are kept that say whether two threads write the same: of stores to shared memory that may
+ * meet, what is stored, or a hash of it (record_hash).
  *
  * Every lane that leads has a chunk of its own, of which the next place is in its registers: no atomics for a record,
  * one for a further chunk. A chunk begins with RECORD_CHUNK, and ends with RECORD_NEXT, which stands where the next
@@ -54,13 +55,18 @@ typedef enum RecordKind {
      * and 16. Those of others are sums: what each bit of the lane's number adds to that of lane 0. No unit begins so.
      */
     RECORD_CORNERS,
+    /* Of a part of a run, behind all corners: 4 bytes for each of the 32 lanes, whether they take part or not. No unit
+     * begins so. */
+    RECORD_EVERY,
 } RecordKind;
-enum { RECORD_CORNER_LANES = 6 };
+enum { RECORD_CORNER_LANES = 6, RECORD_EVERY_BYTES = 4 * RECORD_LANES };
 
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
  * next chunk has the others), unless it is a RECORD_LANE, which has
  * all of them: the parts in order. A strong access has one part at most, and a unit behind it: { %globaltimer before
  * it, what it found, what it writes or adds, what it compares with }, the low 32 bits of each, 0 where there is none.
+ * One of more than 4 bytes has another unit behind that, with what is above them (the first word of it is 0): the upper
+ * 32 bits of 8 bytes, a hash (record_hash) of the other three words of 16.
  */
 
 static inline uint32_t record_word(unsigned tag, RecordKind kind, uint32_t site) {
@@ -76,8 +82,19 @@ static inline unsigned record_tag(uint32_t word) {
     return word >> 24;
 }
 
+/* What a store of more than 4 bytes is told by: a hash of its words, the lowest first. One of up to 4 bytes is told by
+ * itself. As instrumented code makes it. */
+#define RECORD_HASH_FACTOR UINT32_C(0x9E3779B1)
+enum { RECORD_HASH_SHIFT = 15 };
+static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
+    hash *= RECORD_HASH_FACTOR;
+    return (hash ^ hash >> RECORD_HASH_SHIFT) ^ word;
+}
+
+enum { RECORD_VARIABLES = 20 };
+
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
 
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
@@ -91,7 +108,8 @@ typedef struct RecordLaunch {
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
     uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_...; not 0: not all is as it was recorded */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
-    uint64_t fullest;    /* 32: by who launched it, behind it: bytes of the fullest first chunk; 0: not looked at */
+    uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (record/pack.h) */
+    uint32_t packers;    /* 36: its CTAs that are done */
     uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
@@ -99,7 +117,9 @@ typedef struct RecordLaunch {
     uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
     uint32_t sample_value;  /* 76 */
     uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
-    uint64_t reserved[5];   /* 88 */
+    /* 88: by the kernel, if it names several variables of shared memory: where each is, + 1; 0: not told. Which they
+     * are: instrument/instrument.h */
+    uint16_t shared_at[RECORD_VARIABLES];
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
 

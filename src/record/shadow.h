@@ -18,6 +18,9 @@
  * A stamp is { actor, epoch, site }, of as many bits each as the launch says (shadow_split); 0 is none. Scopes are 0
  * for a weak access, else as GsanScope; 5 to 7 are 2 to 4 of a write that another actor has observed.
  *
+ * Lines, compact: 16 bytes more for each 128 bytes of memory, behind all cells: the same, of all their bytes, with bit
+ * 29 of word 0: split, which says that granules have what came later (device/lines.h).
+ *
  * Cells, of the seed: 24 bytes for each 4 bytes of memory, GsanCell of engine/gsan_cell.h with four readers: epoch 16,
  * thread 12, scope 3, release 1; a lock of 16 bits, and 16 bits that count readers. They have no tag: the host clears
  * them before each launch. */
@@ -27,16 +30,17 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 1,
+    SHADOW_ABI = 2,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
+    SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
     SHADOW_SEED_CELL = 24,
     SHADOW_STAMP = 26, /* bits */
     SHADOW_TAGS = 255, /* compact: launches until all cells have to be cleared */
     SHADOW_BUCKETS = 1 << 14,
-    SHADOW_WAYS = 7,
-    SHADOW_RING = 1024, /* clocks that an actor keeps for its releases, at most */
-    SHADOW_RING_LEAST = 64,
+    SHADOW_WAYS = 8,        /* flags of a bucket */
+    SHADOW_ROWS = 1 << 16,  /* flags of a launch, at most */
+    SHADOW_ROWS_LEAST = 64, /* and at least */
     SHADOW_REPORTS = 4096,
     SHADOW_PAIRS = 1 << 12,
     SHADOW_MAPS = 16,
@@ -45,14 +49,17 @@ enum {
     SHADOW_MOST_SLOTS = 4094,
 };
 
+/* Of memory that has cells: lines have numbers of 32 bits. */
+#define SHADOW_MOST_BYTES ((uint64_t)SHADOW_LINE << 32)
+
 /* The last parameter of an instrumented kernel, by value: `.param .align 16 .b8 weir_launch[128]`. The offsets are part
  * of what is written into code. */
 typedef struct ShadowLaunch {
     uint64_t real, bytes; /*  0,  8: an address is checked if address - real < bytes */
-    uint64_t cells;       /* 16: the cell of the first of them */
-    uint64_t state;       /* 24: of a ShadowState, in global memory */
-    uint32_t form;        /* 32: compact: tag, and from bit 8 on the bits of a site, from bit 16 on those of an epoch */
-    uint32_t cluster;     /* 36: CTAs of a cluster */
+    uint64_t cells;   /* 16: the cell of the first of them; compact: `bytes` behind it, the cell of the first line */
+    uint64_t state;   /* 24: of a ShadowState, in global memory */
+    uint32_t form;    /* 32: compact: tag, and from bit 8 on the bits of a site, from bit 16 on those of an epoch */
+    uint32_t cluster; /* 36: CTAs of a cluster */
     uint32_t reserved[22];
 } ShadowLaunch;
 _Static_assert(sizeof(ShadowLaunch) == 128, "it is written into code");
@@ -63,50 +70,29 @@ static inline uint32_t shadow_form(uint32_t tag, uint32_t site_bits, uint32_t ep
 
 /* A slot. All zero: nobody has had it in this launch. */
 typedef struct ShadowActor {
-    uint32_t epoch; /* less 1, of what it does now */
-    uint32_t begun; /* the first one, less 1, of the CTA that has it now */
+    uint32_t epoch;                       /* less 1, of what it does now */
+    uint32_t begun;                       /* the first one, less 1, of the CTA that has it now */
+    uint32_t cta;                         /* number in the grid of who has it; of a cluster, that of the cluster */
+    uint32_t groups;                      /* groups of bulk copies that were committed */
+    uint32_t complete;                    /* and those that were waited for */
+    uint32_t old_groups;                  /* of earlier CTAs of the slot */
+    uint32_t ended;                       /* threads of the CTA that have ended */
+    uint32_t changes;                     /* times that it learned something */
+    uint32_t fenced;                      /* `changes` when the last fence was made */
+    uint32_t fence_epoch, fence_complete; /* that the last fence closed; 0: there was none */
+    uint32_t observed;                    /* times that a relaxed read brought something for a fence */
+    uint32_t taken_in;                    /* and how many of these a fence has taken in */
     uint32_t reserved;
-    uint32_t cta;        /* number in the grid of who has it; of a cluster, that of the cluster */
-    uint32_t groups;     /* groups of bulk copies that were committed */
-    uint32_t complete;   /* and those that were waited for */
-    uint32_t old_groups; /* of earlier CTAs of the slot */
-    uint32_t ended;      /* threads of the CTA that have ended */
-    uint32_t lock;
-    uint32_t has;     /* ACTOR_...: vectors that are not all 0 */
-    uint32_t changes; /* of what it knows */
-    uint32_t fenced;  /* `changes` when the last fence was made */
-    uint32_t fence_epoch, fence_scope;
-    uint32_t fence_complete; /* of groups, at the last fence */
-    uint32_t joined;         /* time of the last release that it has got something from; ACTOR_LATER: for a fence */
+    uint64_t published; /* the row that has all that it knew after so many changes: row, and from bit 32 on changes */
 } ShadowActor;
 _Static_assert(sizeof(ShadowActor) == 64, "it is written into code");
-enum { ACTOR_KNOWS = 1, ACTOR_FENCED = 2, ACTOR_OBSERVED = 4 };
-#define ACTOR_LATER (1u << 31)
 
-/* A clock that a release has published: [slot][epoch % ring]. */
-typedef struct ShadowEntry {
-    uint32_t epoch; /* that it is of: another one: the ring went round */
-    uint8_t scope;
-    uint8_t inherited; /* others have released, too, and this write passed it on */
-    uint16_t reserved;
-} ShadowEntry;
-
-/* Strong writes, by their addresses: what an acquire of the same address gets. A granule has one cell, but may have
- * several flags. Of another launch: free. */
-typedef struct ShadowSync {
+/* What was released through an address: the row with its clock. Of another launch: free. */
+typedef struct ShadowFlag {
     uint64_t address;
-    uint32_t stamp;
-    uint8_t tag, scope;
-    uint8_t release; /* the ring has its clock */
-    uint8_t reserved;
-} ShadowSync;
-typedef struct ShadowBucket {
-    uint32_t sequence; /* odd: somebody changes something, the memory included that the entries are about */
-    uint32_t lost;     /* tag of a launch for which it was too small: whatever is not in it may have been a release */
-    uint64_t reserved;
-    ShadowSync entries[SHADOW_WAYS];
-} ShadowBucket;
-_Static_assert(sizeof(ShadowBucket) == 128, "it is written into code");
+    uint32_t row;     /* 24 bits, from 1 on; then the tag */
+    uint32_t version; /* changed by each release */
+} ShadowFlag;
 static inline uint32_t shadow_bucket(uint64_t address) {
     return (uint32_t)((address >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 50);
 }
@@ -114,12 +100,11 @@ _Static_assert(SHADOW_BUCKETS == 1 << (64 - 50), "that many bits are left");
 
 /* What could not be followed: bits of ShadowState.trouble. */
 enum {
-    SHADOW_RING_WRAPPED = 1, /* a release was read after its clock had left the ring */
-    SHADOW_EPOCHS_OVER = 2,  /* more releases of one actor than a stamp can tell apart */
-    SHADOW_REPORTS_FULL = 4, /* some findings have no report */
-    SHADOW_CELL_BUSY = 8,    /* a cell changed again and again: some accesses were not checked */
-    SHADOW_MAP_UNKNOWN = 16, /* a TMA copy whose tensor map nobody told: not checked */
-    SHADOW_FLAGS_LOST = 32,  /* more flags than there is room for: what they order was taken to be ordered */
+    SHADOW_EPOCHS_OVER = 1,  /* more releases of one actor than a stamp can tell apart */
+    SHADOW_REPORTS_FULL = 2, /* some findings have no report */
+    SHADOW_CELL_BUSY = 4,    /* a cell changed again and again: some accesses were not checked */
+    SHADOW_MAP_UNKNOWN = 8, /* a TMA copy whose tensor map nobody told: not checked */
+    SHADOW_FLAGS_LOST = 16,  /* more flags than there is room for: what they order was taken to be ordered */
 };
 
 /* A tensor map that is a parameter of the kernel, by the parameter's offset. Dimension 0 is the innermost. */
@@ -157,25 +142,25 @@ _Static_assert(sizeof(ShadowReport) == 64, "reports are written by devices");
 /* In global memory; everything behind `counts` is written by the kernel. */
 typedef struct ShadowState {
     uint64_t actors;     /*  0: ShadowActor of each slot */
-    uint64_t vectors;    /*  8: SHADOW_VECTORS of each slot, `stride` bytes each, of 16-bit epochs; then one of zeros */
-    uint64_t entries;    /* 16: ShadowEntry, [slot][ring] */
-    uint64_t ring;       /* 24: [slot][ring], `stride` bytes each */
-    uint64_t buckets;    /* 32: SHADOW_BUCKETS of ShadowBucket, zero */
+    uint64_t vectors;    /*  8: SHADOW_VECTORS of each slot, `stride` bytes each, zero: epochs of 32 bits, seed: 16 */
+    uint64_t rows;       /* 16: `row_count` of them, `row_bytes` each, zero: epochs of 32 bits */
+    uint64_t unused;     /* 24 */
+    uint64_t flags;      /* 32: SHADOW_BUCKETS of SHADOW_WAYS of ShadowFlag, zero */
     uint64_t ctas;       /* 40: of each CTA of the grid its slot + 2; 1: about to be known. 0: each has its own slot */
     uint64_t taken;      /* 48: a bit for each slot */
     uint64_t reports;    /* 56: SHADOW_REPORTS of them */
     uint64_t pairs;      /* 64: SHADOW_PAIRS words: pairs of sites that were told */
     uint32_t slots;      /* 72 */
     uint32_t stride;     /* 76: of a vector; a multiple of 16 */
-    uint32_t ring_count; /* 80: a power of two */
+    uint32_t row_count;  /* 80 */
     uint32_t threads;    /* 84: of a CTA (of a cluster, of all its CTAs) */
     uint32_t slot_shift; /* 88: 1 if actors are two numbers each: for what is asynchronous, another one */
     uint32_t tag;        /* 92: as in the launch */
     uint64_t random;     /* 96 */
     uint32_t slot_words; /* 104: of `taken` */
-    uint32_t reserved;
-    uint64_t begun;    /* 112: seed: first epoch of the CTA that a slot has now, 16 bits each */
-    uint64_t clusters; /* 120: seed: a number of its own for each slot, 64 bits each */
+    uint32_t row_bytes;  /* 108 */
+    uint64_t begun;      /* 112: seed: first epoch of the CTA that a slot has now, 16 bits each */
+    uint64_t clusters;   /* 120: seed: a number of its own for each slot, 64 bits each */
     /* by the kernel */
     uint32_t trouble, trouble_site; /* 128 */
     uint32_t report_count;          /* 136: asked for */
@@ -183,7 +168,9 @@ typedef struct ShadowState {
     uint64_t outside;               /* 144: accesses to memory that has no cells: not checked */
     uint64_t outside_address;       /* 152 */
     uint64_t races;                 /* 160: all of them */
-    uint32_t more[6];
+    uint32_t rows_used;             /* 168: asked for */
+    uint32_t flags_lost;            /* 172: not 0: there was no room for a flag */
+    uint32_t more[4];
     ShadowMap maps[SHADOW_MAPS]; /* 192 */
 } ShadowState;
 

@@ -137,6 +137,14 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
 }
 
+/* Whether a record of so many bytes, which the cursor is behind, may lack some of them: the kernel was stopped, not by
+ * its own waits, and this was the last that the lane wrote. */
+static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    const RecordingLaunch *launch = &reader->recording->launch;
+    return bytes > RECORD_UNIT && (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT &&
+           record_tag(head_at(cursor->at).word) != launch->tag;
+}
+
 /* Its number is the next one, but of lanes that came together, and have a record each. */
 static void advance_number(RecordCursor *cursor, Head head) {
     bool lane = record_kind(head.word) == RECORD_LANE;
@@ -181,7 +189,8 @@ static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const R
     for (uint32_t i = 0; i < shape->tell_count; i++) {
         const RecordTell *tell = &shape->tells[i];
         RecordSlot *slot = &slots[tell->slot];
-        *slot = (RecordSlot){.value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true};
+        *slot =
+            (RecordSlot){.value = run_value(tell->corners ? corners : word, tell->wide), .fresh = true, .told = true};
         slot->corners = tell->corners ? corners : NULL;
         corners += tell->corners ? RECORD_CORNER_LANES * 8 : 0;
         word += tell->corners ? 0 : tell->wide ? 8 : 4;
@@ -197,12 +206,16 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     const RecordShape *shape = &reader->shapes[first];
     size_t words = shape->run_words;
     size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    size_t all = RECORD_UNIT + bytes + (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
+    size_t corners = (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
+    size_t all = RECORD_UNIT + bytes + corners + (size_t)shape->run_every * RECORD_EVERY_BYTES;
     if ((size_t)(cursor->last - cursor->at) < all)
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
     cursor->words = cursor->next = cursor->at + RECORD_UNIT - 8;
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
+    cursor->every = cursor->corners + corners;
     cursor->at += all;
+    if (is_torn(reader, cursor, all))
+        return false;
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -214,8 +227,9 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     return true;
 }
 
+/* *missing: it is of a slot that was never told. */
 static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
-                            bool corners) {
+                            bool corners, bool *missing) {
     RecordPart part = {.kind = RECORD_WARP, .value = from->plus};
     const RecordSlot *slot;
     switch (from->source) {
@@ -228,14 +242,20 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
         break;
     case RECORD_FROM_SLOT:
         slot = &slots_of(reader, cursor)[from->place];
+        *missing |= !slot->told;
         part.value += slot->value;
         part.list = corners ? slot->corners : NULL;
         if (!from->also)
             break;
         slot = &slots_of(reader, cursor)[from->also - 1];
+        *missing |= !slot->told;
         part.value += slot->value;
         *(part.list ? &part.also : &part.list) = corners ? slot->corners : NULL;
         break;
+    case RECORD_FROM_EVERY:
+        part.kind = RECORD_EVERY;
+        part.list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
+        return part;
     case RECORD_FROM_LAUNCH:
         break;
     }
@@ -248,13 +268,14 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
 static size_t told_words(const RecordShape *shape) {
     size_t words = 0;
     for (unsigned i = 0; i < shape->parts; i++)
-        words += !(shape->told >> i & 1) || shape->corners >> i & 1 ? 0 : shape->wide >> i & 1 ? 2 : 1;
+        words += !(shape->told >> i & 1) || (shape->corners | shape->every) >> i & 1 ? 0 : shape->wide >> i & 1 ? 2 : 1;
     return words;
 }
 
-/* The next site of the run that the cursor is in. */
-static void read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
+/* The next site of the run that the cursor is in. False: it cannot be. */
+static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
     const RecordShape *shape = &reader->shapes[++cursor->site];
+    bool missing = false;
     cursor->run--;
     record->site = cursor->site;
     record->number = cursor->number;
@@ -265,11 +286,14 @@ static void read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         cursor->next += 4;
     }
     cursor->next += 4 * told_words(shape);
-    record->time = record->found = record->written = record->compared = record->ticket = 0;
+    record->time = record->turn = 0;
+    record->found = record->written = record->compared = 0;
     record->map = NULL;
     record->part_count = shape->parts;
     for (unsigned i = 0; i < shape->parts; i++)
-        record->parts[i] = part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1);
+        record->parts[i] =
+            part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1, &missing);
+    return !missing || refuse(reader, "the recording is damaged: a value is of a loop that was not begun");
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -330,7 +354,7 @@ static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, con
     part->value = head.value;
     part->list = cursor->at + RECORD_UNIT;
     cursor->at += RECORD_UNIT + bytes;
-    return true;
+    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
 }
 
 /* The next head of the same record, for its next part. */
@@ -365,10 +389,10 @@ static bool polls_again(const RecordReader *reader, const RecordCursor *cursor, 
     }
     if ((size_t)(cursor->last - at) < bytes || next.word != head.word || next.lanes != head.lanes)
         return false;
-    uint32_t read, again;
-    memcpy(&read, cursor->at + RECORD_UNIT + 4, sizeof read);
-    memcpy(&again, at + RECORD_UNIT + 4, sizeof again);
-    return next.value == head.value && read == again;
+    bool same = next.value == head.value;
+    for (size_t i = RECORD_UNIT + 4; i < bytes; i += RECORD_UNIT) /* what it found */
+        same &= memcmp(cursor->at + i, at + i, 4) == 0;
+    return same;
 }
 
 /* The last of such polls. */
@@ -383,7 +407,7 @@ static void skip_polls(const RecordReader *reader, RecordCursor *cursor, size_t 
 }
 
 static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record) {
-    unsigned words = shape->strong ? 3 : shape->parts; /* 1, or none, and the two of the access */
+    unsigned words = shape->strong ? 3 + 2 * shape->large : shape->parts; /* 1, or none, and those of the access */
     size_t bytes = words > 1 ? (size_t)(words - 1) * 8 : 0;
     bytes = (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
     if ((size_t)(cursor->last - cursor->at) < RECORD_UNIT + bytes)
@@ -404,28 +428,32 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     }
     if (shape->strong) {
         memcpy(&record->time, cursor->at + RECORD_UNIT, 4);
-        memcpy(&record->found, cursor->at + RECORD_UNIT + 4, 4);
-        memcpy(&record->written, cursor->at + RECORD_UNIT + 8, 4);
-        memcpy(&record->compared, cursor->at + RECORD_UNIT + 12, 4);
+        uint64_t *to[] = {&record->found, &record->written, &record->compared};
+        for (unsigned i = 0; i < 3; i++) {
+            uint32_t low, high = 0;
+            memcpy(&low, cursor->at + RECORD_UNIT + 4 * (i + 1), 4);
+            if (shape->large)
+                memcpy(&high, cursor->at + 2 * RECORD_UNIT + 4 * (i + 1), 4);
+            *to[i] = (uint64_t)high << 32 | low;
+        }
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
-    return true;
+    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
 }
 
 /* The record that the cursor stands at. */
 static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *record) {
-    if (cursor->run) {
-        read_run(reader, cursor, record);
-        return true;
-    }
+    if (cursor->run)
+        return read_run(reader, cursor, record);
     Head head = head_at(cursor->at);
     RecordKind kind = record_kind(head.word);
     record->kind = kind;
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->time = record->found = record->written = record->compared = record->ticket = 0;
+    record->time = record->turn = 0;
+    record->found = record->written = record->compared = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;

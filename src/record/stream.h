@@ -18,16 +18,18 @@ enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LA
 typedef struct RecordShape {
     uint8_t parts;
     bool strong;      /* an access with its time, and what it found and wrote */
+    bool large;       /* ... of more than 4 bytes */
     bool polls;       /* ... and it reads alone: of those that read the same again and again, the last counts */
     bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
     uint16_t wide;    /* parts of 64 bits: a mask */
     uint16_t corners; /* parts that have corners: a mask */
+    uint16_t every;   /* parts that are told of every lane: a mask */
     uint16_t told;    /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;        /* a thread ends there */
     bool masked;      /* RECORD_RUN: its lanes are told */
     bool only_tells;  /* RECORD_RUN: slots are told, and nothing happens */
     uint32_t run;     /* sites of a RECORD_RUN of it */
-    uint32_t run_words, run_corners; /* of that */
+    uint32_t run_words, run_corners, run_every; /* of that */
     uint32_t tell_count, advance_count;
     const struct RecordTell *tells;
     struct RecordAdvance *advances;
@@ -35,10 +37,16 @@ typedef struct RecordShape {
 } RecordShape;
 
 /* Where a part of a run has its value from. */
-typedef enum RecordSource { RECORD_FROM_WORDS, RECORD_FROM_CORNERS, RECORD_FROM_SLOT, RECORD_FROM_LAUNCH } RecordSource;
+typedef enum RecordSource {
+    RECORD_FROM_WORDS,
+    RECORD_FROM_CORNERS,
+    RECORD_FROM_SLOT,
+    RECORD_FROM_LAUNCH,
+    RECORD_FROM_EVERY
+} RecordSource;
 typedef struct RecordFrom {
     RecordSource source;
-    uint32_t place; /* word of the run, corners of it, or slot */
+    uint32_t place; /* word of the run, corners or lists of it, or slot */
     uint32_t also;  /* of a slot, another one, + 1; 0: none */
     uint64_t plus;  /* what is added to it; it depends on the launch */
 } RecordFrom;
@@ -56,6 +64,7 @@ typedef struct RecordSlot {
     uint64_t value;         /* of lane 0 */
     const uint8_t *corners; /* NULL: it has none */
     bool fresh;             /* just told: it does not go on yet */
+    bool told;
 } RecordSlot;
 
 typedef struct RecordReader {
@@ -75,11 +84,11 @@ typedef struct RecordReader {
 } RecordReader;
 
 typedef struct RecordPart {
-    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS */
+    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS, RECORD_EVERY */
     uint64_t value;
     /* RECORD_CORNERS: 8 bytes each, which say how the others differ from lane 0, some of them in
      * the second list. RECORD_LIST: a value for each of the
-     * lanes, 4 or 8 bytes, not aligned */
+     * lanes, 4 or 8 bytes, not aligned. RECORD_EVERY: 4 bytes of each lane */
     const uint8_t *list, *also; /* also: RECORD_CORNERS, NULL: no more */
 } RecordPart;
 
@@ -87,9 +96,10 @@ typedef struct Record {
     RecordKind kind; /* of the first part; RECORD_PLAIN, RECORD_EXIT, RECORD_GIVES_UP: there is none, or one value */
     uint32_t site, lanes;
     uint32_t number;
-    /* of a strong access: when, and the low 32 bits of what was there, is written, and compared with */
-    uint32_t time, found, written, compared;
-    uint32_t ticket; /* the caller's: the turn that it has among those to one place */
+    /* of a strong access: when, and what was there, is written, and compared with (of 16 bytes some, and a hash) */
+    uint32_t time;
+    uint64_t found, written, compared;
+    uint32_t turn; /* the caller's: the turn that it has among those to one place */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
     uint8_t part_count;
@@ -110,7 +120,7 @@ typedef struct RecordCursor {
     uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
     const uint8_t *words;    /* of the run, and the next of them that is lanes */
     const uint8_t *next;
-    const uint8_t *corners; /* of the run */
+    const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
     uint8_t lane;
 } RecordCursor;

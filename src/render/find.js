@@ -65,7 +65,7 @@ class Finder {
       const [from, to, mechanism, barrier] = [...row.cells].map(cell => cell.textContent);
       this.add("edge", `${from} \u2192 ${to}`, `${mechanism} ${barrier ?? ""}`, this.to(row.id));
     }
-    for (const line of all(".lines li")) this.add("IR line", line.getAttribute("value"), find("code", line).textContent.trim(), this.to(line.id));
+    for (const line of all(".lines li")) this.add(lineWord, line.getAttribute("value"), find("code", line).textContent.trim(), this.to(line.id));
     this.collectRun();
   }
 
@@ -81,7 +81,7 @@ class Finder {
     for (const events of groups.values()) {
       const [{ track, name, barrier, line }] = events, { tracks, barriers } = this.lanes.trace;
       const about = barrier >= 0 ? ` ${barriers[barrier].name}` : "";
-      this.add("in the run", shortName(name) + about, `${tracks[track].agent}, ${count(events.length, "time")}${line ? `, IR line ${line}` : ""}`,
+      this.add("in the run", shortName(name) + about, `${tracks[track].agent}, ${count(events.length, "time")}${line ? `, ${lineWord} ${line}` : ""}`,
                () => this.lanes.visit(events));
     }
   }

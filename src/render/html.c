@@ -65,7 +65,7 @@ void html_line(Html *html, uint32_t line) {
 
 /* A line that is named at the start of `text`: its number, and how much of the text names it; 0 if none is. */
 static uint32_t line_named(Str text, size_t *size) {
-    static const char *const words[] = {"IR line ", "IR lines ", "line ", "lines ", "loop@"};
+    static const char *const words[] = {"IR line ", "IR lines ", "PTX line ", "line ", "lines ", "loop@"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         Str word = str_of(words[i]);
         uint32_t number = 0;
@@ -301,9 +301,9 @@ void html_excerpts(Html *html) {
     if (!html->line_count)
         return;
     html_addf(html,
-              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of the IR</h2><span "
+              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of %s</h2><span "
               "class=\"count\">%zu quoted</span></summary>\n<ol class=\"lines\">\n",
-              html->line_count);
+              html->report->ptx ? "PTX" : "the IR", html->line_count);
     for (uint32_t number = 1; number <= html->source->line_count; number++) {
         if (!html->quoted[number])
             continue;

@@ -10,7 +10,8 @@ const draw = (name, attributes, text) => {
   if (text !== undefined) element.textContent = text;
   return element;
 };
-const shortName = name => name.slice(name.lastIndexOf(".") + 1);
+const shortName = name => document.body.dataset.text === "PTX" ? name.split(".").slice(0, 2).join(".")
+  : name.slice(name.lastIndexOf(".") + 1);
 const colorOf = barrier => barrier < 0 ? NO_COLOR : barrier % COLORS;
 const dashOf = barrier => DASHES[Math.floor(barrier / COLORS) % DASHES.length];
 
@@ -52,7 +53,7 @@ const stepsOf = event => event.end - event.time <= 1 ? `step ${number(event.time
 
 const lineLink = (to, line) => {
   if (!line || lineText(line) === undefined) return;
-  const link = make("a", "ir", "IR line " + line);
+  const link = make("a", "ir", `${lineWord} ${line}`);
   link.href = "#L" + line;
   to.append(link);
 };
@@ -428,12 +429,12 @@ class Lanes {
     fact("Detail", event.detail);
     fact("Why", event.never?.why);
     event.never?.could.forEach((one, index) =>
-      fact(index ? "" : "Could release", `${one.agent} ${shortName(one.op)}, IR line ${one.line}: ${one.detail}`));
+      fact(index ? "" : "Could release", `${one.agent} ${shortName(one.op)}, ${lineWord} ${one.line}: ${one.detail}`));
     if (event.from >= 0) {
       const from = this.trace.events[event.from];
       fact("Released", `by ${this.trace.tracks[from.track].agent}, ${shortName(from.name)}, step ${number(from.time)}`);
     }
-    if (event.line) fact("IR line", String(event.line));
+    if (event.line) fact(lineWord, String(event.line));
     this.tip.replaceChildren(head, list);
     const text = event.line ? lineText(event.line) : undefined;
     if (text !== undefined) this.tip.append(make("pre", "", text.trim()));

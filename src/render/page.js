@@ -152,8 +152,9 @@ const place = (element, x, y) => {
   element.style.top = (y + 16 + box.height < innerHeight - 8 || above < 8 ? y + 16 : above) + "px";
 };
 
-/* ---- Lines of the IR ---- */
+/* ---- Lines of the IR, or of PTX ---- */
 
+const lineWord = `${document.body.dataset.text || "IR"} line`;
 const lineText = line => find("code", document.getElementById("L" + line) || document.createElement("i"))?.textContent;
 
 class Quotes {
@@ -189,7 +190,7 @@ class Quotes {
     const title = make("div", "title"), close = make("button", "", "Close");
     close.type = "button";
     close.addEventListener("click", () => { const back = this.pinned; this.hide(); back?.focus(); });
-    title.append(make("span", "", "IR line " + line));
+    title.append(make("span", "", `${lineWord} ${line}`));
     if (this.pinned === link) title.append(close);
     this.box.replaceChildren(title, pre);
     const at = link.getBoundingClientRect();
@@ -331,7 +332,7 @@ const steady = ({ times, period, event }) => {
   let best = Math.floor(times.length / 3);
   for (let i = best; i < times.length * 2 / 3 && i + 2 < times.length; i++) if (odd(i) < odd(best)) best = i;
   const span = times[best + 2] - times[best];
-  return { from: times[best] - span * 0.04, span: span * 1.08, why: `two iterations around IR line ${event.line}` };
+  return { from: times[best] - span * 0.04, span: span * 1.08, why: `two iterations around ${lineWord} ${event.line}` };
 };
 
 /* The first two accesses of a finding that are of different agents. */

@@ -26,7 +26,9 @@ static void add_head(Html *html) {
               "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
     html_addf(html, "<title>%s: barrier report</title>\n<style>\n", html->report->kernel);
     text_str(html->to, page_style());
-    add(html, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n");
+    add(html, "</style>\n</head>\n");
+    add(html, html->report->ptx ? "<body data-text=\"PTX\">\n" : "<body>\n");
+    add(html, "<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n");
 }
 
 static bool hangs(const Report *report) {
@@ -142,9 +144,10 @@ static void add_outcome(Html *html, const Verdict *verdict) {
 /* ---- Findings ---------------------------------------------------------------------------------- */
 
 static void add_places(HtmlWriter *writer, const Finding *finding) {
-    static const TableColumn columns[] = {{"does", IS_WORDS, true},   {"who", IS_WORDS, true},
-                                          {"op", IS_CODE, true},      {"detail", IS_WORDS, true},
-                                          {"source", IS_WORDS, true}, {"IR line", IS_LINE, true}};
+    const TableColumn columns[] = {
+        {"does", IS_WORDS, true},   {"who", IS_WORDS, true},
+        {"op", IS_CODE, true},      {"detail", IS_WORDS, true},
+        {"source", IS_WORDS, true}, {writer->html.report->ptx ? "PTX line" : "IR line", IS_LINE, true}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < finding->place_count; i++) {
         const FindingPlace *place = &finding->places[i];

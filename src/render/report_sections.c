@@ -43,7 +43,7 @@ static void say_findings(const Report *report, ReportWriter *writer) {
         if (writer->roomy && incomplete->op && *incomplete->op)
             text_addf(&writer->text, ": %s", incomplete->op);
         if (incomplete->ir_line)
-            text_addf(&writer->text, " (IR line %" PRIu32 ")", incomplete->ir_line);
+            text_addf(&writer->text, " (%s line %" PRIu32 ")", report_text_name(report), incomplete->ir_line);
         say(writer, "incomplete", TONE_WARNING);
     }
     for (size_t i = 0; i < verdict->note_count; i++)

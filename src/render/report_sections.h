@@ -64,6 +64,8 @@ void report_sections(const Report *report, ReportWriter *writer);
 
 /* "2 findings", "clean", "incomplete"; then form and launch. Or why there is nothing to report. */
 void report_outcome(const Report *report, Text *to);
+/* What lines are of: "IR", or "PTX". */
+const char *report_text_name(const Report *report);
 /* A sentence of our own, without its marks. */
 void report_plain_sentence(const char *sentence, Text *to);
 /* "IR line 41 (kernel.py:19)"; nothing if neither is known. */

@@ -16,15 +16,20 @@ void report_add_part(Text *to, size_t start, const char *between, const char *fo
     va_end(arguments);
 }
 
+const char *report_text_name(const Report *report) {
+    return report->ptx ? "PTX" : "IR";
+}
+
 void report_outcome(const Report *report, Text *to) {
     const Verdict *verdict = report->verdict;
     if (*report->nothing) {
         text_addf(to, "%s", report->nothing);
         for (size_t i = 0; i < verdict->incomplete_count; i++)
             text_addf(to,
-                      verdict->incomplete[i].ir_line ? " Not looked at: %s (%s, IR line %" PRIu32 ")."
+                      verdict->incomplete[i].ir_line ? " Not looked at: %s (%s, %s line %" PRIu32 ")."
                                                      : " Not looked at: %s%s.",
-                      verdict->incomplete[i].reason, verdict->incomplete[i].op, verdict->incomplete[i].ir_line);
+                      verdict->incomplete[i].reason, verdict->incomplete[i].op, report_text_name(report),
+                      verdict->incomplete[i].ir_line);
         return;
     }
     if (*report->head.rule)
@@ -57,7 +62,7 @@ static bool has_source(const ReportPlace *place) {
 /* The source stands in between what is `before` and `after` it if there is a line of the IR. */
 static void add_lines(const ReportPlace *place, const char *before, const char *after, Text *to) {
     if (place->ir_line)
-        text_addf(to, "IR line %" PRIu32, place->ir_line);
+        text_addf(to, "%s line %" PRIu32, place->ptx ? "PTX" : "IR", place->ir_line);
     if (!has_source(place))
         return;
     const char *slash = strrchr(place->file, '/');
@@ -121,7 +126,7 @@ const char *report_message(const Report *report, const Finding *finding) {
 void report_finding(const Report *report, const Finding *finding, Text *to) {
     text_addf(to, "%s", report_message(report, finding));
     if (finding->place_count && finding->places[0].ir_line)
-        text_addf(to, " (IR line %" PRIu32 ")", finding->places[0].ir_line);
+        text_addf(to, " (%s line %" PRIu32 ")", report_text_name(report), finding->places[0].ir_line);
     text_addf(to, " [%s]", rule_of(finding->rule)->id);
 }
 
@@ -132,7 +137,7 @@ void report_mention(About *about, const Finding *finding, Text *to) {
     }
     text_addf(to, "%s", rule_of(finding->rule)->id);
     if (finding->place_count && finding->places[0].ir_line)
-        text_addf(to, " at IR line %" PRIu32, finding->places[0].ir_line);
+        text_addf(to, " at %s line %" PRIu32, report_text_name(about->report), finding->places[0].ir_line);
     text_addf(to, ", see above");
 }
 

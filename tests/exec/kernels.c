@@ -14,6 +14,12 @@ Result cuInit(unsigned);
 Result cuMemAlloc_v2(uint64_t *, size_t);
 Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuMemMap(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
+Result cuMemUnmap(uint64_t, size_t);
+Result cuMemRelease(unsigned long long);
+Result cuDevicePrimaryCtxRetain(Handle *, int);
+Result cuCtxSetCurrent(Handle);
+Result cuCtxEnablePeerAccess(Handle, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleUnload(Handle);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
@@ -161,6 +167,36 @@ static int launch_from_threads(Handle function) {
     return good;
 }
 
+/* The same kernel on two devices: right on the first; on the second, whose memory `to` is not, without its barrier. */
+static int launch_on_two(Handle function) {
+    Handle first, second;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    launch(function, 3, NULL);
+    int good = is_turned(3);
+    if (cuCtxSetCurrent(second) || cuCtxEnablePeerAccess(first, 0))
+        return 0;
+    launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 4, NULL);
+    return good;
+}
+
+/* Memory of a handle at one address or two; the first is no more in use, or its handle is. */
+static int launch_mapped(Handle function, const char *what) {
+    enum { PAGE = 1 << 16 };
+    static const uint64_t ranges = UINT64_C(0x310000000);
+    if (cuMemMap(ranges, PAGE, 0, 1, 0))
+        return 0;
+    if (strcmp(what, "moved") == 0)
+        cuMemUnmap(ranges, PAGE);
+    else if (strcmp(what, "released") == 0)
+        cuMemRelease(1);
+    if (cuMemMap(ranges + PAGE, PAGE, strcmp(what, "halves") == 0 ? PAGE : 0, 1, 0))
+        return 0;
+    to = ranges + PAGE;
+    launch(function, 3, NULL);
+    return is_turned(3);
+}
+
 static int run(const char *what) {
     Handle function = function_of(right, "turned");
     size_t offset, bytes;
@@ -219,12 +255,17 @@ static int run(const char *what) {
         return 1;
     }
     if (strcmp(what, "mangled") == 0)
-        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 1,
-                              1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
+        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1,
+                              1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
     if (strcmp(what, "crowded") == 0)
         return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
                               NULL, NULL, NULL) == 0 &&
                standin_launches() == 1;
+    if (strcmp(what, "devices") == 0)
+        return launch_on_two(function);
+    if (strcmp(what, "twice") == 0 || strcmp(what, "moved") == 0 || strcmp(what, "released") == 0 ||
+        strcmp(what, "halves") == 0)
+        return launch_mapped(function, what);
     if (strcmp(what, "parallel") == 0)
         return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {

@@ -20,9 +20,9 @@ import record  # noqa: E402
 
 REPORTS = 4096
 STATE = 192 + 16 * 104
-LAUNCH = struct.Struct("<20I6Q")
+LAUNCH = struct.Struct("<20I7Q")
 REPORT = struct.Struct("<QIIIIIBBBBBBH24x")
-TROUBLE = ["ring wrapped", "epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
+TROUBLE = ["epochs over", "reports full", "cell busy", "map unknown", "flags lost"]
 
 
 class Shape(ctypes.Structure):
@@ -31,7 +31,7 @@ class Shape(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("ring_bytes", ctypes.c_uint64)]
+    _fields_ = [("seed_layout", ctypes.c_bool), ("range", ctypes.c_uint64), ("row_bytes", ctypes.c_uint64)]
 
 
 class ShadowDevice(device.Device):
@@ -121,9 +121,9 @@ class Checked:
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         names = ("address", "mask", "site", "cta", "earlier_site", "earlier", "kind", "scope", "earlier_kind", "earlier_scope", "in_flight", "order", "written")
         reports = [dict(zip(names, REPORT.unpack_from(self.result.raw, STATE + 64 * i))) for i in range(min(count, 8))]
-        slots, stride, ring, threads, shift, tag = struct.unpack_from("<6I", self.result.raw, 72)
+        slots, stride, rows, threads, shift, tag = struct.unpack_from("<6I", self.result.raw, 72)
         return {"races": races, "reported": asked, "outside": outside, "outside_site": outside_site,
-                "trouble": [name for i, name in enumerate(TROUBLE) if trouble >> i & 1], "reports": reports, "slots": slots, "ring": ring, "tag": tag}
+                "trouble": [name for i, name in enumerate(TROUBLE) if trouble >> i & 1], "reports": reports, "slots": slots, "rows": rows, "tag": tag}
 
 
     def write(self, path, layout):
@@ -131,7 +131,7 @@ class Checked:
         words = self.launch.words
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
         options = 3 | (4 if layout == "seed" else 0)
-        head = LAUNCH.pack(1, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 10)
+        head = LAUNCH.pack(2, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 11)
         names = words["kernel"].encode() + b"\0" + self.gpu.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:

@@ -8,17 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SLOTS = 64, RING = 64 };
+enum { SLOTS = 64, ROWS = 4096, STRIDE = SLOTS * 8 };
 #define CELLS UINT64_C(0x500000000000)
 #define STATE UINT64_C(0x400000000000)
 
 typedef struct Everything {
     ShadowState state;
     ShadowActor actors[SLOTS];
-    uint8_t vectors[(SLOTS * SHADOW_VECTORS + 1) * SLOTS * 4];
-    ShadowEntry entries[SLOTS * RING];
-    uint8_t ring[SLOTS * RING * SLOTS * 4];
-    ShadowBucket buckets[SHADOW_BUCKETS];
+    uint8_t vectors[SLOTS * SHADOW_VECTORS * STRIDE];
+    uint8_t rows[ROWS * STRIDE];
+    ShadowFlag flags[SHADOW_BUCKETS * SHADOW_WAYS];
     uint32_t taken[SLOTS / 32], pairs[SHADOW_PAIRS];
     uint16_t begun[SLOTS];
     uint64_t clusters[SLOTS];
@@ -32,16 +31,16 @@ static void fill_state(Everything *all, uint32_t actors, uint32_t threads, bool 
     uint32_t slots = own ? actors : SLOTS;
     all->state = (ShadowState){.actors = AT(actors),
                                .vectors = AT(vectors),
-                               .entries = AT(entries),
-                               .ring = AT(ring),
-                               .buckets = AT(buckets),
+                               .rows = AT(rows),
+                               .flags = AT(flags),
                                .ctas = own ? 0 : AT(ctas),
                                .taken = AT(taken),
                                .reports = AT(reports),
                                .pairs = AT(pairs),
                                .slots = slots,
-                               .stride = SLOTS * 4,
-                               .ring_count = RING,
+                               .stride = STRIDE,
+                               .row_count = ROWS,
+                               .row_bytes = STRIDE,
                                .threads = threads,
                                .slot_shift = copies && !seed,
                                .tag = 1,
@@ -64,16 +63,24 @@ static bool set_block(const PtxProgram *program, PtxLaunch *launch, const Shadow
 }
 
 /* Buffers from the first to the last, with the room between them, are the range. */
-static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, uint64_t real, uint64_t factor, Everything *all,
-                        size_t size) {
+static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunch *block, uint64_t factor,
+                        Everything *all, size_t size) {
     uint32_t count = launch->buffer_count;
     for (uint32_t i = 0; i < count; i++) {
         buffers[i] = launch->buffers[i];
         buffers[count + i] = (PtxBuffer){.name = "weir cells",
                                          .parameter = PTX_NONE,
-                                         .address = CELLS + (buffers[i].address - real) * factor,
+                                         .address = CELLS + (buffers[i].address - block->real) * factor,
                                          .bytes = (buffers[i].bytes + 31) / 16 * 16 * factor,
                                          .zero = true};
+        /* Those of the seed have no lines; the memory is not used then. */
+        buffers[2 * count + 1 + i] =
+            (PtxBuffer){.name = "weir lines",
+                        .parameter = PTX_NONE,
+                        .address = CELLS + block->bytes * factor +
+                                   (buffers[i].address - block->real) / SHADOW_LINE * SHADOW_GRANULE,
+                        .bytes = (buffers[i].bytes / SHADOW_LINE + 1) * SHADOW_GRANULE,
+                        .zero = true};
     }
     buffers[2 * count] = (PtxBuffer){.name = "weir state",
                                      .parameter = PTX_NONE,
@@ -82,7 +89,7 @@ static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, uint64_t real, ui
                                      .data = (const uint8_t *)all,
                                      .data_bytes = size};
     launch->buffers = buffers;
-    launch->buffer_count = 2 * count + 1;
+    launch->buffer_count = 3 * count + 1;
 }
 
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
@@ -96,20 +103,20 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
     bool clocked = sites.clocked || seed;
     size_t size = sizeof(Everything) + 4 * (size_t)actors;
     Everything *all = arena_zalloc(arena, size);
-    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 2 * launch->buffer_count + 1);
+    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 3 * launch->buffer_count + 1);
     uint64_t real = PTX_BUFFERS_FIRST, end = real;
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].address + launch->buffers[i].bytes > end)
             end = launch->buffers[i].address + launch->buffers[i].bytes;
     fill_state(all, actors, threads, sites.copies && sites.clocked, seed);
-    add_buffers(launch, buffers, real, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     uint32_t most = clocked ? (uint32_t)SLOTS << all->state.slot_shift : actors + 1;
     ShadowLaunch block = {.real = real,
-                          .bytes = end - real,
+                          .bytes = (end - real + 4095) / 4096 * 4096,
                           .cells = CELLS,
                           .state = STATE,
                           .form = seed ? shadow_form(1, 0, 16) : shadow_split(1, most, sites.count, clocked),
                           .cluster = cluster};
+    add_buffers(launch, buffers, &block, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     shadow_sites_free(&sites);
     *problem = "it has no launch block";
     if (!set_block(program, launch, &block))
@@ -124,8 +131,8 @@ const char *cells_trouble(PtxMachine *machine) {
         if (machine->blocks[i].base == STATE) {
             const ShadowState *state = (const ShadowState *)(const void *)machine->blocks[i].bytes;
             snprintf(text, sizeof text, "shadow memory could not follow it (%#x)", state->trouble);
-            /* Maps are not told here, and the ring is a small one. */
-            return state->trouble & ~(uint32_t)(SHADOW_MAP_UNKNOWN | SHADOW_RING_WRAPPED) ? text : NULL;
+            /* Maps are not told here. */
+            return state->trouble & ~(uint32_t)SHADOW_MAP_UNKNOWN ? text : NULL;
         }
     return "it left no state";
 }

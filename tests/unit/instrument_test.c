@@ -6,8 +6,8 @@
 #include "record/record.h"
 
 #define HEAD ".version 8.7\n.target sm_90a\n.address_size 64\n"
-#define OPEN                                                                                                         \
-    ".visible .entry k(.param .u64 block, .param .u64 first, .param .u64 more, .param .u64 tickets, .param .u64 x, " \
+#define OPEN                                                                                                        \
+    ".visible .entry k(.param .u64 block, .param .u64 first, .param .u64 more, .param .u64 unread, .param .u64 x, " \
     ".param .u32 n)\n"
 #define SHAPED ".reqntid 64\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"
 #define FREE   "{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<40>;\n"
@@ -78,13 +78,65 @@ static void test_sites(void **state) {
     assert_int_equal(sites[0].parts[0].stride, 4);
     assert_true(sites[0].parts[0].proven);
     assert_int_equal(site_offset(&found.sites, &sites[0].parts[0], 33), 4);
-    assert_int_equal(sites[1].part_count, 0); /* a symbol */
+    assert_int_equal(sites[1].part_count, 1); /* a symbol: all threads write there, and what is told */
+    assert_true(sites[1].parts[0].data && sites[1].parts[0].shape == PART_EVERY);
     assert_true(sites[2].strong && sites[2].each && sites[3].strong);
     assert_false(sites[0].strong);
     assert_int_equal(sites[6].parts[0].shape, PART_UNIFORM);
     assert_true(sites[7].ends);
     assert_int_equal(found.sites.chunk & (found.sites.chunk - 1), 0);
     found_free(&found);
+}
+
+/* Whether what a store to shared memory stores is told. */
+static bool tells_stored(const char *shape, const char *store) {
+    Found found;
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s%s%s%s\nret;\n}\n", HEAD OPEN, shape, INDEX,
+             ".shared .align 16 .b8 there[1024];\nld.global.b32 %r4, [%rd1];\nmov.b32 %r5, there;\n", store);
+    find(&found, text, INSTRUMENT_EVERYWHERE);
+    const Site *site = &found.sites.items[1];
+    bool data = site->part_count && site->parts[site->part_count - 1].data;
+    found_free(&found);
+    return data;
+}
+
+static void test_stored(void **state) {
+    (void)state;
+    static const char own[] = "mad.lo.u32 %r6, %r1, 4, %r5;\nst.shared.b32 [%r6], %r4;",
+                      overlaps[] = "mad.lo.u32 %r6, %r1, 4, %r5;\nst.shared.v2.b32 [%r6], {%r4, %r4};",
+                      masked[] = "and.b32 %r6, %r1, 31;\nmad.lo.u32 %r6, %r6, 4, %r5;\nst.shared.b32 [%r6], %r4;",
+                      elected[] = "shr.u32 %r6, %r1, 5;\nmad.lo.u32 %r6, %r6, 4, %r5;\nand.b32 %r7, %r1, 31;\n"
+                                  "setp.eq.u32 %p1, %r7, 0;\n@%p1 st.shared.b32 [%r6], %r4;",
+                      others[] = "shr.u32 %r6, %r1, 5;\nmad.lo.u32 %r6, %r6, 4, %r5;\nand.b32 %r7, %r1, 31;\n"
+                                 "setp.eq.u32 %p1, %r7, 0;\n@!%p1 st.shared.b32 [%r6], %r4;",
+                      number[] = "st.shared.b32 [%r5], 5;", global[] = "st.global.b32 [%rd1], %r4;";
+    assert_false(tells_stored(SHAPED, own));
+    assert_true(tells_stored(FREE, own)); /* how many rows of threads there are is not known */
+    assert_true(tells_stored(SHAPED, overlaps) && tells_stored(SHAPED, masked));
+    assert_false(tells_stored(SHAPED, elected));
+    assert_true(tells_stored(SHAPED, others));
+    assert_false(tells_stored(SHAPED, number) || tells_stored(SHAPED, global));
+}
+
+/* One number says whether two builds would read records alike. */
+static uint64_t fingerprint_of(const char *text, uint32_t spaces) {
+    Found found;
+    find(&found, text, spaces);
+    uint64_t fingerprint = instrument_fingerprint(&found.sites);
+    found_free(&found);
+    return fingerprint;
+}
+
+static void test_fingerprint(void **state) {
+    (void)state;
+#define TEXT(stride) HEAD OPEN SHAPED INDEX "mul.wide.u32 %rd2, %r1, " stride ";\nadd.s64 %rd3, %rd1, %rd2;\n" \
+                     ".shared .b32 there[64];\nst.shared.b32 [there], 1;\nld.global.b32 %r4, [%rd3];\nret;\n}\n"
+    uint64_t one = fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE);
+    assert_true(one && one == fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE));
+    assert_true(one != fingerprint_of(TEXT("8"), INSTRUMENT_EVERYWHERE));
+    assert_true(one != fingerprint_of(TEXT("4"), INSTRUMENT_GLOBAL));
+#undef TEXT
 }
 
 static void test_spaces(void **state) {
@@ -155,7 +207,7 @@ static void test_text(void **state) {
         "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
     assert_string_equal(why, "");
-    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[6] = {1, "));
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {2, "));
     assert_non_null(strstr(made, ".param .u64 weir_launch"));
     static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
                                        "st.global.b32 [%rd1], %r3;", "ret;"};
@@ -281,6 +333,7 @@ static void test_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stored),  cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_sites),   cmocka_unit_test(test_spaces),  cmocka_unit_test(test_derived),
         cmocka_unit_test(test_loop),    cmocka_unit_test(test_text),    cmocka_unit_test(test_registers),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_options), cmocka_unit_test(test_wraps),

@@ -16,7 +16,7 @@ typedef struct Case {
     uint32_t numbers[MOST], count;
 } Case;
 
-static uint32_t add(Case *of, StrongKind kind, uint32_t thread, uint32_t time, uint32_t found, uint32_t written) {
+static uint32_t add(Case *of, StrongKind kind, uint32_t thread, uint32_t time, uint64_t found, uint64_t written) {
     of->items[of->count] = (Strong){.key = 1,
                                     .time = time,
                                     .index = of->count,
@@ -24,6 +24,7 @@ static uint32_t add(Case *of, StrongKind kind, uint32_t thread, uint32_t time, u
                                     .found = found,
                                     .written = written,
                                     .kind = (uint8_t)kind,
+                                    .bytes = 4,
                                     .finds = true};
     return of->count++;
 }
@@ -34,7 +35,7 @@ static void test_counter(void **unused) {
     Case of = {0};
     for (uint32_t i = 0; i < 16; i++)
         add(&of, STRONG_ADD, i, 1000 + i * 7 % 16, (i * 5 + 3) % 16, 1);
-    assert_int_equal(strong_order(of.items, of.count, of.numbers), 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
     for (uint32_t i = 0; i < 16; i++)
         assert_int_equal(of.numbers[i], (i * 5 + 3) % 16);
 }
@@ -49,7 +50,7 @@ static void test_lock(void **unused) {
         gives[i] = add(&of, STRONG_WRITE, i, 1000 * i + 1500, 1, 0);
         add(&of, STRONG_CAS, i + 8, 1000 * i + 1400, 1, 1); /* in vain */
     }
-    assert_int_equal(strong_order(of.items, of.count, of.numbers), 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(of.numbers[takes[i]] < of.numbers[gives[i]]);
         assert_true(!i || of.numbers[gives[i - 1]] < of.numbers[takes[i]]);
@@ -62,7 +63,7 @@ static void test_readers(void **unused) {
     Case of = {0};
     uint32_t change = add(&of, STRONG_ADD, 0, 1000, 0, 1);
     uint32_t early = add(&of, STRONG_READ, 1, 30000, 0, 0), late = add(&of, STRONG_READ, 1, 31000, 1, 0);
-    assert_int_equal(strong_order(of.items, of.count, of.numbers), 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
     assert_true(of.numbers[early] < of.numbers[change] && of.numbers[change] < of.numbers[late]);
 }
 
@@ -74,9 +75,25 @@ static void test_flag_again(void **unused) {
     uint32_t set = add(&of, STRONG_WRITE, 0, 1000, 0, 1), seen = add(&of, STRONG_READ, 1, 2000, 1, 0);
     uint32_t clear = add(&of, STRONG_WRITE, 1, 20000, 1, 0), late = add(&of, STRONG_READ, 2, 40000, 0, 0);
     of.items[set].finds = of.items[clear].finds = false;
-    assert_int_equal(strong_order(of.items, of.count, of.numbers), 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
     assert_true(of.numbers[set] < of.numbers[seen] && of.numbers[seen] < of.numbers[clear]);
     assert_true(of.numbers[clear] < of.numbers[late]);
+}
+
+/* Where nobody knows what was there before: who read what was written a moment later has not read it before that. */
+static void test_written_and_read(void **unused) {
+    (void)unused;
+    Case of = {0};
+    uint32_t seen = add(&of, STRONG_READ, 1, 1000, 1, 0), set = add(&of, STRONG_WRITE, 0, 1400, 0, 1);
+    of.items[set].finds = false;
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    assert_true(of.numbers[set] < of.numbers[seen]);
+    Case far = {0};
+    seen = add(&far, STRONG_READ, 1, 1000, 1, 0);
+    set = add(&far, STRONG_WRITE, 0, 900000, 0, 1);
+    far.items[set].finds = false;
+    assert_int_equal(strong_order(far.items, far.count, far.numbers).unfit, 0);
+    assert_true(far.numbers[seen] < far.numbers[set]);
 }
 
 /* Times that wrap, several places, and a value that nobody left. */
@@ -86,19 +103,79 @@ static void test_rest(void **unused) {
     uint32_t first = add(&of, STRONG_ADD, 0, UINT32_MAX - 10, 0, 1), second = add(&of, STRONG_ADD, 1, 5, 1, 1);
     uint32_t other = add(&of, STRONG_WRITE, 2, 0, 0, 9);
     of.items[other].key = 2;
-    assert_int_equal(strong_order(of.items, of.count, of.numbers), 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
     assert_true(of.numbers[first] < of.numbers[second]);
     assert_int_equal(of.numbers[other], 0);
     Case wrong = {0};
     add(&wrong, STRONG_ADD, 0, 1000, 0, 1);
     add(&wrong, STRONG_READ, 1, 900000, 77, 0);
-    assert_int_equal(strong_order(wrong.items, wrong.count, wrong.numbers), 1);
+    assert_int_equal(strong_order(wrong.items, wrong.count, wrong.numbers).unfit, 1);
+}
+
+static uint32_t add_wide(Case *of, StrongKind kind, uint32_t bytes, uint64_t found, uint64_t written) {
+    uint32_t index = add(of, kind, of->count, 1000, found, written);
+    of->items[index].bytes = (uint8_t)bytes;
+    return index;
+}
+
+/* Values that differ above 32 bits alone: all of them count. */
+static void test_upper(void **unused) {
+    (void)unused;
+    Case of = {0};
+    for (uint64_t i = 0; i < 8; i++)
+        add_wide(&of, STRONG_ADD, 8, (7 - i) << 32, UINT64_C(1) << 32);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(of.numbers[i], 7 - i);
+    Case wrong = {0};
+    add_wide(&wrong, STRONG_ADD, 8, 0, UINT64_C(1) << 32);
+    add_wide(&wrong, STRONG_READ, 8, UINT64_C(3) << 32, 0);
+    assert_int_equal(strong_order(wrong.items, wrong.count, wrong.numbers).unfit, 1);
+}
+
+/* Whoever counts up to a limit, or keeps the largest, is put in order by what it found; so are sums of reals. */
+static void test_kinds(void **unused) {
+    (void)unused;
+    static const uint32_t reals[] = {0, 0x3F800000, 0x40000000, 0x40400000}; /* 0 to 3 */
+    Case counts = {0}, down = {0}, signs = {0}, sums = {0};
+    for (uint32_t i = 0; i < 4; i++)
+        add_wide(&counts, STRONG_INC, 4, 3 - i, 3);
+    add_wide(&counts, STRONG_READ, 4, 0, 0);
+    assert_int_equal(strong_order(counts.items, counts.count, counts.numbers).unfit, 0);
+    assert_true(counts.numbers[3] < counts.numbers[2] && counts.numbers[1] < counts.numbers[0]);
+    for (uint32_t i = 0; i < 3; i++)
+        add_wide(&down, STRONG_DEC, 4, i, 5);
+    assert_int_equal(strong_order(down.items, down.count, down.numbers).unfit, 0);
+    assert_int_equal(down.numbers[0], 2);
+    add_wide(&signs, STRONG_MOST, 4, 5, 7);
+    add_wide(&signs, STRONG_MOST, 4, 0xFFFFFFFF, 5);
+    add_wide(&signs, STRONG_LEAST, 4, 7, 0xFFFFFFFE);
+    add_wide(&signs, STRONG_READ, 4, 0xFFFFFFFE, 0);
+    assert_int_equal(strong_order(signs.items, signs.count, signs.numbers).unfit, 0);
+    assert_true(signs.numbers[1] == 0 && signs.numbers[0] == 1 && signs.numbers[2] == 2 && signs.numbers[3] == 3);
+    for (uint32_t i = 0; i < 4; i++)
+        add_wide(&sums, STRONG_ADD_REAL, 4, reals[3 - i], 0x3F800000);
+    StrongDoubts doubts = strong_order(sums.items, sums.count, sums.numbers);
+    assert_true(!doubts.unfit && !doubts.unsure && sums.numbers[0] == 3 && sums.numbers[3] == 0);
+}
+
+/* Behind what leaves something that nobody knows, nothing is sure; of one that gives nothing, nothing was asked. */
+static void test_unsure(void **unused) {
+    (void)unused;
+    Case of = {0}, silent = {0};
+    add(&of, STRONG_OTHER, 0, 1000, 0, 1);
+    add(&of, STRONG_READ, 1, 1001, 5, 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unsure, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        silent.items[add(&silent, STRONG_OTHER, i, 1000, 0, 1)].finds = false;
+    assert_int_equal(strong_order(silent.items, silent.count, silent.numbers).unsure, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock), cmocka_unit_test(test_readers),
-        cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

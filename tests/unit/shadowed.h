@@ -10,8 +10,8 @@
 enum {
     SHADOWED_BYTES = 4096, /* of memory */
     SHADOWED_SLOTS = 64,
-    SHADOWED_RING = 16,
-    SHADOWED_STRIDE = 2 * 2 * SHADOWED_SLOTS,
+    SHADOWED_ROWS = 16,
+    SHADOWED_STRIDE = 4 * 2 * SHADOWED_SLOTS,
     SHADOWED_CTAS = 1024,
 };
 #define SHADOWED_REAL  UINT64_C(0x200000000)
@@ -22,12 +22,11 @@ enum {
 typedef struct ShadowedState {
     ShadowState state;
     ShadowActor actors[SHADOWED_SLOTS];
-    uint8_t vectors[(SHADOWED_SLOTS * SHADOW_VECTORS + 1) * SHADOWED_STRIDE];
+    uint8_t vectors[SHADOWED_SLOTS * SHADOW_VECTORS * SHADOWED_STRIDE];
     uint16_t begun[SHADOWED_SLOTS];
     uint64_t clusters[SHADOWED_SLOTS];
-    ShadowEntry entries[SHADOWED_SLOTS * SHADOWED_RING];
-    uint8_t ring[SHADOWED_SLOTS * SHADOWED_RING * SHADOWED_STRIDE];
-    ShadowBucket buckets[SHADOW_BUCKETS];
+    uint8_t rows[SHADOWED_ROWS * SHADOWED_STRIDE];
+    ShadowFlag flags[SHADOW_BUCKETS * SHADOW_WAYS];
     uint32_t ctas[SHADOWED_CTAS], taken[SHADOWED_SLOTS / 32];
     uint32_t pairs[SHADOW_PAIRS];
     ShadowReport reports[SHADOW_REPORTS];
@@ -40,7 +39,7 @@ typedef struct Shadowed {
     uint8_t *cells;
     uint8_t memory[SHADOWED_BYTES];
     uint32_t slots; /* 0: one for each CTA */
-    uint32_t ring;
+    uint32_t rows; /* 0: all that there are */
     uint32_t tag;
     bool seed;
     uint32_t flags; /* of the mark */
@@ -57,16 +56,16 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
     memset(s->state, 0, sizeof *s->state);
     s->state->state = (ShadowState){.actors = STATE_FIELD(actors),
                                     .vectors = STATE_FIELD(vectors),
-                                    .entries = STATE_FIELD(entries),
-                                    .ring = STATE_FIELD(ring),
-                                    .buckets = STATE_FIELD(buckets),
+                                    .rows = STATE_FIELD(rows),
+                                    .flags = STATE_FIELD(flags),
                                     .ctas = own ? 0 : STATE_FIELD(ctas),
                                     .taken = STATE_FIELD(taken),
                                     .reports = STATE_FIELD(reports),
                                     .pairs = STATE_FIELD(pairs),
                                     .slots = slots,
                                     .stride = SHADOWED_STRIDE,
-                                    .ring_count = s->ring ? s->ring : SHADOWED_RING,
+                                    .row_count = s->rows ? s->rows : SHADOWED_ROWS,
+                                    .row_bytes = SHADOWED_STRIDE,
                                     .threads = threads,
                                     .slot_shift = shift,
                                     .tag = s->tag,
@@ -110,7 +109,8 @@ static inline void shadowed_read(Shadowed *s, const char *text, bool seed) {
     const char *body = strstr(out.data, ".address_size 64\n") + strlen(".address_size 64\n");
     ptx_running_read(&s->run, "sm_90a", body);
     text_free(&out);
-    s->cell_bytes = seed ? SHADOWED_BYTES / SHADOW_WORD * SHADOW_SEED_CELL : SHADOWED_BYTES;
+    s->cell_bytes = seed ? SHADOWED_BYTES / SHADOW_WORD * SHADOW_SEED_CELL
+                         : SHADOWED_BYTES + SHADOWED_BYTES / SHADOW_LINE * SHADOW_GRANULE;
     s->cells = calloc(1, s->cell_bytes);
     s->state = calloc(1, sizeof *s->state);
     s->buffers[0] = (PtxBuffer){.name = "p",

@@ -71,7 +71,7 @@ static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *a
         return false;
     if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
         return false;
-    uint64_t base = threads_shared(warp->cta->number, 0);
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0);
     for (unsigned i = 0; i < PTX_LANES; i++)
         reach->at.at[i] += base;
     return true;
@@ -100,12 +100,26 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
             (access->access.kind != EFFECT_READ &&
              history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
-        first = threads_shared(warp->cta->number, reach.least);
+        if (player->stored && access->access.kind != EFFECT_READ)
+            return false;
+        first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
                !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
         return false;
     }
     return ptx_watch_beside(player->watch, warp, &site->told, first);
+}
+
+/* Lanes that write to shared memory what is there. */
+static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
+                              const Lanes *addresses) {
+    uint64_t base = threads_shared(warp->cta->number, 0), offsets[PTX_LANES];
+    if (addresses->at[__builtin_ctz(record->lanes)] < base)
+        return 0;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        offsets[i] = addresses->at[i] - base;
+    return stored_put(player, warp->cta->number, record->lanes, offsets, site->access.access.bytes, site, record,
+                      warp->index);
 }
 
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
@@ -119,9 +133,12 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (!is_aligned(&reach, record->lanes, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
+    ThreadsAccess told = site->told;
     player->check->events++;
     player->machine->thread_instructions += lanes;
-    ptx_watch_access(player->watch, warp, record->lanes, &site->told, reach.at.at);
+    if (player->stored && told.kind == THREADS_WRITE)
+        told.silent = stored_silent(player, warp, site, record, &reach.at);
+    ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
     return true;
 }
 
@@ -154,7 +171,7 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
     return true;
 }
 
-/* The lower 32 bits of what was there are recorded: where they are the same, the rest is taken to be. */
+/* Of 16 bytes there is a hash, which is taken for them. */
 uint32_t play_stores(const PlaySite *site, const Record *record) {
     bool fails = site->strong_kind == STRONG_CAS && site->finds && record->found != record->compared;
     return fails ? 0 : UINT32_MAX;

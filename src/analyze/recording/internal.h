@@ -2,6 +2,7 @@
 #ifndef ANALYZE_RECORDING_INTERNAL_H
 #define ANALYZE_RECORDING_INTERNAL_H
 
+#include "analyze/recording/order.h"
 #include "analyze/recording/recording.h"
 #include "analyze/threads/runs.h"
 #include "emulate/ptx/play.h"
@@ -29,12 +30,19 @@ typedef struct PlaySite {
     const PtxArgument *arguments[SITE_PARTS]; /* registers of the parts */
     uint16_t generic;                         /* parts that are generic addresses: a mask */
     bool gathers;                             /* all lanes of the warp run it together */
+    bool awaits;                              /* launches before this one */
+    uint8_t global;                           /* it may read (1) or write (2) global memory */
+    bool for_system;                          /* a strong access whose scope has the host */
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* strong: of the access */
     PtxSpace space;                           /* ... and in which memory */
     uint8_t strong_kind;                      /* ... and StrongKind */
+    uint8_t strong_bytes, strong_count;       /* ... and bytes of the place, of which a vector has several */
     bool finds;                               /* ... and it gives what it found */
+    uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
+    bool constant;                            /* it stores numbers that the instruction has: */
+    uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
@@ -49,35 +57,52 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
+    bool any_data; /* it is told what some of them store */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
 void play_sites_free(PlaySites *sites);
-/* Of each code: STORES_... of watch.h. */
-const uint8_t *play_stored(ThreadsCheck *check);
 
-/* ---- tickets.c: in which order strong accesses are played ---- */
+/* ---- stored.c: what is in shared memory, as far as it was recorded ---- */
+
+/* What is known of each code without it; and of sites that store numbers, these. */
+const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites);
+typedef struct PlayCtaBytes {
+    uint8_t *bytes, *known; /* of its shared memory; NULL: nothing is known */
+    uint64_t begin, end;    /* where something is */
+} PlayCtaBytes;
+struct Player;
+/* Lanes store `count` bytes each at these offsets in a CTA's shared memory: what the record of the site says. Lanes
+ * that change nothing. */
+uint32_t stored_put(struct Player *player, uint32_t cta, uint32_t lanes, const uint64_t *offsets, uint32_t count,
+                    const PlaySite *site, const Record *record, uint32_t warp_in_cta);
+/* An event of the machine, before it is told: who changes nothing is taken out. */
+void stored_see(struct Player *player, PtxEvent *event);
+/* The CTA is over. */
+void stored_over(struct Player *player, uint32_t cta);
+
+/* ---- turns.c: in which order strong accesses are played ---- */
 
 /* A strong access. */
-typedef struct Ticket {
-    uint64_t key;    /* of the 4 bytes that it begins in */
+typedef struct StrongTurn {
+    uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
-    uint32_t waiter; /* the cluster that waits for its turn, + 1 */
-} Ticket;
-/* The tickets of one key, in order. */
-typedef struct TicketEntry {
+    uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
+} StrongTurn;
+/* The turns at one place, in order. */
+typedef struct StrongPlace {
     uint64_t key;
     uint32_t next, end; /* end 0: free */
-} TicketEntry;
-typedef struct Tickets {
-    Ticket *items; /* sorted by key and number */
+} StrongPlace;
+typedef struct StrongTurns {
+    StrongTurn *items; /* sorted by key and number */
     uint32_t count;
-    uint32_t *numbers;    /* of each strong access, warp by warp */
-    uint32_t *first;      /* of each warp: its first there */
-    uint32_t unfit;       /* that found something else than what was there in that order */
-    TicketEntry *entries; /* hashed; a power of two */
-    uint32_t entry_capacity;
-} Tickets;
+    uint32_t *numbers; /* of each strong access, warp by warp */
+    StrongDoubts doubts;
+    uint32_t split;      /* that are to one element of what others access as a vector */
+    StrongPlace *places; /* hashed; a power of two */
+    uint32_t place_capacity;
+} StrongTurns;
 
 /* ---- play.c ---- */
 
@@ -121,7 +146,8 @@ typedef struct Player {
     PtxMachine *machine;
     PtxWatch *watch;
     RecordReader reader;
-    Tickets tickets;
+    StrongTurns *turns;
+    uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -132,14 +158,46 @@ typedef struct Player {
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
     uint64_t records;
-    PtxObserve *also; /* somebody else sees all events, plain accesses among them; NULL: nobody */
-    void *also_observer;
-    bool stops;            /* a fault */
-    const PtxCode *lapped; /* a wait that was passed though its phase had gone by; NULL: none was */
+    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint32_t spare_count, spare_capacity;
+    const Record *record; /* that is run, and its site */
+    const PlaySite *site;
+    struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
+    bool stops;                 /* a fault */
+    bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;                  /* ... now, for one of them */
+    const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
+    /* Where several launches are played together: */
+    struct Together *together;            /* NULL: it is alone */
+    uint32_t member;                      /* its number there */
+    uint32_t first_cluster, first_thread; /* clusters and threads count on from these */
+    uint64_t variables;                   /* a part of the keys of the module's variables */
 } Player;
 
 /* The records from first to last. How it ended: complete, stuck, with a fault, or out of memory or time. */
 PtxEnd play(Player *player);
+/* As far as it goes without others. False: the time is up. */
+bool play_on(Player *player);
+/* A wait whose phase has gone by is over. Whether there was one. */
+bool play_pass(Player *player);
+/* Clusters that wait look again. */
+void play_wake_all(Player *player);
+/* One of them. */
+void play_wake(Player *player, uint32_t cluster);
+/* Whether all of its threads have ended. */
+bool play_is_over(const Player *player);
+/* The cluster `begun` of the grid begins. */
+PlayCluster *play_begin(Player *player);
+/* As far as the warp comes; whether it did anything. */
+bool play_turn(Player *player, PlayWarp *warp);
+/* Whether all of its records were played, and its threads have ended. */
+bool play_ended(const Player *player, const PlayCluster *cluster);
+/* Whether somebody waits for his turn at a strong access. */
+bool play_takes_turns(const Player *player, const PlayCluster *cluster);
+/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
@@ -150,27 +208,35 @@ uint32_t play_not_begun(const Player *player);
 /* The values of a part in the lanes of the record. Generic addresses are the machine's. */
 void play_values(const Player *player, const PlaySite *site, const Record *record, unsigned part, uint32_t warp_in_cta,
                  Lanes *values);
-/* The parameters as PTX counts their offsets, if the recording has them otherwise. */
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
+/* The parameters as PTX counts their offsets, if the recording has them otherwise. False: they are not those of the
+ * kernel. */
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
-/* The 4 bytes that a strong access of one lane begins in. */
+/* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
 
-/* ---- tickets.c ---- */
-/* The strong accesses of the recording are put in order. */
-void tickets_read(Player *player);
+/* ---- turns.c ---- */
+/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
+void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
+/* Those of a part of the grid, in the order that they have: items are sorted. */
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
-void tickets_take(Player *player, PlayWarp *warp, Record *record);
+void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool tickets_turn(Player *player, uint64_t key, uint32_t ticket, uint32_t cluster);
+bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t tickets_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, uint64_t key);
 
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);
 void tokens_see(Player *player, const PtxEvent *event);
+
+/* ---- others.c: in which other orders it could have happened ---- */
+/* Behind play(). `whole`: everything that the threads did was recorded, so that what gets stuck is a deadlock. Whether
+ * something was found. */
+bool play_others(Player *player, bool whole);
 
 /* ---- access.c ---- */
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */
@@ -180,10 +246,37 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
 /* The same of a cp.async. */
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
+/* ---- together.c ---- */
+/* Threads of a CTA begin: they know which launches have ended. */
+void together_begins(const Player *player, const PtxCta *cta);
+/* Whether lanes may go on behind griddepcontrol.wait; and they do. */
+bool together_may_go_on(const Player *player);
+void together_waited(const Player *player, const PtxEvent *event);
+/* The player of a cluster, and its number there. */
+Player *together_player(const Player *player, uint32_t *cluster);
+
 /* ---- check.c ---- */
-/* recording_check, with all events told to somebody. For tests. */
+/* A recording as it is played; and everything that is needed for it. False, with a sentence. */
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem);
+/* In which order strong accesses were made, if it cannot be told. */
+void tell_order(Verdict *verdict, const StrongTurns *turns);
+/* The player of a machine that was opened. */
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch);
+bool playing_start(Player *player);
+void playing_observe(void *player, const PtxEvent *event);
+/* Somebody who sees what is played: all events, but for plain accesses of other clusters than his. */
+typedef struct RecordingSeen {
+    PtxObserve *see; /* NULL: nothing is seen */
+    void *observer;
+    bool all;         /* clusters are his, or: */
+    uint32_t cluster; /* this one alone; behind it: one that something was found in, else that */
+    /* Called when the machine is there, and when it stands still at the end; may be NULL. */
+    void (*begin)(struct RecordingSeen *seen, ThreadsCheck *check);
+    void (*end)(struct RecordingSeen *seen, ThreadsCheck *check);
+} RecordingSeen;
+/* recording_check of one that has records, seen by somebody. */
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer);
+                          Verdict *verdict, RecordingSeen *seen);
 
 /* CTA numbers: recordings count by %ctaid, the machine by cluster. */
 uint32_t play_cta_id(const Player *player, uint32_t number);

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WINDOW = 50000,     /* nanoseconds by which times may be wrong */
@@ -14,7 +15,7 @@ enum {
 /* What is there. */
 typedef struct Held {
     bool known;
-    uint32_t value;
+    uint64_t value;
 } Held;
 
 static int32_t later(const Strong *a, const Strong *b) {
@@ -31,12 +32,78 @@ static int by_time(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* ---- What an access leaves ------------------------------------------------------------------------ */
+
+static int64_t signed_of(const Strong *item, uint64_t value) {
+    unsigned unused = 64 - 8 * item->bytes;
+    return (int64_t)(value << unused) >> unused;
+}
+
+/* The sum of two reals, as atomics round it. */
+static uint64_t real_sum(const Strong *item, uint64_t a, uint64_t b) {
+    if (item->bytes == 8) {
+        double x, y;
+        memcpy(&x, &a, sizeof x);
+        memcpy(&y, &b, sizeof y);
+        x += y;
+        memcpy(&a, &x, sizeof x);
+        return a;
+    }
+    uint32_t low = (uint32_t)a, other = (uint32_t)b;
+    float x, y;
+    memcpy(&x, &low, sizeof x);
+    memcpy(&y, &other, sizeof y);
+    x += y;
+    memcpy(&low, &x, sizeof x);
+    return low;
+}
+
+/* Reals whose bits may differ though nothing else was there: what is too small may be 0, and no numbers are many. */
+static bool is_vague(const Strong *item, uint64_t value) {
+    uint64_t exponents = item->bytes == 8 ? UINT64_C(0x7FF0000000000000) : UINT64_C(0x7F800000);
+    bool all = (value & exponents) == exponents, none = !(value & exponents);
+    return item->kind == STRONG_ADD_REAL &&
+           (none || (all && value & (item->bytes == 8 ? UINT64_C(0xFFFFFFFFFFFFF) : 0x7FFFFF)));
+}
+
 static bool fits(const Strong *item, Held held) {
-    return !item->finds || !held.known || item->found == held.value;
+    return !item->finds || !held.known || item->found == held.value ||
+           (is_vague(item, item->found) && is_vague(item, held.value));
+}
+
+static uint64_t computed(const Strong *item, uint64_t before) {
+    uint64_t by = item->written;
+    switch ((StrongKind)item->kind) {
+    case STRONG_ADD:
+        return before + by;
+    case STRONG_AND:
+        return before & by;
+    case STRONG_OR:
+        return before | by;
+    case STRONG_XOR:
+        return before ^ by;
+    case STRONG_MIN:
+        return by < before ? by : before;
+    case STRONG_MAX:
+        return by > before ? by : before;
+    case STRONG_LEAST:
+        return signed_of(item, by) < signed_of(item, before) ? by : before;
+    case STRONG_MOST:
+        return signed_of(item, by) > signed_of(item, before) ? by : before;
+    case STRONG_INC:
+        return before >= by ? 0 : before + 1;
+    case STRONG_DEC:
+        return !before || before > by ? by : before - 1;
+    case STRONG_ADD_REAL:
+        return real_sum(item, before, by);
+    default:
+        return before;
+    }
 }
 
 static Held left_by(const Strong *item, Held held) {
     Held before = item->finds ? (Held){true, item->found} : held;
+    uint64_t mask = item->bytes < 8 ? (UINT64_C(1) << 8 * item->bytes) - 1 : UINT64_MAX;
     switch ((StrongKind)item->kind) {
     case STRONG_READ:
         return before;
@@ -46,18 +113,11 @@ static Held left_by(const Strong *item, Held held) {
         return before.known && before.value != item->compared ? before
                : before.known                                 ? (Held){true, item->written}
                                                               : (Held){0};
-    case STRONG_ADD:
-        return (Held){before.known, before.value + item->written};
-    case STRONG_AND:
-        return (Held){before.known, before.value & item->written};
-    case STRONG_OR:
-        return (Held){before.known, before.value | item->written};
-    case STRONG_XOR:
-        return (Held){before.known, before.value ^ item->written};
     case STRONG_OTHER:
-        break;
+        return (Held){0};
+    default:
+        return (Held){before.known, computed(item, before.value) & mask};
     }
-    return (Held){0};
 }
 
 static bool changes(const Strong *item, Held held) {
@@ -99,6 +159,17 @@ static uint32_t reader_before(const Strong *items, const bool *done, uint32_t fi
     return at;
 }
 
+/* Where nobody knows what was there at first: who wrote what `at` has read, and is near to it; or `at`. */
+static uint32_t writer_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end) {
+    if (items[at].kind != STRONG_READ || !items[at].finds)
+        return at;
+    for (uint32_t i = at + 1; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < NEAR; i++)
+        if (!done[i] && items[i].kind == STRONG_WRITE && !items[i].finds && items[i].written == items[at].found &&
+            items[i].thread != items[at].thread && !behind_own(items, done, first, i))
+            return i;
+    return at;
+}
+
 static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
     for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < WINDOW;
          i++) {
@@ -106,7 +177,8 @@ static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint
             continue;
         looked++;
         if (fits(&items[i], held) && !behind_own(items, done, first, i))
-            return reader_before(items, done, first, i, end, held);
+            return held.known ? reader_before(items, done, first, i, end, held)
+                              : writer_before(items, done, first, i, end);
     }
     return first;
 }
@@ -137,35 +209,39 @@ static Held at_first(const Strong *items, uint32_t count) {
 }
 
 /* Of one key. */
-static uint32_t order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers) {
+static void order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     Held held = at_first(items, count);
-    uint32_t first = 0, forced = 0;
+    bool lost = false; /* somebody has left what nobody knows */
+    uint32_t first = 0;
     for (uint32_t number = 0; number < count; number++) {
         while (done[first])
             first++;
         uint32_t at = pick(items, done, first, count, held);
         bool fitted = fits(&items[at], held);
-        forced += !fitted;
+        doubts->unfit += !fitted;
+        doubts->unsure += lost && !held.known && items[at].finds;
         if (fitted || items[at].kind != STRONG_READ)
             held = left_by(&items[at], held);
+        lost |= items[at].kind == STRONG_OTHER;
         done[at] = true;
         numbers[items[at].index] = number;
     }
-    return forced;
 }
 
-uint32_t strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
-    uint32_t forced = 0;
+StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
+    StrongDoubts doubts = {0};
     bool *done = calloc(count + 1, sizeof *done);
-    if (!done)
-        return count;
     if (count)
         qsort(items, count, sizeof *items, by_time);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;
-        forced += order_key(items + i, end - i, done + i, numbers);
+        if (done)
+            order_key(items + i, end - i, done + i, numbers, &doubts);
+        for (uint32_t k = i; !done && k < end; k++) /* in the order of time: of which nothing is sure */
+            numbers[items[k].index] = k - i;
     }
+    doubts.unfit += done ? 0 : count;
     free(done);
-    return forced;
+    return doubts;
 }

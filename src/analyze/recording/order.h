@@ -17,7 +17,14 @@ typedef enum StrongKind {
     STRONG_AND,
     STRONG_OR,
     STRONG_XOR,
-    STRONG_OTHER, /* nobody knows what it leaves */
+    STRONG_MIN,
+    STRONG_MAX,
+    STRONG_LEAST, /* the same of signed numbers */
+    STRONG_MOST,
+    STRONG_INC, /* up to a limit, then 0; down to 0, then the limit */
+    STRONG_DEC,
+    STRONG_ADD_REAL, /* f32, f64 */
+    STRONG_OTHER,    /* nobody knows what it leaves */
 } StrongKind;
 
 typedef struct Strong {
@@ -25,13 +32,18 @@ typedef struct Strong {
     uint32_t time;  /* nanoseconds; may wrap */
     uint32_t index; /* the caller's: its own accesses are in the order of a thread's program */
     uint32_t thread;
-    uint32_t found, written, compared; /* the low 32 bits */
+    uint64_t found, written, compared;
     uint8_t kind;
-    bool finds; /* what it found is known */
+    uint8_t bytes; /* of it: 1 to 8 */
+    bool finds;    /* what it found is known */
 } Strong;
 
-/* numbers[index] is the place of each in the order of its key. Returns how many found something else than what was
- * there by that order. The items are sorted by key and time. */
-uint32_t strong_order(Strong *items, uint32_t count, uint32_t *numbers);
+/* How many found something else than what was there by that order; and how many found something where nobody knows what
+ * was there, so that others may have come before them or behind. */
+typedef struct StrongDoubts {
+    uint32_t unfit, unsure;
+} StrongDoubts;
+/* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
+StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
 
 #endif

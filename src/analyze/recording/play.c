@@ -57,7 +57,7 @@ static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) 
     record_stream(&to->stream, &player->reader, number, room);
 }
 
-static void begin_cluster(Player *player) {
+PlayCluster *play_begin(Player *player) {
     PtxMachine *machine = player->machine;
     uint32_t number = player->begun++, warps = player->reader.warps;
     PlayCluster *cluster = player->free_clusters;
@@ -79,13 +79,18 @@ static void begin_cluster(Player *player) {
                 play_exit(machine, &cta->warps[i], UINT32_MAX);
         }
     }
+    for (uint32_t rank = 0; player->together && rank < machine->cluster_size; rank++)
+        together_begins(player, machine->ctas[number * machine->cluster_size + rank]);
     player->clusters[number] = cluster;
     player->live++;
     enqueue(player, cluster);
+    return cluster;
 }
 
 static void end_cluster(Player *player, PlayCluster *cluster) {
     player->clusters[cluster->number] = NULL;
+    for (uint32_t i = 0; player->stored && i < player->machine->cluster_size; i++)
+        stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
     if (cluster->queued) /* it was woken by what it did itself last */
@@ -109,6 +114,8 @@ static void note_unknown(Player *player) {
 static void set_registers(Player *player, PtxGroup *group, const PlaySite *site, const Record *record) {
     for (unsigned i = 0; i < record->part_count; i++) {
         Lanes values;
+        if (!site->arguments[i]) /* what it stores */
+            continue;
         play_values(player, site, record, i, group->warp->index, &values);
         play_set(player->machine, group, site->arguments[i], &values, record->lanes);
     }
@@ -116,7 +123,8 @@ static void set_registers(Player *player, PtxGroup *group, const PlaySite *site,
 
 static void forget_registers(PtxGroup *group, const PlaySite *site) {
     for (unsigned i = 0; i < site->site->part_count; i++)
-        play_forget(group, site->arguments[i]);
+        if (site->arguments[i])
+            play_forget(group, site->arguments[i]);
 }
 
 /* Runs what the group stands before. False: it waits. */
@@ -124,6 +132,8 @@ static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, con
     PtxMachine *machine = player->machine;
     machine->map = record->map;
     machine->stores = play_stores(site, record);
+    player->site = site;
+    player->record = record;
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
     forget_registers(group, site);
@@ -154,13 +164,13 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
-    if (!tickets_turn(player, key, record->ticket, cluster))
+    if (!turn_has_come(player, key, record->turn, cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = tickets_pass(player, key);
+    uint32_t woken = turns_pass(player, key);
     if (woken)
-        enqueue(player, player->clusters[woken - 1]);
+        play_wake(player, woken - 1);
     return true;
 }
 
@@ -295,7 +305,21 @@ static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Rec
     }
 }
 
+/* A wait of somebody who waits only when he is let. */
+static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
+    if (!player->lets || !try_site(player, warp, site, record, group))
+        return false;
+    player->lets = false;
+    return true;
+}
+
 /* ---- All kinds ------------------------------------------------------------------------------------ */
+
+/* Whether somebody wants to see plain accesses of the warp. */
+static bool is_seen(const Player *player, const PtxWarp *warp) {
+    const RecordingSeen *seen = player->seen;
+    return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
+}
 
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
@@ -313,10 +337,15 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && !player->also && play_plain(player, warp->warp, site, record))
+    bool seen = is_seen(player, warp->warp);
+    if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
-    if (site->copies && !player->also && play_copies(player, warp->warp, site, record))
+    if (site->copies && !player->other && !seen && play_copies(player, warp->warp, site, record))
         return true;
+    if (site->awaits && player->together && !together_may_go_on(player))
+        return false;
+    if (warp == player->held && site->object)
+        return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
     if (site->gathers || site->mask)
@@ -359,8 +388,7 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
     return 0;
 }
 
-/* As far as the warp comes; whether it did anything. */
-static bool turn(Player *player, PlayWarp *warp) {
+bool play_turn(Player *player, PlayWarp *warp) {
     bool any = false;
     uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
     for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
@@ -374,7 +402,7 @@ static bool turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
-        tickets_take(player, warp, &record);
+        turns_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);
@@ -394,6 +422,22 @@ static bool turn(Player *player, PlayWarp *warp) {
     return any;
 }
 
+bool play_ended(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
+            return false;
+    return true;
+}
+
+bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
+    for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
+        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+            if (pending->ready && !pending->group && pending->record.kind == RECORD_LANE &&
+                player->sites->items[pending->record.site].site->strong)
+                return true;
+    return false;
+}
+
 static void run_cluster(Player *player, PlayCluster *cluster) {
     PtxMachine *machine = player->machine;
     uint32_t warps = player->reader.warps * machine->cluster_size;
@@ -402,15 +446,10 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (!warp->drained || warp->pending)
-                any |= turn(player, warp);
+                any |= play_turn(player, warp);
         }
     }
-    if (player->stops)
-        return;
-    for (uint32_t i = 0; i < warps; i++)
-        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
-            return;
-    if (play_end(machine, cluster->number))
+    if (!player->stops && play_ended(player, cluster) && play_end(machine, cluster->number))
         end_cluster(player, cluster);
 }
 
@@ -448,7 +487,7 @@ static void stand(Player *player, PlayWarp *warp) {
     }
 }
 
-static void stand_all(Player *player) {
+void play_stand(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
@@ -511,7 +550,7 @@ static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
     return false;
 }
 
-static bool pass_lapped(Player *player) {
+bool play_pass(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     if (player->recording->launch.flags & RECORDING_HUNG)
         return false;
@@ -522,25 +561,46 @@ static bool pass_lapped(Player *player) {
     return false;
 }
 
-PtxEnd play(Player *player) {
-    player->queue_end = &player->queue;
+void play_wake(Player *player, uint32_t cluster) {
+    Player *of = player->together ? together_player(player, &cluster) : player;
+    enqueue(of, of->clusters[cluster]);
+}
+
+void play_wake_all(Player *player) {
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        enqueue(player, player->clusters[i]);
+}
+
+bool play_is_over(const Player *player) {
+    return player->begun == player->cluster_count && !player->live;
+}
+
+bool play_on(Player *player) {
     while (!player->stops) {
         PlayCluster *cluster = dequeue(player);
         if (deadline_passed())
-            return PTX_END_TIME;
+            return false;
         if (cluster && cluster->over)
             continue;
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
-            begin_cluster(player);
-        else if (!player->live || !pass_lapped(player))
+            play_begin(player);
+        else
             break;
     }
+    return true;
+}
+
+PtxEnd play(Player *player) {
+    do
+        if (!play_on(player))
+            return PTX_END_TIME;
+    while (!player->stops && player->live && play_pass(player));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)
         return PTX_END_COMPLETE;
-    stand_all(player);
+    play_stand(player);
     return PTX_END_STUCK;
 }

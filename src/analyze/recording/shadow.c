@@ -137,7 +137,6 @@ static void add_finding(Told *told, const ShadowReport *report) {
 
 static void tell_troubles(const Told *told) {
     static const char *const words[] = {
-        "a release was acquired after its clock had left the ring: races that it hides were not found",
         "a CTA made more releases than a cell can tell apart: races behind them were not found",
         "there were more races than reports have room for",
         "a cell of shadow memory changed again and again: some accesses were not checked",

@@ -54,25 +54,41 @@ static uint16_t generic_parts(ThreadsCheck *check, const PlaySite *site) {
     return generic;
 }
 
-/* What it leaves of 32 bits: whole numbers of 32 or 64. */
+/* Bytes of the place that an access is to: of a vector, of one element. */
+static unsigned strong_bytes(const PtxCode *code) {
+    unsigned bytes = ptx_type_bits(code_modifier(code, STR("t"))) / 8;
+    return bytes ? bytes : 4;
+}
+
+static unsigned strong_count(const PtxCode *code) {
+    Str vector = code_modifier(code, STR("vec"));
+    return vector.size == 2 ? (unsigned)(vector.data[1] - '0') : 1;
+}
+
+/* What it leaves: whole numbers of up to 64 bits, and sums of reals. Of 128 bits there is a hash: they are what was
+ * written, or are not. */
 static StrongKind strong_kind(const PtxCode *code, EffectVerb verb) {
     static const struct {
         const char *name;
-        StrongKind kind;
-    } kinds[] = {{"add", STRONG_ADD}, {"and", STRONG_AND}, {"or", STRONG_OR},
-                 {"xor", STRONG_XOR}, {"cas", STRONG_CAS}, {"exch", STRONG_WRITE}};
+        StrongKind kind, of_signed, of_real;
+    } kinds[] = {{"add", STRONG_ADD, STRONG_ADD, STRONG_ADD_REAL}, {"and", STRONG_AND, STRONG_AND, STRONG_OTHER},
+                 {"or", STRONG_OR, STRONG_OR, STRONG_OTHER},       {"xor", STRONG_XOR, STRONG_XOR, STRONG_OTHER},
+                 {"cas", STRONG_CAS, STRONG_CAS, STRONG_CAS},      {"exch", STRONG_WRITE, STRONG_WRITE, STRONG_WRITE},
+                 {"min", STRONG_MIN, STRONG_LEAST, STRONG_OTHER},  {"max", STRONG_MAX, STRONG_MOST, STRONG_OTHER},
+                 {"inc", STRONG_INC, STRONG_INC, STRONG_OTHER},    {"dec", STRONG_DEC, STRONG_DEC, STRONG_OTHER}};
     Str type = code_modifier(code, STR("t"));
-    bool whole = type.size && (type.data[0] == 'b' || type.data[0] == 'u' || type.data[0] == 's') &&
-                 (str_ends(type, STR("32")) || str_ends(type, STR("64")));
+    unsigned bytes = strong_bytes(code);
+    char letter = ptx_type_letter(type);
+    bool real = letter == 'f' && bytes >= 4, whole = letter == 'b' || letter == 'u' || letter == 's';
     if (verb == EFFECT_READ)
         return STRONG_READ;
-    if (!whole)
-        return STRONG_OTHER;
     if (verb == EFFECT_WRITE)
         return STRONG_WRITE;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (code_has(code, str_of(kinds[i].name)))
-            return kinds[i].kind;
+    for (size_t i = 0; (whole || real) && i < sizeof kinds / sizeof *kinds; i++)
+        if (code_has(code, str_of(kinds[i].name))) {
+            StrongKind kind = real ? kinds[i].of_real : letter == 's' ? kinds[i].of_signed : kinds[i].kind;
+            return bytes <= 8 || kind == STRONG_CAS || kind == STRONG_WRITE ? kind : STRONG_OTHER;
+        }
     return STRONG_OTHER;
 }
 
@@ -88,9 +104,24 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
             site->strong_kind = (uint8_t)strong_kind(site->code, verbs[i]);
+            site->strong_bytes = (uint8_t)strong_bytes(site->code);
+            site->strong_count = (uint8_t)strong_count(site->code);
             site->finds = site->site->fetches || (gives && gives->kind == ARGUMENT_ROW);
             break;
         }
+}
+
+/* Which accesses of it may be to global memory. */
+static void find_global(ThreadsCheck *check, PlaySite *site) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[site->code->statement], effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        if (!effect_is_access(effect) || (effect->space != SPACE_GLOBAL && !effects[i].memory))
+            continue;
+        site->global |= effect->verb == EFFECT_READ ? 1 : 2;
+        site->for_system |= effect->scope == SCOPE_SYS;
+    }
 }
 
 static bool find_part(const PlaySite *site, const PtxArgument *argument, uint8_t *part) {
@@ -116,12 +147,16 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     if (!site->code || site->site->ends || site->site->only_tells)
         return true;
     for (unsigned i = 0; i < site->site->part_count; i++) {
-        site->arguments[i] = part_argument(program, site->code, site->site->parts[i].operand);
-        if (!site->arguments[i])
+        const SitePart *part = &site->site->parts[i];
+        site->data = part->data ? (uint8_t)(i + 1) : site->data;
+        site->arguments[i] = part->data ? NULL : part_argument(program, site->code, part->operand);
+        if (!site->arguments[i] && !part->data)
             return false;
     }
     site->generic = generic_parts(check, site);
+    find_global(check, site);
     site->gathers = site->code->together;
+    site->awaits = code_effect(check, site->code, EFFECT_AWAIT_LAUNCHES, &effect);
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);
     if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
@@ -132,7 +167,7 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         prepare_strong(check, site);
     if (site->site->strong && !site->address)
         return false;
-    site->plain = !site->site->strong && site->site->part_count == 1 &&
+    site->plain = !site->site->strong && site->site->part_count == (site->data ? 2 : 1) && site->data != 1 &&
                   play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
                   !site->access.access.strong;
     site->copies = is_copy(program, site);
@@ -157,10 +192,19 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     *sites = (PlaySites){0};
     if (!instrument_sites(&sites->sites, check->module, &options, problem))
         return false;
-    /* Where there are no further chunks, the heads of the first ones may be all that was kept. */
-    if (recording->launch.chunk > sites->sites.chunk ||
-        (recording->more_count && recording->launch.chunk != sites->sites.chunk)) {
-        *problem = "the recording was made by another version of Weir: what its records are of is not known";
+    if (recording->launch.fingerprint != instrument_fingerprint(&sites->sites)) {
+        *problem =
+            "the recording was made by another build of Weir, which records this PTX in another way: check it with "
+            "that one";
+        play_sites_free(sites);
+        return false;
+    }
+    if (!instrument_fits(check->module, check->program->entry, recording->launch.block)) {
+        const uint32_t *block = recording->launch.block;
+        *problem = verdict_text(check->verdict,
+                                "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
+                                "of kernels that look at %%tid.y or say their size (.reqntid)",
+                                block[0], block[1], block[2]);
         play_sites_free(sites);
         return false;
     }
@@ -181,6 +225,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         }
         sites->any_strong |= site->site->strong;
         sites->any_state |= site->state != NULL;
+        sites->any_data |= site->data != 0;
     }
     return true;
 }

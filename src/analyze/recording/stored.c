@@ -1,53 +1,226 @@
-/* What stores store, as far as it can be told without values: constants, and what is the same in all lanes of a warp.
- */
+/* What stores store. Where no values are recorded it is told what can be without them: constants, and what is the same
+ * in all lanes of a warp. Where they are (instrument/stored.c), shared memory is kept, so that it is known who writes
+ * what is there already. */
 #include "analyze/recording/internal.h"
 
-static uint8_t operand_alike(const PtxValues *values, const PtxArgument *argument) {
-    uint64_t constant;
-    if (argument->kind == ARGUMENT_CONSTANT)
-        return STORES_CONSTANT;
-    if (argument->kind != ARGUMENT_ROW)
-        return STORES_ANY;
-    Form form = ptx_operand_form(values, argument->operand);
-    if (form_constant(&form, &constant))
-        return STORES_CONSTANT;
-    return form_is_uniform(values->tables, &form) && !form.assumes ? STORES_ALIKE : STORES_ANY;
-}
+/* ---- Without values ------------------------------------------------------------------------------- */
 
-static uint8_t stored_by(const PtxProgram *program, const PtxValues *values, const PtxCode *code) {
-    PlayAccess access;
-    const PtxArgument *data = code_named(program, code, STR("b"));
-    if (!play_access(program, code, &access) || access.access.kind != EFFECT_WRITE || !data)
-        return STORES_ANY;
-    uint8_t least = STORES_CONSTANT;
-    uint32_t count = data->kind == ARGUMENT_MEMBERS ? data->count : 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t each = operand_alike(values, data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, i) : data);
-        least = each < least ? each : least;
+typedef struct Stores {
+    ThreadsCheck *check;
+    const PtxValues *values;
+    PtxStores *stores;
+} Stores;
+
+/* The number that an operand is; false: it is none. */
+static bool number_of(const Stores *look, const PtxArgument *argument, uint64_t *number) {
+    if (argument->kind == ARGUMENT_CONSTANT) {
+        *number = look->check->program->constants[argument->slot].at[0];
+        return true;
     }
-    return least;
+    if (argument->kind != ARGUMENT_ROW)
+        return false;
+    Form form = ptx_operand_form(look->values, argument->operand);
+    return form_constant(&form, number);
 }
 
-static void look(ThreadsCheck *check, uint32_t function, uint8_t *stores) {
+static bool is_alike(const Stores *look, const PtxArgument *argument) {
+    if (argument->kind != ARGUMENT_ROW)
+        return argument->kind == ARGUMENT_CONSTANT;
+    Form form = ptx_operand_form(look->values, argument->operand);
+    return form_is_uniform(look->values->tables, &form) && !form.assumes;
+}
+
+/* Numbers as a record says them: themselves, or a hash of their words. */
+static void add_number(PtxStores *stores, uint32_t at, uint32_t element, uint64_t number) {
+    if (element < 4) {
+        uint32_t low = (uint32_t)number & ((UINT32_C(1) << 8 * element) - 1), shift = 8 * at % 32;
+        stores->value = at && !shift ? record_hash(stores->value, low) : stores->value | low << shift;
+        return;
+    }
+    for (uint32_t i = 0; i < element / 4; i++) {
+        uint32_t word = i < 2 ? (uint32_t)(number >> 32 * i) : 0;
+        stores->value = at || i ? record_hash(stores->value, word) : word;
+    }
+}
+
+static PtxStores stored_by(const Stores *look, const PtxCode *code) {
+    const PtxProgram *program = look->check->program;
+    PlayAccess access = {0};
+    PtxStores stores = {.how = STORES_CONSTANT};
+    const PtxArgument *data = code_named(program, code, STR("b"));
+    play_access(program, code, &access); /* whatever its address is */
+    if (!access.access.bytes || access.access.kind != EFFECT_WRITE || !data)
+        return (PtxStores){0};
+    uint32_t count = data->kind == ARGUMENT_MEMBERS ? data->count : 1, element = access.access.bytes / count;
+    for (uint32_t i = 0; i < count; i++) {
+        const PtxArgument *each = data->kind == ARGUMENT_MEMBERS ? argument_member(program, data, i) : data;
+        uint64_t number;
+        if (number_of(look, each, &number) && element <= 8)
+            add_number(&stores, i * element, element, number);
+        else
+            stores.how = stores.how != STORES_ANY && is_alike(look, each) ? STORES_ALIKE : STORES_ANY;
+    }
+    return stores;
+}
+
+static void look_at(ThreadsCheck *check, uint32_t function, PtxStores *stores) {
     const PtxProgram *program = check->program;
     const PtxRoutine *routine = &program->routines[function];
     PtxFlow flow;
     PtxValues values;
+    Stores look = {check, &values, stores};
     const char *problem;
     if (!ptx_flow(&flow, check->module, function, ptx_flow_budget(check->module), &problem))
         return;
     if (ptx_values(&values, &flow, NULL, ptx_values_budget(check->module), &problem)) {
         for (uint32_t i = routine->begin; i < routine->end; i++)
-            stores[i] = stored_by(program, &values, &program->code[i]);
+            stores[i] = stored_by(&look, &program->code[i]);
         ptx_values_free(&values);
     }
     ptx_flow_free(&flow);
 }
 
-const uint8_t *play_stored(ThreadsCheck *check) {
-    uint8_t *stores = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
+const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites) {
+    PtxStores *stores = ARENA_ARRAY(&check->arena, PtxStores, check->program->code_count + 1);
     for (uint32_t i = 0; i < check->module->functions_count; i++)
         if (check->program->routines[i].ready)
-            look(check, i, stores);
+            look_at(check, i, stores);
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        PlaySite *site = &sites->items[i];
+        const PtxStores *of = site->code ? &stores[site->code - check->program->code] : NULL;
+        site->constant = of && of->how == STORES_CONSTANT;
+        site->stored = of ? of->value : 0;
+    }
     return stores;
+}
+
+/* ---- With values ---------------------------------------------------------------------------------- */
+
+enum { PLAY_STORED_MOST = 32 }; /* bytes of a lane */
+
+static bool knows(const PlaySite *site) {
+    return site->data || site->constant;
+}
+
+/* Bytes that stand for what a lane stores: two that are the same in memory have the same, if they are as wide. */
+static void bytes_of(uint32_t value, uint32_t salt, uint32_t count, uint8_t *to) {
+    if (count <= 4) {
+        memcpy(to, &value, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t hash = record_hash(record_hash(record_hash(value, count), i / 4), salt);
+        to[i] = (uint8_t)(hash >> 8 * (i % 4));
+    }
+}
+
+static void forget(PlayCtaBytes *in, uint64_t offset, uint64_t count) {
+    uint64_t begin = offset > in->begin ? offset : in->begin, end = offset + count < in->end ? offset + count : in->end;
+    if (in->known && begin < end)
+        memset(in->known + begin, 0, end - begin);
+}
+
+static bool put(PlayCtaBytes *in, uint64_t offset, uint32_t count, const uint8_t *bytes) {
+    bool same = true;
+    for (uint32_t i = 0; i < count; i++) {
+        same &= in->known[offset + i] && in->bytes[offset + i] == bytes[i];
+        in->bytes[offset + i] = bytes[i];
+        in->known[offset + i] = 1;
+    }
+    in->begin = offset < in->begin ? offset : in->begin;
+    in->end = offset + count > in->end ? offset + count : in->end;
+    return same;
+}
+
+/* Room for what is stored in a CTA's shared memory: that of one which is over, or new. */
+static void make_room(Player *player, PlayCtaBytes *in, uint64_t size) {
+    if (player->spare_count) {
+        *in = player->spare[--player->spare_count];
+        return;
+    }
+    *in = (PlayCtaBytes){.bytes = ARENA_ARRAY(&player->arena, uint8_t, size + 1),
+                         .known = ARENA_ARRAY(&player->arena, uint8_t, size + 1),
+                         .begin = UINT64_MAX};
+}
+
+uint32_t stored_put(Player *player, uint32_t cta, uint32_t lanes, const uint64_t *offsets, uint32_t count,
+                    const PlaySite *site, const Record *record, uint32_t warp) {
+    PlayCtaBytes *in = &player->stored[cta];
+    uint64_t size = player->machine->ctas[cta]->shared.size;
+    uint32_t same = 0;
+    Lanes values;
+    if (!knows(site) || count > PLAY_STORED_MOST) {
+        for (uint32_t rest = in->known ? lanes : 0; rest; rest &= rest - 1)
+            forget(in, offsets[__builtin_ctz(rest)], count);
+        return 0;
+    }
+    if (!in->known)
+        make_room(player, in, size);
+    if (site->data)
+        play_values(player, site, record, site->data - 1u, warp, &values);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        uint8_t bytes[PLAY_STORED_MOST];
+        if (offsets[lane] + count > size)
+            continue;
+        bytes_of(site->data ? (uint32_t)values.at[lane] : site->stored, site->gathers ? lane + 1 : 0, count, bytes);
+        same |= put(in, offsets[lane], count, bytes) ? rest & -rest : 0;
+    }
+    return same;
+}
+
+/* Of one access that all is to shared memory of one CTA. */
+static uint32_t see_lanes(Player *player, const PtxEvent *event, uint32_t cta, uint32_t lanes) {
+    const PlaySite *site = player->site;
+    bool known = site && site->code == event->code && event->access.kind == EFFECT_WRITE && knows(site);
+    uint64_t offsets[PTX_LANES];
+    uint32_t told = known && site->data ? lanes & player->record->lanes : known ? lanes : 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        offsets[lane] = event->spots[lane].offset;
+        if (!(told >> lane & 1))
+            forget(&player->stored[cta], offsets[lane], event->access.bytes);
+    }
+    return told ? stored_put(player, cta, told, offsets, event->access.bytes, site, player->record, event->warp->index)
+                : 0;
+}
+
+static void see_pieces(Player *player, const PtxEvent *event) {
+    for (uint32_t i = 0; i < event->spot_count; i++) {
+        const PtxBlock *block = event->spots[i].block;
+        if (block && block->space == PTX_SPACE_SHARED)
+            forget(&player->stored[block->cta], event->spots[i].offset,
+                   event->sizes ? event->sizes[i] : event->access.bytes);
+    }
+}
+
+void stored_see(Player *player, PtxEvent *event) {
+    if (event->kind == PTX_EVENT_INIT || event->kind == PTX_EVENT_INVALIDATE)
+        forget(&player->stored[event->place >> 32], (uint32_t)event->place, 8);
+    if (event->kind != PTX_EVENT_ACCESS || event->access.kind == EFFECT_READ || !event->spots)
+        return;
+    if (event->flight) {
+        see_pieces(player, event);
+        return;
+    }
+    for (uint32_t rest = event->lanes; rest;) {
+        const PtxBlock *block = event->spots[__builtin_ctz(rest)].block;
+        uint32_t lanes = 0;
+        for (uint32_t more = rest; more; more &= more - 1)
+            lanes |= event->spots[__builtin_ctz(more)].block == block ? more & -more : 0;
+        rest &= ~lanes;
+        if (block->space == PTX_SPACE_SHARED)
+            event->changes &= ~see_lanes(player, event, block->cta, lanes);
+    }
+}
+
+void stored_over(Player *player, uint32_t cta) {
+    PlayCtaBytes *in = &player->stored[cta];
+    if (!in->known)
+        return;
+    forget(in, 0, UINT64_MAX);
+    in->begin = UINT64_MAX;
+    in->end = 0;
+    *ARENA_PUSH(&player->arena, player->spare, player->spare_count, player->spare_capacity) = *in;
+    *in = (PlayCtaBytes){0};
 }

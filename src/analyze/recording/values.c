@@ -30,12 +30,24 @@ static uint64_t parameters_end(const PtxProgram *program, uint64_t first) {
     return at;
 }
 
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
+/* Where the last of them ends, as PTX counts their offsets. */
+static uint64_t parameters_size(const PtxProgram *program) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t size = 0;
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
+        uint64_t end = program->seats[i].at + program->seats[i].bytes;
+        size = end > size ? end : size;
+    }
+    return size;
+}
+
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
     uint64_t first = parameters_begin(program, recording), at = first;
-    if (!(recording->launch.flags & RECORDING_AS_PASSED) ||
-        parameters_end(program, first) - first != recording->parameter_bytes)
-        return;
+    if (!(recording->launch.flags & RECORDING_AS_PASSED))
+        return recording->parameter_bytes >= parameters_size(program);
+    if (parameters_end(program, first) - first != recording->parameter_bytes)
+        return false;
     uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, program->parameter_bytes + 1);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
         const PtxSeat *seat = &program->seats[i];
@@ -46,6 +58,7 @@ void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) 
     }
     recording->parameters = bytes;
     recording->parameter_bytes = program->parameter_bytes;
+    return true;
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------------ */
@@ -128,6 +141,8 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
         spread(player, part, from->value, warp_in_cta * PTX_LANES, values);
     else if (from->kind == RECORD_LIST)
         list(from, part->bits == 64, record->lanes, values);
+    else if (from->kind == RECORD_EVERY)
+        list(from, false, UINT32_MAX, values);
     else if (from->kind == RECORD_CORNERS)
         spread_corners(from, values);
     else
@@ -145,7 +160,8 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 
 #define KEY_SHARED (UINT64_C(1) << 63)
 #define KEY_NAMED  (UINT64_C(1) << 62)
-enum { STRONG_GRANULE_LOG2 = 2 };
+/* Below that: its first byte, and how many it has, as those that overlap otherwise are none that are ordered so. */
+#define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
@@ -179,9 +195,9 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     bool named;
     PtxSpace space = site->space;
     uint64_t address = base_of(player, site, record, cta, &named, &space);
-    uint64_t cluster = cta / player->machine->cluster_size;
+    uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | cluster << 32 | (uint32_t)address >> STRONG_GRANULE_LOG2;
-    return address >> STRONG_GRANULE_LOG2 | (named ? KEY_NAMED : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
+    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
 }

@@ -141,14 +141,14 @@ static const char *outcome(Verdict *verdict) {
 }
 
 /* "kernel.py:20 (IR line 50), ttng.wait_barrier of partition0" */
-static void add_place(Text *to, const FindingPlace *place) {
+static void add_place(Text *to, const FindingPlace *place, const char *text) {
     const char *slash = strrchr(place->file, '/');
     bool source = *place->file && place->line;
     size_t start = to->size;
     if (source)
         text_addf(to, "%s:%" PRIu32, slash ? slash + 1 : place->file, place->line);
     if (place->ir_line)
-        text_addf(to, source ? " (IR line %" PRIu32 ")" : "IR line %" PRIu32, place->ir_line);
+        text_addf(to, source ? " (%s line %" PRIu32 ")" : "%s line %" PRIu32, text, place->ir_line);
     if (*place->op)
         text_addf(to, "%s%s", to->size > start ? ", " : "", place->op);
     if (*place->agent)
@@ -156,13 +156,14 @@ static void add_place(Text *to, const FindingPlace *place) {
 }
 
 /* Where it is told, and, of two accesses, where the other one is. */
-static const char *where(Verdict *verdict, const Finding *finding) {
+static const char *where(const Report *report, Verdict *verdict, const Finding *finding) {
     Text text = {0};
+    const char *of = report->ptx ? "PTX" : "IR";
     if (finding->place_count)
-        add_place(&text, &finding->places[0]);
+        add_place(&text, &finding->places[0], of);
     if (finding->place_count > 1 && !is_of(finding, "deadlock") && !is_of(finding, "barrier")) {
         text_addf(&text, "; ");
-        add_place(&text, &finding->places[1]);
+        add_place(&text, &finding->places[1], of);
     }
     return verdict_keep(verdict, &text);
 }
@@ -171,7 +172,7 @@ static ReportHead head_of_finding(const Report *report, Verdict *verdict, const 
     return (ReportHead){.verdict = outcome(verdict),
                         .rule = rule_of(finding->rule)->id,
                         .what = with_names(report, verdict, finding->message),
-                        .where = where(verdict, finding),
+                        .where = where(report, verdict, finding),
                         .why = with_names(report, verdict, finding->why),
                         .fix = with_names(report, verdict, finding->fix)};
 }
@@ -208,6 +209,18 @@ static const char *rows_text(const Report *report, Verdict *verdict) {
     return rows ? verdict_text(verdict, " %zu of %zu overwrites wait for their readers.", ordered, rows) : "";
 }
 
+/* What a recording shows: what was run, it does not say. */
+static const char *seen_text(const Report *report, Verdict *verdict) {
+    static const char *const nouns[] = {"partition", "barrier", "buffer"};
+    const uint64_t numbers[] = {report->partition_count, report->barrier_count, report->buffer_count};
+    Text text = {0};
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
+        text_addf(&text, "%s", i ? ", " : "");
+        text_number_of(&text, numbers[i], nouns[i]);
+    }
+    return verdict_keep(verdict, &text);
+}
+
 static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
     Text ran = {0};
     coverage_print(&verdict->coverage, &ran);
@@ -218,14 +231,16 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
         .verdict = verdict_kind_name(verdict->kind),
         .rule = "",
         .what = what_ran(verdict),
-        .where = *over ? over : "no op that synchronizes or touches shared memory",
+        .where = *over         ? over
+                 : report->ptx ? seen_text(report, verdict)
+                               : "no op that synchronizes or touches shared memory",
         .why = complete || !first ? verdict_text(verdict, "%s%s",
                                                  verdict->launch_count ? "Every wait passed and every agent finished."
                                                                        : report->deadlock_reason,
                                                  rows_text(report, verdict))
-               : first->ir_line
-                   ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason, first->ir_line)
-                   : verdict_text(verdict, "not looked at: %s", first->reason),
+               : first->ir_line   ? verdict_text(verdict, "not looked at: %s (%s line %" PRIu32 ")", first->reason,
+                                               report->ptx ? "PTX" : "IR", first->ir_line)
+                                  : verdict_text(verdict, "not looked at: %s", first->reason),
         .fix = complete ? "Nothing to change."
                         : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};
 }

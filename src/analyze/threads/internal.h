@@ -60,6 +60,9 @@ const char *thread_words(const ThreadsCheck *check, uint32_t cta, uint32_t threa
 const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count);
 /* "bytes 128-131 of tile", "bytes 0-3 of argument 1". */
 const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes);
+/* The variable that has that byte of shared memory: where it begins, and its name; "smem" of dynamic shared memory. */
+uint64_t shared_begin(const ThreadsCheck *check, uint64_t at);
+const char *shared_name(const ThreadsCheck *check, uint64_t at);
 /* "k.cu:12 (PTX line 40)", or "PTX line 40". */
 const char *code_words(const ThreadsCheck *check, const PtxCode *code);
 /* Where code is, in PTX and in the kernel's own source. Texts are left "" but for the instruction. Those that it was
@@ -70,6 +73,8 @@ FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const Pt
 /* The schedule in words, and as a witness. */
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+/* Of a recording that is played together with that of another launch. */
+const char *witness_between(const ThreadsCheck *check, uint64_t launch);
 
 /* ---- effects.c: what an instruction is for ---- */
 
@@ -88,6 +93,16 @@ bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb
 RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
+
+/* Of two launches: what they are called, of the first in which file it is (NULL: it is that of the second), and the
+ * number of its launch. */
+typedef struct RaceNames {
+    const char *first, *second, *file;
+    uint64_t number;
+} RaceNames;
+/* The second side is of `check`, the first of `other`, whose verdict is that of `check`, too. */
+Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                              const RaceNames *names);
 
 /* ---- history.c: what led to a run that went wrong ---- */
 

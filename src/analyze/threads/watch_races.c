@@ -29,9 +29,13 @@ static RuleId rule_for(const ThreadsRace *race) {
 
 static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     const ThreadsAccess *access = &side->access;
+    const WatchSeat *seat = watch->options.seat;
+    uint32_t cta = side->warp / watch->cta_warps, size = watch->machine->cluster_size;
+    if (seat)
+        cta = (cta - seat->first_cta) / seat->cluster * size + (cta - seat->first_cta) % seat->cluster;
     return (RaceSide){
-        .code = &watch->machine->program->code[access->site],
-        .cta = side->warp / watch->cta_warps,
+        .code = &watch->machine->program->code[access->site - (seat ? seat->first_site : 0)],
+        .cta = cta,
         .thread = side->warp % watch->cta_warps * PTX_LANES + side->lane,
         .asynchronous = side->asynchronous,
         .access = {.kind = access->kind == THREADS_READ    ? EFFECT_READ
@@ -48,8 +52,7 @@ static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     };
 }
 
-/* In a recording: the parameter that points to it, or before it. */
-static void anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) {
+void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block) {
     static const uint64_t far = UINT64_C(1) << 36;
     const PtxLaunch *launch = machine->launch;
     *block = (PtxBlock){.space = PTX_SPACE_GLOBAL, .name = "global memory", .cta = PTX_NONE};
@@ -79,7 +82,7 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
         return (PtxSpot){copy, address & ((UINT64_C(1) << 28) - 1)};
     }
     if (machine->plays) {
-        anchored(machine, address, copy);
+        ptx_anchored(machine, address, copy);
         return (PtxSpot){copy, address - copy->base};
     }
     for (uint32_t i = 0; i < machine->block_count; i++)
@@ -90,22 +93,36 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
     return (PtxSpot){copy, address - copy->base};
 }
 
-/* Whether two writes that no values are known of are taken to be of the same: by what is stored; or because one
- * instruction writes the same bytes of shared memory in several threads, as compilers let it where these have the same
- * data. */
-static bool stores_same(const PtxWatch *watch, const ThreadsRace *race) {
-    uint32_t site = race->first.access.site;
-    if (!watch->stores || site != race->second.access.site || race->first.access.kind != THREADS_WRITE ||
-        race->second.access.kind != THREADS_WRITE || race->first.asynchronous || race->second.asynchronous)
+static const PtxStores *stores_of(const PtxWatch *watch, const ThreadsAccess *access) {
+    const WatchSeat *seat = watch->options.seat;
+    return &watch->stores[access->site - (seat ? seat->first_site : 0)];
+}
+
+/* Whether two writes that no values were recorded of store the same, by what the instructions say. They are of the same
+ * launch, or of two. */
+static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
+    const ThreadsAccess *first = &race->first.access, *second = &race->second.access;
+    if (!of_first->stores || !of_second->stores || first->kind != THREADS_WRITE || second->kind != THREADS_WRITE ||
+        race->first.asynchronous || race->second.asynchronous)
         return false;
-    return watch->stores[site] == STORES_CONSTANT || race->address >> 62 == 1 ||
-           (watch->stores[site] == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION);
+    const PtxStores *one = stores_of(of_first, first), *other = stores_of(of_second, second);
+    if (one->how == STORES_CONSTANT && other->how == STORES_CONSTANT)
+        return one->value == other->value && first->bytes == second->bytes;
+    return first->site == second->site && one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION;
+}
+
+/* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
+static bool is_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
+    bool reads = race->first.access.kind == THREADS_READ || race->second.access.kind == THREADS_READ;
+    if (of_first->stores && reads)
+        return false;
+    return race->same_value || stores_same(of_first, of_second, race);
 }
 
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
-    same.same_value |= stores_same(watch, found);
+    same.same_value = is_same(watch, watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
@@ -119,8 +136,29 @@ static void take(PtxWatch *watch, const ThreadsRace *found) {
     };
 }
 
+PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const ThreadsRace *found) {
+    ThreadsRace told = *found;
+    const ThreadsRace *race = &told;
+    uint64_t address = race->address;
+    told.same_value = is_same(first, second, found);
+    if (address >> 62 == 0 && address >= PTX_GLOBAL_END)
+        address -= second->options.seat->variables;
+    return (PtxRace){
+        .rule = rule_for(race),
+        .first = side_of(first, &race->first),
+        .second = side_of(second, &race->second),
+        .spot = spot_of(second, address),
+        .bytes = race->bytes,
+        .reason = reason_of(race->reason),
+        .same_value = race->same_value,
+        .times = race->times,
+    };
+}
+
 void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
     uint32_t count;
+    if (watch->options.seat)
+        return;
     const ThreadsRace *races = threads_races(watch->engine, &count);
     (void)event;
     while (watch->race_count < count)
@@ -129,7 +167,7 @@ void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
         watch->order_matters = &watch->machine->program->code[threads_order_matters(watch->engine)];
 }
 
-void ptx_watch_values(PtxWatch *watch, const uint8_t *stores) {
+void ptx_watch_values(PtxWatch *watch, const PtxStores *stores) {
     watch->stores = stores;
 }
 

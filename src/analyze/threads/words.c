@@ -92,16 +92,31 @@ static void add_bytes(Text *to, uint64_t from, uint32_t bytes) {
         text_addf(to, "bytes %" PRIu64 "-%" PRIu64 " of ", from, from + bytes - 1);
 }
 
+static uint64_t begin_of(const ThreadsCheck *check, uint32_t variable, uint64_t at) {
+    const PtxProgram *program = check->program;
+    return variable != PTX_NONE ? program->seats[variable].at : at >= program->dynamic_at ? program->dynamic_at : 0;
+}
+
 static void add_shared(const ThreadsCheck *check, uint64_t at, uint32_t bytes, Text *to) {
     uint32_t variable = shared_at(check, at);
-    const PtxSeat *seat = variable == PTX_NONE ? NULL : &check->program->seats[variable];
-    bool dynamic = !seat && at >= check->program->dynamic_at;
-    uint64_t from = at - (seat ? seat->at : dynamic ? check->program->dynamic_at : 0);
-    add_bytes(to, from, bytes);
-    if (seat)
+    add_bytes(to, at - begin_of(check, variable, at), bytes);
+    if (variable != PTX_NONE)
         text_add_plain(to, plain_name(ptx_name(check->module, check->module->variables[variable].name)));
     else
-        text_addf(to, dynamic ? "dynamic shared memory" : "shared memory");
+        text_addf(to, at >= check->program->dynamic_at ? "dynamic shared memory" : "shared memory");
+}
+
+uint64_t shared_begin(const ThreadsCheck *check, uint64_t at) {
+    return begin_of(check, shared_at(check, at), at);
+}
+
+const char *shared_name(const ThreadsCheck *check, uint64_t at) {
+    uint32_t variable = shared_at(check, at);
+    Text text = {0};
+    if (variable == PTX_NONE)
+        return at >= check->program->dynamic_at ? "smem" : "shared memory";
+    text_add_plain(&text, plain_name(ptx_name(check->module, check->module->variables[variable].name)));
+    return verdict_keep(check->verdict, &text);
 }
 
 /* Tensor memory: lanes of 512 columns of 4 bytes each. */
@@ -123,7 +138,14 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
     } else if (block->space == PTX_SPACE_TENSOR) {
         add_tensor(spot.offset, bytes, &text);
     } else {
-        add_bytes(&text, spot.offset, bytes);
+        PtxBlock anchored;
+        uint64_t offset = spot.offset;
+        if (check->recorded && block->space == PTX_SPACE_GLOBAL) {
+            ptx_anchored(check->machine, block->base + spot.offset, &anchored);
+            offset += block->base - anchored.base;
+            block = &anchored;
+        }
+        add_bytes(&text, offset, bytes);
         if (!block->name)
             text_addf(&text, "%s memory", ptx_space_name(block->space));
         else
@@ -212,6 +234,16 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
     if (check->machine->cta_count > 1)
         text_addf(&text, " of CTA %u", cta);
     text_addf(&text, " are slow at line %u", code_line(check->program, &check->program->code[schedule->held_pc]));
+    return verdict_keep(check->verdict, &text);
+}
+
+const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
+    Text text = {0};
+    ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
+                          .recorded = true,
+                          .volatile_races = check->options->volatile_races,
+                          .beside = launch + 1};
+    threads_trail_write(&trail, &text);
     return verdict_keep(check->verdict, &text);
 }
 

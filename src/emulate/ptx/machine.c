@@ -62,7 +62,8 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->flights = NULL;
     machine->flight_count = machine->flight_capacity = 0;
     machine->next_sequence = 1;
-    machine->used = machine->thread_instructions = machine->changes = machine->meetings = machine->clock = 0;
+    machine->used = machine->thread_instructions = machine->changes = machine->meetings = 0;
+    machine->clock = machine->clock_begin;
     machine->guesses = NULL;
     machine->guess_count = machine->guess_capacity = 0;
     machine->unset = NULL;

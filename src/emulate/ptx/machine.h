@@ -307,6 +307,7 @@ typedef struct PtxMachine {
     uint64_t changes;     /* of memory and mbarriers: what others may notice */
     uint64_t meetings;    /* at barriers of threads, which are afterwards as they were before */
     uint64_t clock;       /* instructions so far: what %clock gives, marked as not known */
+    uint64_t clock_begin; /* ... and with what it begins: where launches are run one after the other */
     unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */

@@ -42,6 +42,7 @@ bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end);
 /* Where [a] of a lane is, of an mbarrier; false: nowhere. */
 bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
                PtxSpot *spot);
+/* False: it is none; or its address is no register, and *access is filled in all the same. */
 bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access);
 /* Its base and offset; false: the base is no register. */
 bool play_address(const PtxProgram *program, const PtxArgument *address, PlayAccess *access);

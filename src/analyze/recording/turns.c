@@ -1,0 +1,167 @@
+/* Strong accesses are played in the order in which they were made (order.h): each waits for its turn at the place that
+ * it is made to. */
+#include "analyze/recording/internal.h"
+#include "analyze/recording/order.h"
+
+#include <stdlib.h>
+
+static int by_turn(const void *a, const void *b) {
+    const StrongTurn *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static StrongPlace *place_of(const StrongTurns *turns, uint64_t key) {
+    uint32_t mask = turns->place_capacity - 1;
+    uint32_t at = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
+    while (turns->places[at].end && turns->places[at].key != key)
+        at = (at + 1) & mask;
+    return &turns->places[at];
+}
+
+static void make_places(StrongTurns *turns, Arena *arena) {
+    uint32_t keys = 0;
+    for (uint32_t i = 0; i < turns->count; i++)
+        keys += !i || turns->items[i].key != turns->items[i - 1].key;
+    turns->place_capacity = 16;
+    while (turns->place_capacity < 2 * keys)
+        turns->place_capacity *= 2;
+    turns->places = ARENA_ARRAY(arena, StrongPlace, turns->place_capacity);
+    for (uint32_t i = 0, end; i < turns->count; i = end) {
+        for (end = i + 1; end < turns->count && turns->items[end].key == turns->items[i].key;)
+            end++;
+        *place_of(turns, turns->items[i].key) = (StrongPlace){turns->items[i].key, i, end};
+    }
+}
+
+typedef struct Reading {
+    Arena *arena;
+    Strong *items;
+    uint32_t count, capacity;
+    uint64_t *elements; /* places of the other elements of vectors */
+    uint32_t element_count, element_capacity;
+} Reading;
+
+static bool is_strong(const Player *player, const Record *record) {
+    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
+    return site && site->site->strong && site->code;
+}
+
+/* A vector is put in order by its first element: the others must not be accessed on their own. */
+static void add_elements(Reading *reading, const PlaySite *site, uint64_t key) {
+    for (uint32_t i = 1; i < site->strong_count; i++)
+        *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =
+            key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
+}
+
+static int by_key(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t count_split(const Reading *reading) {
+    uint32_t count = 0;
+    if (!reading->element_count)
+        return 0;
+    qsort(reading->elements, reading->element_count, sizeof *reading->elements, by_key);
+    for (uint32_t i = 0; i < reading->count; i++)
+        count += bsearch(&reading->items[i].key, reading->elements, reading->element_count, sizeof *reading->elements,
+                         by_key) != NULL;
+    return count;
+}
+
+static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
+    RecordStream stream;
+    Record record;
+    record_stream(&stream, &player->reader, number, room);
+    player->first_strong[number] = reading->count;
+    while (record_next(&stream, &record)) {
+        if (!is_strong(player, &record))
+            continue;
+        const PlaySite *site = &player->sites->items[record.site];
+        uint32_t index = reading->count;
+        uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
+        *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
+            (Strong){.key = play_strong_key(player, site, &record, cta),
+                     .time = record.time,
+                     .index = index,
+                     .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
+                     .found = record.found & mask,
+                     .written = record.written & mask,
+                     .compared = record.compared & mask,
+                     .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
+                     .kind = site->strong_kind,
+                     .finds = site->finds};
+        add_elements(reading, site, reading->items[index].key);
+    }
+}
+
+static void read_all(Reading *reading, Player *player) {
+    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
+    uint32_t warps = player->reader.warps;
+    if (!player->sites->any_strong)
+        return;
+    player->first_strong = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
+    for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
+        for (uint32_t i = 0; i < warps; i++)
+            read_warp(reading, player, play_cta_id(player, cta) * warps + i, cta, room);
+    record_reader_restart(&player->reader);
+}
+
+void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
+    Arena *arena = &players[0]->arena;
+    Reading reading = {.arena = arena};
+    *turns = (StrongTurns){0};
+    for (uint32_t i = 0; i < count; i++) {
+        players[i]->turns = turns;
+        read_all(&reading, players[i]);
+    }
+    turns->count = reading.count;
+    turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
+    turns->items = ARENA_ARRAY(arena, StrongTurn, reading.count + 1);
+    turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    turns->split = count_split(&reading);
+    for (uint32_t i = 0; i < reading.count; i++)
+        turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
+    turns_alone(turns, turns->items, turns->count, arena);
+}
+
+void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
+    turns->items = items;
+    turns->count = count;
+    if (count)
+        qsort(items, count, sizeof *items, by_turn);
+    make_places(turns, arena);
+}
+
+void turns_take(Player *player, PlayWarp *warp, Record *record) {
+    if (is_strong(player, record))
+        record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
+}
+
+bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {
+    StrongTurns *turns = player->turns;
+    const StrongPlace *place = place_of(turns, key);
+    uint32_t low = place->next, high = place->end;
+    if (low == high || turns->items[low].number >= number)
+        return true;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (turns->items[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < place->end)
+        turns->items[low].waiter = player->first_cluster + cluster + 1;
+    return false;
+}
+
+uint32_t turns_pass(Player *player, uint64_t key) {
+    StrongTurns *turns = player->turns;
+    StrongPlace *place = place_of(turns, key);
+    if (place->next == place->end || ++place->next == place->end)
+        return 0;
+    return turns->items[place->next].waiter;
+}

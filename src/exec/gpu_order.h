@@ -1,0 +1,66 @@
+/* Which launches of a program are over when another one begins: a clock for each stream and event, and one for the
+ * host. What could order two launches and is not seen makes it open whether they are ordered (RECORDING_ORDER_OPEN,
+ * RecordingKnown.maybe): nobody is accused of a race for what was not looked at.
+ *
+ * The host is one: what one of its threads has waited for is over for the launches of all of them. */
+#ifndef EXEC_GPU_ORDER_H
+#define EXEC_GPU_ORDER_H
+
+#include "exec/driver.h"
+#include "record/file.h"
+
+#include <stdbool.h>
+
+/* A stream as a call names it: none is that of the thread, or that which all others wait for. */
+typedef struct OrderStream {
+    Handle context, handle;
+    bool per_thread; /* none is that of the thread */
+} OrderStream;
+
+/* Of a launch that is recorded. */
+typedef struct GpuOrder {
+    RecordingOrder order;
+    RecordingKnown *known;
+    bool there;
+} GpuOrder;
+
+/* How a launch is made. */
+typedef struct OrderLaunch {
+    OrderStream stream;
+    uint64_t number;
+    bool dependent;      /* on the one before it, and may begin before that has ended */
+    Handle triggered[2]; /* events that it records while it runs; NULL: none */
+} OrderLaunch;
+
+/* Whether anybody asks: in mode record alone. */
+bool order_on(void);
+/* A launch is made. Its order has to be freed. */
+void order_launch(const OrderLaunch *launch, GpuOrder *order);
+void order_free(GpuOrder *order);
+/* It was not recorded after all. */
+void order_unrecorded(const GpuOrder *order, uint64_t number);
+/* Launches so far that were not recorded, and may have run at the same time as an earlier one. */
+uint64_t order_missed(void);
+
+/* Something that is no launch: a copy, say. `host`: the host waits for it. */
+void order_work(OrderStream stream, bool host);
+void order_destroyed(OrderStream stream);
+void order_event_recorded(Handle event, OrderStream stream);
+void order_event_destroyed(Handle event);
+void order_stream_waits(OrderStream stream, Handle event);
+/* The host knows that all before it is over. */
+void order_host_event(Handle event);
+void order_host_stream(OrderStream stream);
+void order_host_context(Handle context); /* NULL: all of them */
+/* The host is told when all before it is over, and nobody sees what it does then. */
+void order_host_called(OrderStream stream);
+/* The stream waits for something that nobody sees. */
+void order_opened(OrderStream stream);
+/* From now on events may be recorded, or waited for, by others. */
+void order_events_elsewhere(void);
+/* Memory that launches have used is free when what the stream has is over; and it is given to another one, which waits
+ * for that. */
+void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);
+void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream);
+
+#endif

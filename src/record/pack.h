@@ -1,0 +1,30 @@
+/* Chunks in few bytes: as the device packs them before they go to the host (exec/pack.ptx), and as files keep them.
+ *
+ * All units of the first chunks and of the further ones behind them are one array. It has windows of 32 units, and
+ * blocks of 8 windows. Blocks come in any order, each once at most; what is not told is all zero:
+ *
+ *     block: its number, its bytes, windows that are told (bits 0 to 7) and that go by the far unit (8 to 15), 0: u32
+ *            each; then its windows, the lowest first, and zeros up to a multiple of 32 bytes
+ *     window: which of its units differ: u32; a code of each that does: u8; the words that these codes tell of
+ *     code: two bits for each word, the first one's lowest: it is the same, or the difference has 1, 2 or 4 bytes
+ *
+ * Differences are to the same word of the unit that lies `near` or `far` units before it (0 where there is none),
+ * modulo 2^32, with the sign in bit 0: d * 2, or -d * 2 - 1. So a unit is told by what is like it: that of the warp
+ * before, or of the same warp of the CTA before. */
+#ifndef RECORD_PACK_H
+#define RECORD_PACK_H
+
+#include "base/arena.h"
+
+enum { PACK_WINDOW = 32, PACK_WINDOWS = 8, PACK_ALIGN = 32 };
+
+/* How a packed array begins in a file. */
+typedef struct PackHead {
+    uint64_t units; /* of the array */
+    uint32_t near, far;
+} PackHead;
+
+/* `to` has room for the array, and is all zero. NULL, or one sentence: it is damaged. */
+const char *pack_open(const PackHead *head, const uint8_t *packed, size_t bytes, uint8_t *to, Arena *arena);
+
+#endif
