@@ -211,6 +211,10 @@ int main(int count, char **words) {
             between(how);
             launch(copy, two, out);
         }
+    } else if (strcmp(what, "late") == 0) { /* those on the second stream are equal to the first ones, and come late */
+        for (int i = 0; i < 10; i++)
+            launch(produce, i < 5 ? one : two, 0);
+        return 0;
     } else if (strcmp(what, "thread") == 0) {
         pthread_t thread;
         launch(produce, one, 0);
