@@ -105,7 +105,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
 /* Lanes that write to shared memory what is there. */
 static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
                               const Lanes *addresses) {
-    uint64_t base = threads_shared(warp->cta->number, 0), offsets[PTX_LANES];
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0), offsets[PTX_LANES];
     if (addresses->at[__builtin_ctz(record->lanes)] < base)
         return 0;
     for (unsigned i = 0; i < PTX_LANES; i++)
