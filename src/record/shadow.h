@@ -100,7 +100,7 @@ enum {
     SHADOW_EPOCHS_OVER = 1,  /* more releases of one actor than a stamp can tell apart */
     SHADOW_REPORTS_FULL = 2, /* some findings have no report */
     SHADOW_CELL_BUSY = 4,    /* a cell changed again and again: some accesses were not checked */
-    SHADOW_MAP_UNKNOWN = 8, /* a TMA copy whose tensor map nobody told: not checked */
+    SHADOW_MAP_UNKNOWN = 8,  /* a TMA copy whose tensor map nobody told: not checked */
     SHADOW_FLAGS_LOST = 16,  /* more flags than there is room for: what they order was taken to be ordered */
 };
 

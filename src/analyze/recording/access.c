@@ -57,6 +57,8 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
     }
     if (space == PTX_SPACE_GLOBAL && reach->most >= PTX_GLOBAL_END - bytes)
         return false;
+    if (space == PTX_SPACE_GLOBAL && player->copies && copies_near(player, reach->least, reach->most + bytes))
+        return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
@@ -96,7 +98,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
             return false;
         first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
-               !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
+               !(player->machine->anywhere || play_has(player->machine, first, first + all)) ||
+               (player->copies && copies_near(player, first, first + all))) {
         return false;
     }
     return ptx_watch_beside(player->watch, warp, &site->told, first);
