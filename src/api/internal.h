@@ -7,6 +7,7 @@
 #include "mlir/reader.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
+#include "record/copies.h"
 #include "weir/weir.h"
 
 struct weir_context {

@@ -25,6 +25,22 @@ static Source *text_of_log(weir_file *file, size_t index) {
     return text;
 }
 
+/* Copies of the program, from the file beside the recording. */
+static void read_copies(weir_module *module, const char *path) {
+    char name[4096];
+    const char *slash = strrchr(path, '/');
+    if (!module->recording.order)
+        return;
+    recording_copies_name(name, sizeof name, path, slash ? (size_t)(slash - path) : 0,
+                          module->recording.order->process);
+    FILE *file = fopen(name, "rb");
+    RecordingCopies *copies = ARENA_NEW(&module->recorded, RecordingCopies);
+    if (file && recording_copies_read(copies, file, &module->recorded))
+        module->recording.copies = copies;
+    if (file)
+        fclose(file);
+}
+
 /* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */
 static Source *recorded_text(weir_file *file, weir_module *module) {
     static const size_t most = (size_t)1 << 36; /* of packed chunks; what is zero takes no memory */
@@ -38,6 +54,8 @@ static Source *recorded_text(weir_file *file, weir_module *module) {
         return NULL;
     bool good =
         recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
+    if (good)
+        read_copies(module, file->source->name);
     if (good && recording->ptx.size) {
         text = source_copy(file->source->name, recording->ptx.data, recording->ptx.size);
     } else {

@@ -278,6 +278,8 @@ void playing_observe(void *observer, const PtxEvent *event) {
         player->seen->see(player->seen->observer, event);
     if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
         together_waited(player, event);
+    if (player->copies && event->kind == PTX_EVENT_ACCESS)
+        copies_see(player, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -478,6 +480,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
+    copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
@@ -495,6 +498,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
+    copies_tell(player);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);

@@ -105,6 +105,18 @@ typedef struct RaceNames {
 Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
                               const RaceNames *names);
 
+/* An access of a thread, or what it has put in flight, and something that is none of a kernel, which nothing orders. */
+typedef struct OutsideRace {
+    RaceSide side;
+    PtxSpot spot;
+    uint32_t bytes;
+    bool writes;      /* the other */
+    bool later;       /* ... and was made later */
+    const char *what; /* that is: "the copy 5 (cuMemcpyHtoDAsync)" */
+    uint64_t times;
+} OutsideRace;
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
+
 /* ---- history.c: what led to a run that went wrong ---- */
 
 enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
