@@ -291,6 +291,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         record->lanes = (uint32_t)run_value(cursor->next, false);
         cursor->next += 4;
     }
+    missing = shape->always && !record->lanes;
     cursor->next += 4 * told_words(shape);
     record->time = record->turn = 0;
     record->found = record->written = record->compared = 0;
@@ -299,7 +300,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     for (unsigned i = 0; i < shape->parts; i++)
         record->parts[i] =
             part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1, &missing);
-    return !missing || refuse(reader, "the recording is damaged: a value is of a loop that was not begun");
+    return !missing || refuse(reader, "the recording is damaged: it lacks what threads have to have done");
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -308,6 +309,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
 static bool settle(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
     cursor->map = NULL;
+    cursor->stamped = false;
     if (cursor->run) {
         cursor->number++;
         return true;
@@ -323,6 +325,9 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         } else if (cursor->at == cursor->last) {
             return refuse(reader, "the recording is damaged: a record is at the end of a chunk");
         } else if (kind == RECORD_STAMP) {
+            if (cursor->stamped)
+                return refuse(reader, "the recording is damaged: there is a count of no record");
+            cursor->stamped = true;
             cursor->number = (uint32_t)head.value;
             cursor->together = 0;
             cursor->at += RECORD_UNIT;
@@ -477,6 +482,8 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     if (record->site >= reader->site_count)
         return refuse(reader, "the recording is damaged: it has a site that the PTX does not have");
     const RecordShape *shape = &reader->shapes[record->site];
+    if (shape->always && !record->lanes)
+        return refuse(reader, "the recording is damaged: no thread does what all do that come there");
     if (kind == RECORD_LANE)
         return read_lane(reader, cursor, head, shape, record);
     if (shape->strong || !shape->parts)

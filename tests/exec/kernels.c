@@ -237,6 +237,16 @@ static int run(const char *what) {
         cuLaunchKernel(function_of(right, "nothing"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
     }
+    if (strcmp(what, "overlaps") == 0) { /* the last one writes what it reads, one number further on */
+        if (cuMemAlloc_v2(&from, 2 * sizeof values))
+            return 0;
+        to = from + sizeof values;
+        for (int i = 0; i < 4; i++)
+            launch(function, 3, NULL);
+        to = from + sizeof *values;
+        launch(function, 3, NULL);
+        return 1;
+    }
     if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
         launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
         return 1;

@@ -274,7 +274,7 @@ static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGr
         player->free_pending = pending->next;
     else
         pending = ARENA_NEW(&player->arena, Pending);
-    pending->record = *record;
+    record_copy(&pending->record, record);
     pending->group = group;
     pending->ready = false;
     while (!joined && *at)
