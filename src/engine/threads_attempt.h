@@ -17,7 +17,8 @@ typedef struct Asked {
 /* What this has made of a cell, for those that are the same. */
 typedef struct Step {
     Cell from, to;
-    uint32_t by; /* 0: there is none */
+    uint32_t by;    /* 0: there is none */
+    uint32_t alike; /* of a read: for which lanes of the writes' slot it is the same */
     uint32_t told_count;
     uint32_t told[MOST_TOLD]; /* races */
 } Step;
@@ -27,7 +28,8 @@ typedef struct LineStep {
     uint32_t writes, reads, to; /* slots */
     uint8_t write_shift, read_shift, to_shift;
     uint8_t lane, shift; /* of the reader */
-    bool any_lane;       /* it would be the same for others, if those of the slots are as far from them */
+    uint8_t write_flip, read_flip, flip;
+    bool any_lane; /* it would be the same for others, if those of the slots are as far from them */
     bool used;
 } LineStep;
 
@@ -55,7 +57,7 @@ typedef struct Attempt {
     bool steady;                          /* what is done to the cell depends on nothing but what is there */
     ShadowPage *page;                     /* the last */
     bool whole;                           /* all elements are touched */
-    uint64_t home; /* cluster_bit, if nothing is known of other CTAs; 0: something is */
+    uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
 } Attempt;
 
 /* Goes on at another address. */
@@ -92,6 +94,7 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot);
 /* The list with this access in front, without those that it stands for. *any_lane (NULL: nobody asks): what stays of
  * the list does not depend on which lane does it, other than that it is the slot's. */
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane);
+uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 /* These bytes, cell by cell, by attempt->by. */
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
@@ -104,6 +107,8 @@ uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times)
 /* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
  * because somebody has observed them, are taken out. */
 uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
+/* Whether the two are morally strong, and nobody asks for more: it need not be looked at. */
+bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
 void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);

@@ -69,6 +69,13 @@ static inline uint64_t key_of(unsigned kind, unsigned proxy, uint64_t rest) {
 /* Scopes are levels here: on one GPU those of the system and of the GPU are the same. */
 enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU };
 
+/* Lanes of a warp that arrived, and what they knew. */
+typedef struct Arrived {
+    uint32_t cta, level;
+    Run run;
+    Clock *clock;
+} Arrived;
+
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
 Clock *threads_clock_share(Clock *clock);
@@ -76,6 +83,8 @@ void threads_clock_drop(Threads *threads, Clock *clock);
 /* These change *clock, and copy it first if others have it. */
 void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other);
 void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
+/* The same of several runs of its home's, those of a lane in the order of their epochs. */
+void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
@@ -159,6 +168,12 @@ typedef struct Cta {
     Warp warps[];
 } Cta;
 
+/* What somebody knew before a wait, and behind it. */
+typedef struct Lesson {
+    Clock *from, *to;
+    uint32_t cta, level;
+    bool used;
+} Lesson;
 struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
@@ -167,6 +182,9 @@ struct Object {
     uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
+    Arrived *arrived; /* not among those that are collected yet */
+    uint32_t arrived_count, arrived_capacity;
+    Lesson learned; /* of this phase */
 };
 
 /* ---- Operations ---- */
@@ -214,11 +232,11 @@ typedef struct Node {
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
-    uint64_t clusters;      /* of all in the list: bit (number % 64) of each */
+    uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
-    bool alone; /* it is its record's, and not in the hash table */
+    bool alone; /* it is not in the hash table */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -227,11 +245,13 @@ typedef struct Cell {
 } Cell;
 
 /* A line that was accessed as a whole, and not otherwise: slots as those of cells, but that the lane of a cell is the
- * slot's + (bytes from the line's begin on >> shift). LINE_ALONE: the slot is of a record, which is alone there. */
+ * slot's + (bytes from the line's begin on >> shift ^ flip). LINE_ALONE: the slot is of a record, which is alone there.
+ */
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
     uint32_t writes, reads;
     uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
+    uint8_t write_flip, read_flip, nc_flip;    /* swizzled: lanes are not in the order of their places */
 } Line;
 enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
@@ -374,15 +394,17 @@ static inline bool level_has(const Threads *threads, uint32_t level, uint32_t fr
     return level >= LEVEL_GPU || from == to ||
            (level == LEVEL_CLUSTER && from / threads->shape.cluster == to / threads->shape.cluster);
 }
-static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
-    return UINT64_C(1) << cta / threads->shape.cluster % 64;
-}
 static inline uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 static inline uint64_t hashed(uint64_t value) {
     value *= UINT64_C(0x9E3779B97F4A7C15);
     return value ^ value >> 32;
+}
+
+/* One of 64; neighbors, and those that are a power of two apart, have others. */
+static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
+    return UINT64_C(1) << (hashed(cta / threads->shape.cluster + 1) >> 20 & 63);
 }
 
 Cta *threads_cta(Threads *threads, uint32_t cta);
@@ -433,6 +455,8 @@ void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+/* The same of a new record, of which there is no such list yet; or there may be two of it. */
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to, if there is enough of it. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);

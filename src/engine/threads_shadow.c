@@ -68,12 +68,16 @@ void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift) {
     *shift &= (uint8_t)~LINE_ALONE;
 }
 
-static uint32_t slot_at(uint32_t slot, uint8_t shift, uint32_t byte) {
-    return slot ? slot + (byte >> shift) : 0;
+static uint32_t slot_at(uint32_t slot, uint8_t shift, uint8_t flip, uint32_t byte) {
+    return slot ? slot + (byte >> shift ^ flip) : 0;
 }
 
 static uint8_t least_shift(uint32_t slot, uint8_t shift, uint8_t least) {
     return slot && shift < least ? shift : least;
+}
+
+static uint8_t largest_shift(const Threads *threads) {
+    return threads->shape.by_word ? 2 : CELL_SHIFT;
 }
 
 /* What its lines say, cell by cell: no cell has two lanes of an access. */
@@ -94,9 +98,10 @@ static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = (i << shift) / SHADOW_LINE, byte = (i << shift) % SHADOW_LINE;
         const Line *line = &page->lines[at];
-        cells[i] = (Cell){slot_at(line->writes, line->write_shift, byte), slot_at(line->reads, line->read_shift, byte)};
+        cells[i] = (Cell){slot_at(line->writes, line->write_shift, line->write_flip, byte),
+                          slot_at(line->reads, line->read_shift, line->read_flip, byte)};
         if (page->nc)
-            page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, byte);
+            page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, line->nc_flip, byte);
     }
     page->cells = cells;
 }
@@ -109,7 +114,7 @@ ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make) {
 ShadowPage *threads_page(Threads *threads, uint64_t address) {
     ShadowPage *page = page_find(threads, address);
     if (page && !page->cells)
-        make_cells(threads, page, CELL_SHIFT);
+        make_cells(threads, page, largest_shift(threads));
     return page;
 }
 
@@ -131,7 +136,7 @@ static void split(Threads *threads, ShadowPage *page, uint8_t shift) {
 }
 
 void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges) {
-    uint8_t shift = (uint8_t)__builtin_ctzll(edges | 1U << CELL_SHIFT);
+    uint8_t shift = (uint8_t)__builtin_ctzll(edges | 1U << largest_shift(threads));
     if (!page->cells)
         make_cells(threads, page, shift);
     if (shift < page->shift)
@@ -278,6 +283,12 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
                threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
 }
 
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes)
+        return threads_node_alone(threads, record);
+    return node_new(threads, (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
+}
+
 /* ---- What nobody refers to ---- */
 
 void threads_record_mark(Threads *threads, uint32_t index) {
@@ -335,7 +346,7 @@ static void nodes_sweep(Threads *threads) {
     for (uint32_t i = 1; i < threads->nodes.next; i++) {
         Node *node = node_at(threads, i);
         if (node->record && !node->marked) {
-            if (node->alone)
+            if (record_at(threads, node->record)->node == i)
                 record_at(threads, node->record)->node = 0;
             node->record = 0; /* it is free */
             threads_store_give(threads, &threads->nodes, i);

@@ -57,6 +57,7 @@ struct GpuModule {
     uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
+    bool marked;       /* its image was instrumented before, and is not recorded: its kernels have our parameter */
     const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
     bool checks;               /* its kernels check themselves */
@@ -198,6 +199,8 @@ typedef struct GpuFlight {
     uint8_t *parameters;
     RecordingMemory *memory;
     size_t memory_count;
+    bool twice; /* some memory has two addresses */
+    uint16_t shared_at[RECORD_VARIABLES];
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */

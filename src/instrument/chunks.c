@@ -47,6 +47,18 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* ---- The start --------------------------------------------------------------------------------------------- */
 
+/* Where variables of shared memory are. */
+static void write_variables(Code *code) {
+    const PtxModule *module = code->look->module;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, code->look->function, variables);
+    for (uint32_t i = 0; i < count; i++) {
+        Str name = ptx_name(module, module->variables[variables[i]].name);
+        code_say(code, "mov.u32 ~r1, %.*s", (int)name.size, name.data);
+        code_say(code, "add.u32 ~r1, ~r1, 1");
+        code_say(code, "@~q1 st.global.b16 [~e0+%u], ~r1", OF(shared_at) + 2 * i);
+    }
+}
+
 /* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid. */
 static void write_windows(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
@@ -56,6 +68,7 @@ static void write_windows(Code *code) {
     code_say(code, "cvta.local.u64 ~e3, ~e1");
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    write_variables(code);
     if (!code->plan->parameters || !function->parameter_count)
         return;
     Str name = ptx_name(code->look->module, code->look->module->variables[function->parameters].name);
@@ -126,25 +139,25 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
 
 /* For the warp, by lane 0. An increment, because ptxas makes a dozen instructions of an add that several lanes may make
- * at once; there are less than 2^31 chunks. CTAs that are not recorded have nobody who leads: they stay where nobody looks, which is the
- * chunk behind the last; and so does who finds that there is none left. The new chunk says of whom it is what the old
- * one says. */
+ * at once; there are less than 2^31 chunks. CTAs that are not recorded have nobody who leads: they stay where nobody
+ * looks, which is the chunk behind the last; and so does who finds that there is none left. The new chunk says of whom
+ * it is what the old one says. */
 static void write_refill_together(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
-    code_say(code, "mov.b32 ~r1, ~r0");
     code_say(code, "@~lead atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "add.s64 ~e3, ~ptr, %u", offset * RECORD_UNIT);
-    code_say(code, "and.b64 ~e2, ~e3, -%u", code->chunk);
-    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
+    code_say(code, "selp.b32 ~r1, ~r1, ~r0, ~lead");
     code_say(code, "setp.lt.and.u32 ~q0, ~r1, ~r0, ~lead");
     code_say(code, "setp.ge.and.u32 ~q1, ~r1, ~r0, ~lead");
     write_dropped(code, "~q1", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
-    code_say(code, "@~q0 st.global.v4.b32 [~e3], {~word, ~zero, ~r1, ~zero}");
+    code_say(code, "@~q0 st.global.v4.b32 [~ptr+%u], {~word, ~zero, ~r1, ~zero}", offset * RECORD_UNIT);
+    code_say(code, "add.s64 ~e2, ~ptr, %u", offset * RECORD_UNIT);
+    code_say(code, "and.b64 ~e2, ~e2, -%u", code->chunk);
+    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
     code_say(code, "min.u32 ~r1, ~r1, ~r0");
     code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, 0));
     code_say(code, "@~lead st.global.v4.b32 [~e2], {~word, ~r3, ~zero, ~zero}");

@@ -113,19 +113,11 @@ void portrait_tell_barriers(Portrait *portrait, Report *report) {
     for (uint32_t i = 0; i < portrait->ring_count; i++) {
         const Ring *ring = &portrait->rings[i];
         ReportBarrier *barrier = &barriers[i];
-        *barrier = (ReportBarrier){.name = ring->name,
-                                   .value = ring->value,
-                                   .kind = kinds[ring->kind],
-                                   .depth = ring->kind == MEET_MBARRIER ? (int64_t)ring->depth : -1,
-                                   .count = -1,
-                                   .index = "",
-                                   .phase = "",
-                                   .offset = "",
-                                   .expect_bytes = -1,
-                                   .data_bytes = -1,
-                                   .cadence = "",
-                                   .pair = "",
-                                   .participants = ""};
+        *barrier = report_barrier_blank();
+        barrier->name = ring->name;
+        barrier->value = ring->value;
+        barrier->kind = kinds[ring->kind];
+        barrier->depth = ring->kind == MEET_MBARRIER ? (int64_t)ring->depth : -1;
         barrier->arrives = sites_of(portrait, i, false, &barrier->arrive_count);
         barrier->waits = sites_of(portrait, i, true, &barrier->wait_count);
         barrier->mechanism = mechanisms_of(portrait, barrier->arrives, barrier->arrive_count);

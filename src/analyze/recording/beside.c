@@ -15,7 +15,7 @@ static const RecordingKnown *known_of(const Recording *recording, uint32_t strea
 
 Beside recordings_beside(const Recording *first, const Recording *second) {
     const RecordingOrder *one = first->order, *other = second->order;
-    if (!one || !other || one->process != other->process || one->device != other->device)
+    if (!one || !other || one->process != other->process)
         return BESIDE_APART;
     const RecordingKnown *known = known_of(second, one->stream);
     uint64_t number = first->launch.number;

@@ -2,6 +2,8 @@
 #include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 #include <stdlib.h>
 
 /* Of a check while it plays. */
@@ -84,6 +86,32 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     return launch;
 }
 
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->shared_at && i < count; i++)
+        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
 /* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
@@ -129,14 +157,22 @@ static void tell_missing(const Playing *playing) {
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
-    if (launch->dropped || reader->missing)
+    if (launch->dropped & RECORD_DROPPED_PLACE || reader->missing)
         verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
     else if (launch->flags & RECORDING_CUT && !playing->hangs)
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
+    if (launch->dropped & RECORD_DROPPED_WRAP)
+        verdict_incomplete(
+            verdict, "", 0,
+            "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
+            "wrote was recorded as if none does");
+    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP))
+        verdict_incomplete(verdict, "", 0,
+                           "the kernel marked its records as not complete, for a reason that is not known");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
     uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !launch->dropped)
+    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE))
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
 }
@@ -169,6 +205,27 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
             doubted, turns->count);
 }
 
+static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.proxy == PROXY_TEXTURE || effects[i].effect.proxy == PROXY_SURFACE)
+            return true;
+    return false;
+}
+
+/* What the machine left out, as it does not know where it is. */
+static void tell_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxCode *code = check->machine->guesses[i].code;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
+                           code_line(check->program, code), "%s",
+                           is_textured(check, code)
+                               ? "which memory is behind a texture was not recorded: races there were not looked for"
+                               : "what it accesses was not recorded, and was not looked at");
+    }
+}
+
 /* Whether some access has it as its address. */
 static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
     const PtxProgram *program = check->program;
@@ -193,6 +250,14 @@ static void tell_variables(const ThreadsCheck *check) {
                                "%.*s is accessed by its name and by its address, and where it lies was not recorded",
                                STR_ARG(name));
     }
+}
+
+/* The last finding, which is why the launch failed, comes before all others. */
+static void tell_first(Verdict *verdict) {
+    size_t last = verdict->finding_count - 1;
+    Finding finding = verdict->findings[last];
+    memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
+    verdict->findings[0] = finding;
 }
 
 /* ---- The play ------------------------------------------------------------------------------------- */
@@ -223,6 +288,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 
@@ -258,6 +328,14 @@ static void tell_lost(Playing *playing) {
                        "the recording cannot be followed to its end: records of some threads are missing");
 }
 
+/* What was recorded is what came before a wait that gave up: of what would have come behind it nobody knows. */
+static void tell_given_up(const Playing *playing) {
+    verdict_incomplete(
+        playing->check.verdict, "", 0,
+        "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
+        (double)playing->recording->launch.hang_after / 1e9);
+}
+
 /* Waits that go on for too long are a deadlock if nobody runs any more. CTAs that had not begun never will: there is no
  * room for them while the others wait. */
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
@@ -276,8 +354,10 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         return;
     }
     Finding *finding = threads_blocked(check, &run->schedule, run->world);
-    if (!finding)
+    if (!finding) {
+        tell_given_up(playing);
         return;
+    }
     playing->hangs = true;
     runs_tell_stop(check, NULL);
     if (later)
@@ -311,6 +391,8 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
         judge_hang(playing, run);
+    } else if (end == PTX_END_COMPLETE && hung) {
+        tell_given_up(playing);
     } else if (end == PTX_END_STUCK && !judge_stuck(playing, run)) {
         tell_lost(playing);
     } else if (end == PTX_END_BUDGET) {
@@ -358,6 +440,17 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const StrongTurns *turns = &playing->turns;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    if (turns->count && (launch->sample_mask || launch->sample_value))
+        return "CTAs that were not recorded may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
+}
+
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
@@ -400,6 +493,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
+    check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -409,8 +503,12 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
-    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+    tell_left_out(check);
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
+        if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
+            tell_first(check->verdict);
+    }
     if (!playing->hangs)
         tell_lapped(playing);
     check->machine->observe = NULL;
@@ -420,7 +518,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
     if (!runs_prepare(check, problem))
         return false;
-    play_unpack(check->program, recording, &check->arena);
+    seat_shared(check, recording);
+    if (!play_unpack(check->program, recording, &check->arena)) {
+        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        return false;
+    }
     return play_sites(sites, check, recording, problem);
 }
 

@@ -46,6 +46,10 @@ typedef struct PlaySite {
     bool plain;                               /* a weak load or store, by the address in part 0: */
     PlayAccess access;
     ThreadsAccess told;
+    bool copies; /* a cp.async, by the addresses in parts: */
+    PlayCopy copy;
+    uint8_t from_part, to_part, limit_part; /* the last: if it has one */
+    ThreadsAccess reads, writes;
 } PlaySite;
 
 typedef struct PlaySites {
@@ -205,8 +209,9 @@ uint32_t play_not_begun(const Player *player);
 /* The values of a part in the lanes of the record. Generic addresses are the machine's. */
 void play_values(const Player *player, const PlaySite *site, const Record *record, unsigned part, uint32_t warp_in_cta,
                  Lanes *values);
-/* The parameters as PTX counts their offsets, if the recording has them otherwise. */
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
+/* The parameters as PTX counts their offsets, if the recording has them otherwise. False: they are not those of the
+ * kernel. */
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 /* An address as the machine has it. */
 uint64_t play_generic(const Player *player, uint64_t address);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */
@@ -239,6 +244,8 @@ bool play_others(Player *player, bool whole);
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+/* The same of a cp.async. */
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 
 /* ---- copies.c: copies and memsets of the program ---- */
 /* Those that may have run at the same time as the launch. */

@@ -32,26 +32,16 @@ static void end(RecordingSeen *seen, ThreadsCheck *check) {
 
 /* Deadlocks are findings; who waits stands beside the first of them. */
 static void add_deadlocks(Report *report, Verdict *verdict, const Drawing *drawing) {
-    ReportDeadlock *deadlocks = ARENA_ARRAY(verdict->arena, ReportDeadlock, verdict->finding_count + 1);
+    bool ended = !verdict->incomplete_count;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         Finding *finding = &verdict->findings[i];
-        if (!str_starts(str_of(rule_of(finding->rule)->id), STR("deadlock.")))
+        if (!str_starts(str_of(rule_of(finding->rule)->id), STR("deadlock.")) || finding->blocked_count)
             continue;
-        if (!report->deadlock_count && !finding->blocked_count) {
-            finding->blocked = drawing->blocked;
-            finding->blocked_count = drawing->blocked_count;
-        }
-        deadlocks[report->deadlock_count++] = (ReportDeadlock){.rule = rule_of(finding->rule)->id,
-                                                               .message = finding->message,
-                                                               .why = finding->why,
-                                                               .fix = finding->fix,
-                                                               .schedule = finding->schedule,
-                                                               .launch = finding->launch,
-                                                               .blocked = finding->blocked,
-                                                               .blocked_count = finding->blocked_count};
+        finding->blocked = drawing->blocked;
+        finding->blocked_count = drawing->blocked_count;
+        break;
     }
-    report->deadlocks = deadlocks;
-    bool ended = !verdict->incomplete_count;
+    report_add_deadlocks(report, verdict);
     report->deadlock_verdict = report->deadlock_count ? "found" : ended ? "none" : "unknown";
     report->deadlock_reason = report->deadlock_count ? ""
                               : ended                ? "every wait of the recording was over, and every thread ended"

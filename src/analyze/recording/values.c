@@ -30,12 +30,24 @@ static uint64_t parameters_end(const PtxProgram *program, uint64_t first) {
     return at;
 }
 
-void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
+/* Where the last of them ends, as PTX counts their offsets. */
+static uint64_t parameters_size(const PtxProgram *program) {
+    const PtxFunction *kernel = &program->module->functions[program->entry];
+    uint64_t size = 0;
+    for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
+        uint64_t end = program->seats[i].at + program->seats[i].bytes;
+        size = end > size ? end : size;
+    }
+    return size;
+}
+
+bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) {
     const PtxFunction *kernel = &program->module->functions[program->entry];
     uint64_t first = parameters_begin(program, recording), at = first;
-    if (!(recording->launch.flags & RECORDING_AS_PASSED) ||
-        parameters_end(program, first) - first != recording->parameter_bytes)
-        return;
+    if (!(recording->launch.flags & RECORDING_AS_PASSED))
+        return recording->parameter_bytes >= parameters_size(program);
+    if (parameters_end(program, first) - first != recording->parameter_bytes)
+        return false;
     uint8_t *bytes = ARENA_ARRAY(arena, uint8_t, program->parameter_bytes + 1);
     for (uint32_t i = kernel->parameters; i < kernel->parameters + kernel->parameter_count; i++) {
         const PtxSeat *seat = &program->seats[i];
@@ -46,6 +58,7 @@ void play_unpack(const PtxProgram *program, Recording *recording, Arena *arena) 
     }
     recording->parameters = bytes;
     recording->parameter_bytes = program->parameter_bytes;
+    return true;
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------------ */
@@ -85,12 +98,34 @@ uint64_t play_generic(const Player *player, uint64_t address) {
 /* ---- Parts ---------------------------------------------------------------------------------------- */
 
 static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread, Lanes *values) {
-    for (unsigned i = 0; i < PTX_LANES; i++) {
-        uint64_t more = part->shape == PART_STRIDE  ? (uint64_t)part->stride * i
-                        : part->shape == PART_TABLE ? site_offset(&player->sites->sites, part, first_thread + i)
-                                                    : 0;
-        values->at[i] = value + more;
+    bool table = part->shape == PART_TABLE, whole = part->bits >= 32 && first_thread + PTX_LANES <= part->threads;
+    uint64_t stride = part->shape == PART_STRIDE ? (uint64_t)part->stride : 0;
+    const uint64_t *offsets = table && whole ? &part->offsets[first_thread] : NULL;
+    if (offsets)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + (offsets[i] - offsets[0]);
+    else if (table)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + site_offset(&player->sites->sites, part, first_thread + i);
+    else
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + stride * i;
+}
+
+/* What record_cornered says of each lane: a lane is one with a bit less, and what that bit adds. */
+static void spread_corners(const RecordPart *part, Lanes *values) {
+    const uint8_t *lists[2] = {part->list, part->also};
+    uint64_t adds[RECORD_CORNER_LANES - 1] = {0};
+    for (unsigned k = 0; k < 2 && lists[k]; k++) {
+        uint64_t corners[RECORD_CORNER_LANES];
+        memcpy(corners, lists[k], sizeof corners);
+        for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+            adds[i] += corners[i + 1] - corners[0];
     }
+    values->at[0] = part->value;
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+        for (unsigned lane = 1u << i; lane < 2u << i; lane++)
+            values->at[lane] = values->at[lane - (1u << i)] + adds[i];
 }
 
 static void list(const RecordPart *part, bool wide, uint32_t lanes, Lanes *values) {
@@ -109,8 +144,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
     else if (from->kind == RECORD_EVERY)
         list(from, false, UINT32_MAX, values);
     else if (from->kind == RECORD_CORNERS)
-        for (unsigned i = 0; i < PTX_LANES; i++)
-            values->at[i] = record_cornered(from, i);
+        spread_corners(from, values);
     else
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = from->value;

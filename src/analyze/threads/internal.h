@@ -50,6 +50,7 @@ typedef struct ThreadsCheck {
     bool hung;           /* in some order */
     uint64_t first_used; /* instructions of the first run */
     bool recorded;       /* a recording is played */
+    const char *unordered; /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */

@@ -70,6 +70,9 @@ void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, cons
                       const uint64_t addresses[PTX_LANES]);
 /* Lanes one beside the other, as in engine/threads.h. */
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
+/* A cp.async of those lanes, from and to those addresses. False: they have committed groups apart from each other. */
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *reads,
+                    const uint64_t from[PTX_LANES], const struct ThreadsAccess *writes, const uint64_t to[PTX_LANES]);
 /* Where values are not known (a recording): what is known of those that each code stores. */
 enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
 typedef struct PtxStores {

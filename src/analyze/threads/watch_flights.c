@@ -139,6 +139,22 @@ void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, const ThreadsAccess *reads,
+                    const uint64_t from[PTX_LANES], const ThreadsAccess *writes, const uint64_t to[PTX_LANES]) {
+    WatchedWarp *warp = warp_of(watch, from_warp);
+    uint32_t number = watch_warp(watch, from_warp), groups = warp->committed[GROUP_CP_ASYNC][__builtin_ctz(lanes)];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (warp->committed[GROUP_CP_ASYNC][__builtin_ctz(rest)] != groups)
+            return false;
+    uint32_t operation = threads_issue(watch->engine, number, lanes, false, 0, reads->site);
+    *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
+        (Waited){operation, lanes, groups, GROUP_CP_ASYNC, false};
+    threads_access(watch->engine, operation, number, lanes, reads, from);
+    threads_access(watch->engine, operation, number, lanes, writes, to);
+    watch_take_races(watch, NULL);
+    return true;
+}
+
 /* ---- That it is over ---- */
 
 static void touch_mbarrier(PtxWatch *watch, uint32_t operation, const PtxEvent *event) {

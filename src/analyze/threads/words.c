@@ -138,7 +138,14 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
     } else if (block->space == PTX_SPACE_TENSOR) {
         add_tensor(spot.offset, bytes, &text);
     } else {
-        add_bytes(&text, spot.offset, bytes);
+        PtxBlock anchored;
+        uint64_t offset = spot.offset;
+        if (check->recorded && block->space == PTX_SPACE_GLOBAL) {
+            ptx_anchored(check->machine, block->base + spot.offset, &anchored);
+            offset += block->base - anchored.base;
+            block = &anchored;
+        }
+        add_bytes(&text, offset, bytes);
         if (!block->name)
             text_addf(&text, "%s memory", ptx_space_name(block->space));
         else

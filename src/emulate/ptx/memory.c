@@ -244,6 +244,10 @@ static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace 
     case PTX_SPACE_CLUSTER:
         return in_shared(machine, cta, space == PTX_SPACE_CLUSTER, address, bytes, spot);
     case PTX_SPACE_LOCAL:
+        if (machine->plays) { /* where frames are in it, and how large it is, only the GPU knows */
+            *spot = (PtxSpot){.block = local_block(machine, cta, thread), .offset = address};
+            return WHERE_THERE;
+        }
         return within(local_block(machine, cta, thread), address, bytes, spot);
     case PTX_SPACE_PARAM:
         return within(&machine->parameters, address, bytes, spot);
