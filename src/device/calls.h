@@ -460,6 +460,8 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    if (!ballot(lanes, want != 0))
+        return 0;
     View view = view_clocked(&here, site, scope, false);
     if (wanted && scope >= SCOPE_OF_DEVICE) {
         uint32_t epoch = view.epoch;
@@ -481,6 +483,8 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    if (!ballot(lanes, want != 0))
+        return seen;
     View view = view_clocked(&here, site, scope, false);
     bool acquires = order_acquires(order);
     if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
@@ -495,7 +499,7 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
         view_at(&after, stored, site);
         access(&after, lanes, has_stored, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
     }
-    if (late || (how & 3) == SHADOW_READ)
+    if ((late || (how & 3) == SHADOW_READ) && ballot(lanes, want && !has_stored))
         access(&view, lanes, want && !has_stored, address, what >> WHAT_BYTES, site, SHADOW_READ);
     return seen;
 }
