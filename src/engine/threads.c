@@ -461,7 +461,7 @@ static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes
     if (object->latest > view->now)
         view->now = object->latest; /* nothing forbids it, and those who wait have one number to know */
     if (arrival->order == THREADS_RELEASE) {
-        if (has_own(threads_warp(threads, number), view, lanes, cta, warp))
+        if (threads->shape.by_word || has_own(threads_warp(threads, number), view, lanes, cta, warp))
             threads_releases_add(threads, &object->collecting, cta, arrival->level,
                                  threads_export(threads, number, view, lanes));
         else
@@ -512,7 +512,7 @@ void threads_flip(Threads *threads, uint64_t name) {
 /* Who waits with the same clock as the last one that did learns the same. */
 static bool learn_again(Threads *threads, const Object *object, View *view, uint32_t level, uint32_t cta) {
     const Lesson *learned = &object->learned;
-    if (!learned->used || learned->from != view->clock || learned->level != level || learned->cta != cta)
+    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level || learned->cta != cta)
         return false;
     threads_clock_drop(threads, view->clock);
     view->clock = threads_clock_share(learned->to);

@@ -119,7 +119,7 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
 uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
     uint32_t first = slot >> 5, memo = first % MEMO;
     *any_lane = true;
-    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first)
+    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first && !attempt->threads->shape.by_word)
         return attempt->put_to[memo] << 5 | (slot & 31);
     uint32_t made = attempt_put(attempt, slot, any_lane);
     if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
@@ -224,12 +224,27 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
     }
 }
 
+/* For which lanes of the slot a read of what they wrote is as it was for the slot's: all, if all is before whatever
+ * lane, or those that have been told to race in the same way. */
+static uint32_t alike(const Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5, lane = 1U << (slot & 31);
+    if (!slot || attempt->record->kind != THREADS_READ)
+        return lane;
+    if (attempt->memos.clear[first % MEMO] == first)
+        return UINT32_MAX;
+    const Node *node = node_at(attempt->threads, first);
+    const Asked *asked = &attempt->asked[node->record % MEMO];
+    bool one = !node->next && !node->lanes && attempt->told_count == 1 &&
+               attempt->memos.asked[node->record % MEMO] == node->record && 1U << asked->by == attempt->by;
+    return one && asked->race == attempt->told[0] && asked->told & lane ? asked->told : lane;
+}
+
 /* A cell that is not as the last one was. */
 static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     Cell *cell = &page->cells[index], from = *cell;
     bool read_only = page->nc || attempt->record->read_only;
     attempt->told_count = 0;
-    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only;
+    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
     if (read_only)
         look_read_only(attempt, page, index);
     if (attempt->record->kind == THREADS_READ)
@@ -239,7 +254,7 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
     if (!attempt->steady)
         return;
     Step *step = &attempt->step;
-    *step = (Step){from, *cell, attempt->by, attempt->told_count, {0}};
+    *step = (Step){from, *cell, attempt->by, alike(attempt, from.writes), attempt->told_count, {0}};
     for (uint32_t i = 0; i < attempt->told_count; i++)
         step->told[i] = attempt->told[i];
 }
@@ -247,9 +262,13 @@ static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
 /* Whether the cell is as the last one was: then it becomes what that has. */
 static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *cell) {
     const Step *step = &attempt->step;
-    if (step->by != attempt->by || cell->writes != step->from.writes || cell->reads != step->from.reads || page->nc)
+    if (step->by != attempt->by || cell->reads != step->from.reads || page->nc ||
+        (cell->writes != step->from.writes &&
+         (cell->writes >> 5 != step->from.writes >> 5 || !(step->alike >> (cell->writes & 31) & 1))))
         return false;
-    *cell = step->to;
+    cell->reads = step->to.reads;
+    if (attempt->record->kind != THREADS_READ)
+        cell->writes = step->to.writes;
     for (uint32_t i = 0; i < step->told_count; i++)
         attempt->threads->races[step->told[i]].times += page->shift > 2 ? 1U << (page->shift - 2) : 1;
     return true;
@@ -427,7 +446,8 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;
-    attempt->home = threads_clock_at_home(knower->clock) ? cluster_bit(threads, knower->cta) : 0;
+    bool at_home = !threads->shape.by_word && threads_clock_at_home(knower->clock);
+    attempt->home = at_home ? cluster_bit(threads, knower->cta) : 0;
     attempt_move(attempt, UINT64_MAX);
     Elements elements = elements_of(access);
     attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
@@ -552,14 +572,17 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
     threads->chosen = UINT32_MAX;
 }
 
-/* Pieces of one size: one access. */
-static void do_pieces(Threads *threads, uint32_t index, const ThreadsAccess *access, const ThreadsPiece *pieces,
-                      uint32_t count) {
+void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count) {
+    ENTER(threads);
+    if (!count)
+        return;
     const Operation *operation = operation_at(threads, index);
     uint32_t lane = lowest(operation->lanes);
     const Part *part = threads_operation_part(operation, lane);
     ThreadsAccess whole = *access;
     whole.bytes = pieces->bytes < UINT32_MAX ? (uint32_t)pieces->bytes : UINT32_MAX;
+    note_first(threads, index, &whole, pieces->address);
     Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
     Attempt attempt;
     threads->instructions++;
@@ -567,21 +590,10 @@ static void do_pieces(Threads *threads, uint32_t index, const ThreadsAccess *acc
     attempt_begin(&attempt, threads, &knower, &whole, part->epoch);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t address = pieces[i].address, bytes = pieces[i].bytes;
-        note_first(threads, index, &whole, address);
         attempt.by = 1U << lane;
         if (threads->shape.history && access->kind != THREADS_READ)
             threads_history_other(threads, address, bytes);
         attempt_piece(&attempt, &whole, address, address + bytes);
-    }
-}
-
-void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
-                    uint32_t count) {
-    ENTER(threads);
-    for (uint32_t i = 0, same; i < count; i += same) {
-        for (same = 1; i + same < count && pieces[i + same].bytes == pieces[i].bytes;)
-            same++;
-        do_pieces(threads, operation, access, pieces + i, same);
     }
 }
 

@@ -17,7 +17,8 @@ typedef struct Asked {
 /* What this has made of a cell, for those that are the same. */
 typedef struct Step {
     Cell from, to;
-    uint32_t by; /* 0: there is none */
+    uint32_t by;    /* 0: there is none */
+    uint32_t alike; /* of a read: for which lanes of the writes' slot it is the same */
     uint32_t told_count;
     uint32_t told[MOST_TOLD]; /* races */
 } Step;

@@ -60,12 +60,11 @@ static uint32_t fenced_lanes(const Attempt *attempt, const Record *earlier) {
     for (uint32_t i = 0; i < count && lanes != UINT32_MAX; i++) {
         Clock bridge;
         Knower behind = attempt->knower;
-        if (!threads_bridge(attempt->knower.clock, keys[i], &bridge))
-            continue;
-        behind.clock = &bridge;
+        bool fenced = threads_bridge(attempt->knower.clock, keys[i], &bridge);
+        behind.clock = fenced ? &bridge : NULL;
         lanes |= earlier->operation
                      ? threads_operation_known(threads, &behind, earlier->operation, earlier->kind != THREADS_READ)
-                     : threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
+                     : threads_clock_known(behind.clock, earlier->cta, earlier->warp, earlier->epoch);
     }
     return lanes;
 }
@@ -131,11 +130,22 @@ Asked *attempt_asked(Attempt *attempt, uint32_t index, uint32_t by) {
     return asked;
 }
 
+/* Whether what is known of the earlier operation is the same for whichever lane: behind a fence, of an operation, which
+ * has nothing of its own there. */
+static bool knows_as_one(const Attempt *attempt, const Record *earlier) {
+    return !attempt->knower.notes && attempt->knower.operation != earlier->operation &&
+           !attempt->threads->shape.by_word && attempt_needs_fence(attempt, earlier);
+}
+
 bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     const Record *earlier = record_at(attempt->threads, index);
     if (!earlier->operation)
         return lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
+    if (knows_as_one(attempt, earlier))
+        return attempt_over_lanes(attempt, index, earlier) >> lane & 1;
     Asked *asked = attempt_asked(attempt, index, by);
+    if (attempt->threads->shape.by_word)
+        return operation_before(attempt, earlier, lane, by);
     if (!(asked->asked >> lane & 1)) {
         asked->asked |= 1U << lane;
         asked->before |= (uint32_t)operation_before(attempt, earlier, lane, by) << lane;

@@ -232,7 +232,7 @@ typedef struct Node {
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
-    uint64_t clusters;      /* of all in the list: bit (number % 64) of each */
+    uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
@@ -394,15 +394,17 @@ static inline bool level_has(const Threads *threads, uint32_t level, uint32_t fr
     return level >= LEVEL_GPU || from == to ||
            (level == LEVEL_CLUSTER && from / threads->shape.cluster == to / threads->shape.cluster);
 }
-static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
-    return UINT64_C(1) << cta / threads->shape.cluster % 64;
-}
 static inline uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 static inline uint64_t hashed(uint64_t value) {
     value *= UINT64_C(0x9E3779B97F4A7C15);
     return value ^ value >> 32;
+}
+
+/* One of 64; neighbors, and those that are a power of two apart, have others. */
+static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
+    return UINT64_C(1) << (hashed(cta / threads->shape.cluster + 1) >> 20 & 63);
 }
 
 Cta *threads_cta(Threads *threads, uint32_t cta);

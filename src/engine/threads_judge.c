@@ -84,12 +84,25 @@ static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, 
     return false;
 }
 
+/* Other lanes of an earlier operation that are the same race as this one: they are over, too, and it is the fence that
+ * is missing. */
+static uint32_t told_alike(const Attempt *attempt, uint32_t index, uint32_t lane) {
+    const Record *earlier = record_at(attempt->threads, index);
+    if (attempt->knower.notes || attempt->knower.operation == earlier->operation ||
+        !attempt_needs_fence(attempt, earlier))
+        return 0;
+    uint32_t over =
+        threads_operation_known(attempt->threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ);
+    uint32_t silent = attempt->record->kind != THREADS_READ ? 0 : earlier->silent;
+    return over >> lane & 1 ? over & (silent >> lane & 1 ? silent : ~silent) : 0;
+}
+
 /* The race of two accesses, of which the earlier one is an operation's: lanes of that are told one after the other. */
 static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
     Threads *threads = attempt->threads;
     Asked *asked = attempt_asked(attempt, index, by);
     uint32_t before = attempt->told_count, shift = attempt->page->shift;
-    if (asked->told >> lane & 1 && attempt->told_count < MOST_TOLD) {
+    if (asked->told >> lane & 1 && attempt->told_count < MOST_TOLD && !threads->shape.by_word) {
         attempt->told[attempt->told_count++] = asked->race;
         threads->races[asked->race].times += shift > 2 ? 1U << (shift - 2) : 1;
         return;
@@ -97,8 +110,8 @@ static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, ui
     attempt_report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
     if (attempt->told_count == before || (asked->told && asked->race != attempt->told[before]))
         return;
-    asked->told |= 1U << lane;
     asked->race = attempt->told[before];
+    asked->told |= 1U << lane | told_alike(attempt, index, lane);
 }
 
 bool attempt_is_settled(const Attempt *attempt, const Record *earlier) {

@@ -14,7 +14,7 @@ static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t count = element == bytes ? 1 : bytes / element, all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
     return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object &&
            !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
-           !threads->shape.history && access->proxy == THREADS_GENERIC;
+           !threads->shape.history && !threads->shape.by_word && access->proxy == THREADS_GENERIC;
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
@@ -191,7 +191,8 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     const Threads *threads = attempt->threads;
     uint32_t by = attempt->by;
     uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
-    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history;
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history &&
+                 !threads->shape.by_word;
     if (!lines) {
         attempt_touch(attempt, begin, end);
         return;

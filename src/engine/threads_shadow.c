@@ -76,6 +76,10 @@ static uint8_t least_shift(uint32_t slot, uint8_t shift, uint8_t least) {
     return slot && shift < least ? shift : least;
 }
 
+static uint8_t largest_shift(const Threads *threads) {
+    return threads->shape.by_word ? 2 : CELL_SHIFT;
+}
+
 /* What its lines say, cell by cell: no cell has two lanes of an access. */
 static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     for (uint32_t i = 0; i < PAGE_LINES; i++) {
@@ -110,7 +114,7 @@ ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make) {
 ShadowPage *threads_page(Threads *threads, uint64_t address) {
     ShadowPage *page = page_find(threads, address);
     if (page && !page->cells)
-        make_cells(threads, page, CELL_SHIFT);
+        make_cells(threads, page, largest_shift(threads));
     return page;
 }
 
@@ -132,7 +136,7 @@ static void split(Threads *threads, ShadowPage *page, uint8_t shift) {
 }
 
 void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges) {
-    uint8_t shift = (uint8_t)__builtin_ctzll(edges | 1U << CELL_SHIFT);
+    uint8_t shift = (uint8_t)__builtin_ctzll(edges | 1U << largest_shift(threads));
     if (!page->cells)
         make_cells(threads, page, shift);
     if (shift < page->shift)

@@ -59,6 +59,7 @@ struct GpuModule {
     uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
+    bool marked;       /* its image was instrumented before, and is not recorded: its kernels have our parameter */
     const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
     bool checks;               /* its kernels check themselves */

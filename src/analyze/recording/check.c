@@ -2,6 +2,8 @@
 #include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 #include <stdlib.h>
 
 /* Of a check while it plays. */
@@ -203,6 +205,27 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
             doubted, turns->count);
 }
 
+static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.proxy == PROXY_TEXTURE || effects[i].effect.proxy == PROXY_SURFACE)
+            return true;
+    return false;
+}
+
+/* What the machine left out, as it does not know where it is. */
+static void tell_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxCode *code = check->machine->guesses[i].code;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
+                           code_line(check->program, code), "%s",
+                           is_textured(check, code)
+                               ? "which memory is behind a texture was not recorded: races there were not looked for"
+                               : "what it accesses was not recorded, and was not looked at");
+    }
+}
+
 /* Whether some access has it as its address. */
 static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
     const PtxProgram *program = check->program;
@@ -255,6 +278,8 @@ void playing_observe(void *observer, const PtxEvent *event) {
         player->seen->see(player->seen->observer, event);
     if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
         together_waited(player, event);
+    if (player->copies && event->kind == PTX_EVENT_ACCESS)
+        copies_see(player, event);
     ptx_watch_observe(player->watch, event);
 }
 
@@ -415,6 +440,17 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const StrongTurns *turns = &playing->turns;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    if (turns->count && (launch->sample_mask || launch->sample_value))
+        return "CTAs that were not recorded may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
+}
+
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
@@ -444,6 +480,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
+    copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
@@ -456,14 +493,17 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
+    check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
+    copies_tell(player);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
         if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)

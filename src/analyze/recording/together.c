@@ -358,6 +358,10 @@ static void play_part(Group *group, uint32_t part) {
     bool whole = play_all(&together, &problem);
     for (uint32_t i = 0; i < together.count; i++) {
         together.members[i]->launch->together = TOGETHER_PLAYED;
+        if (together.members[i]->recording.order->device != together.members[0]->recording.order->device)
+            verdict_incomplete(together.members[i]->launch->verdict, "", 0,
+                               "launches on several devices use the same memory, and may have run at the same time: "
+                               "between them, accesses of scope .gpu were taken to be of scope .sys");
         if (!whole)
             verdict_incomplete(together.members[i]->launch->verdict, "", 0,
                                "not all races with launches that may have run at the same time were looked for: %s",

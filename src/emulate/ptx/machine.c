@@ -71,7 +71,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->fault = (PtxFault){0};
     machine->unknown = NULL;
     machine->unknown_why = NULL;
-    machine->grid = NULL;
+    machine->grid = machine->tiles = NULL;
     memory_start(machine);
 }
 

@@ -334,6 +334,7 @@ typedef struct PtxMachine {
     uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
     struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    void *tiles;            /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */
