@@ -218,6 +218,8 @@ static void observe(void *observer, const PtxEvent *event) {
     if (player->also)
         player->also(player->also_observer, event);
     ptx_watch_observe(player->watch, event);
+    if (player->apart)
+        ptx_watch_observe(player->apart, event);
 }
 
 static void prepare_told(Player *player) {
@@ -386,6 +388,45 @@ static const char *why_unordered(const Playing *playing) {
     return NULL;
 }
 
+/* The order of sequential fences is that in which they are played, which need not be that of the GPU: what they alone
+ * order, nobody knows to be ordered. */
+static void open_apart(Playing *playing) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    const char *problem = "";
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .apart_fences = true};
+    if (!player->sites->any_sequential || check->machine->cta_count < 2)
+        return;
+    player->apart = ptx_watch(&check->arena, check->machine, &options, &problem);
+    if (!player->apart) {
+        verdict_incomplete(check->verdict, "", 0, "races that fences may hide were not looked for: %s", problem);
+        return;
+    }
+    ptx_watch_values(player->apart, play_stored(check, player->sites));
+    ptx_watch_start(player->apart);
+}
+
+static void tell_apart(Playing *playing, const ThreadsRun *run) {
+    ThreadsCheck *check = &playing->check;
+    const PtxWatch *apart = playing->player.apart;
+    const char *before = check->unordered;
+    uint32_t count = 0, known = 0;
+    const PtxRace *races = apart ? ptx_watch_races(apart, &count) : NULL;
+    const PtxRace *others = ptx_watch_races(playing->player.watch, &known);
+    check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
+    for (uint32_t i = 0; i < count; i++) {
+        bool told = races[i].first.cta == races[i].second.cta;
+        for (uint32_t k = 0; k < known && !told; k++)
+            told = others[k].rule == races[i].rule && others[k].first.code == races[i].first.code &&
+                   others[k].second.code == races[i].second.code;
+        if (!told)
+            threads_race(check, &races[i], &run->schedule, run->world);
+    }
+    check->unordered = before;
+    if (apart)
+        ptx_watch_free(playing->player.apart);
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     static const size_t budget = (size_t)4 << 30;
     ThreadsCheck *check = &playing->check;
@@ -410,12 +451,15 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
+    open_apart(playing);
     machine->observe = observe;
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+    if (player->apart)
+        ptx_watch_end(player->apart);
     check->runs = 1;
     tell_order(playing);
     check->unordered = why_unordered(playing);
@@ -423,6 +467,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
+    tell_apart(playing, &run);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);

@@ -111,6 +111,16 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
         }
 }
 
+static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = code ? &check->module->statements[code->statement] : NULL;
+    unsigned count = statement && statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].sequential)
+            return true;
+    return false;
+}
+
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
@@ -185,6 +195,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         sites->any_strong |= site->site->strong;
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
+        sites->any_sequential |= is_sequential(check, site->code);
     }
     return true;
 }
