@@ -96,8 +96,9 @@ static bool has_globals(const ThreadsCheck *check) {
 /* ---- What was not recorded ------------------------------------------------------------------------ */
 
 void recording_unseen(const Recording *recording, Verdict *verdict) {
-    for (const char *at = recording->unseen.data, *end = at + recording->unseen.size; at < end; at += strlen(at) + 1)
-        verdict_incomplete(verdict, "", 0, "%s", at);
+    const Str unseen = recording->unseen;
+    for (size_t at = 0; at < unseen.size; at += strlen(unseen.data + at) + 1)
+        verdict_incomplete(verdict, "", 0, "%s", unseen.data + at);
     if (!recording->unseen.size && !recording->ptx.size)
         verdict_incomplete(verdict, "", 0, "the kernel was not recorded");
 }
