@@ -57,7 +57,8 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
-    bool any_data; /* it is told what some of them store */
+    bool any_data;       /* it is told what some of them store */
+    bool any_sequential; /* some are fences that all are in one order */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
@@ -145,6 +146,7 @@ typedef struct Player {
     PlaySites *sites;
     PtxMachine *machine;
     PtxWatch *watch;
+    PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
     StrongTurns *turns;
     uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
