@@ -9,9 +9,10 @@ enum {
     WINDOW = 50000, /* nanoseconds by which times may be wrong */
     WIDER = 16,     /* so much more where no order fits: fences wait for records on their way to the host's memory */
     WIDEST = WINDOW * WIDER * WIDER,
-    NEAR = 8000,        /* ... and by which whoever reads what is there may have come before who changes it */
-    MOST_LOOKED = 1024, /* accesses that are looked at for the next */
-    MOST_FIRST = 256,   /* ... and for what was there before all of them */
+    MOST_WIDER = 1 << 14, /* accesses to one place for which that is tried: it takes long */
+    NEAR = 8000,          /* ... and by which whoever reads what is there may have come before who changes it */
+    MOST_LOOKED = 1024,   /* accesses that are looked at for the next */
+    MOST_FIRST = 256,     /* ... and for what was there before all of them */
 };
 
 /* What is there. */
@@ -236,7 +237,7 @@ static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t wi
 static void order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     int32_t best = WINDOW;
     StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
-    for (int32_t window = WINDOW * WIDER; least.unfit && window <= WIDEST; window *= WIDER) {
+    for (int32_t window = WINDOW * WIDER; least.unfit && count <= MOST_WIDER && window <= WIDEST; window *= WIDER) {
         memset(done, 0, count * sizeof *done);
         made = order_within(items, count, window, done, numbers);
         best = made.unfit < least.unfit ? window : best;
