@@ -11,7 +11,8 @@ endif
 ifeq ($(origin CC),default)
 CC = gcc
 endif
-CFLAGS ?= $(if $(filter thread,$(SANITIZE)),-O0,$(if $(SANITIZE),-O1,-O2)) -g
+# Most of the time of sanitized tests is that of the compiler: they have the least that it does quickly, and lines.
+CFLAGS ?= $(if $(filter thread,$(SANITIZE)),-O0 -g1,$(if $(SANITIZE),-Og -g1,-O2 -g))
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
 WERROR ?= $(if $(CI),-Werror)
 BUILD ?= build
@@ -121,16 +122,18 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 $(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js src/render/find.js
 
 # What runs inside of kernels, compiled for them where there is a compiler that can (clang with its target nvptx64); else
-# it is empty, and `weir instrument --mode shadow` says so.
+# it is empty, and `weir instrument --mode shadow` says so. It is the same for all builds, which can share it.
 DEVICE_CC ?= clang
-device_flags = --target=nvptx64-nvidia-cuda -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
+DEVICE ?= $(BUILD)/device
+device_flags = --target=nvptx64-nvidia-cuda -Xclang -fconvergent-functions -Xclang -target-feature -Xclang +ptx75 -march=sm_80 -std=c17 -O2 \
 	-mllvm -inline-threshold=100000 -ffreestanding -nostdlib -Wall -Wextra -Isrc
-$(BUILD)/device/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h src/engine/gsan_cell.h
+$(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h src/engine/gsan_cell.h
 	@mkdir -p $(@D)
 	@if $(DEVICE_CC) --print-targets 2>/dev/null | grep -q nvptx64; then \
-		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@ $<; else : > $@; fi
-$(BUILD)/obj/instrument/shadow_runtime.o: $(BUILD)/device/compact.ptx $(BUILD)/device/seed.ptx
-$(BUILD)/obj/instrument/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(BUILD)/device"'
+		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@.$$$$ $< && mv $@.$$$$ $@; \
+		else : > $@; fi
+$(BUILD)/obj/instrument/shadow_runtime.o: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
+$(BUILD)/obj/instrument/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(DEVICE)"'
 
 # What can be built for another C library without its jansson; all but the programs.
 objects: $(cli_objects) $(library_objects)
@@ -249,6 +252,10 @@ $(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c $(BUILD)/libweir.a
 		-pthread -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
+
+$(BUILD)/tests/exec/beside: tests/exec/beside.c $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
 

@@ -357,6 +357,10 @@ WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *opti
  * there is no memory (then all are NULL). */
 WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count,
                           weir_result **results);
+/* Of recordings among these files: groups[i] is the first of those that may have run at the same time as it, or behind
+ * each other with one of those between; else i. weir_run_row of such a group looks for races between them, too. 0, or
+ * -1 if there is no memory. */
+WEIR_API int weir_group_recordings(const char *const *paths, size_t count, size_t *groups);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
 WEIR_API int weir_launch_shares(const char *path);
 /* A launch file for a kernel of the module (NULL: its only one), to be filled in: what is not known is null, and

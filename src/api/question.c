@@ -288,6 +288,45 @@ static void find_shared(void *context) {
             shares->any |= launch.arguments[i].buffer.size > 0;
 }
 
+typedef struct Grouping {
+    const char *const *paths;
+    size_t count, *groups;
+    Arena arena;
+} Grouping;
+
+/* What a file says of its order; of one that is no recording nothing. */
+static const Recording *order_of(Arena *arena, const char *path) {
+    Recording *recording = ARENA_NEW(arena, Recording);
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    if (file && !recording_read_order(recording, file, arena))
+        *recording = (Recording){0};
+    if (file)
+        fclose(file);
+    return recording;
+}
+
+static void group(Grouping *grouping) {
+    const Recording **recordings = ARENA_ARRAY(&grouping->arena, const Recording *, grouping->count + 1);
+    for (size_t i = 0; i < grouping->count; i++)
+        recordings[i] = order_of(&grouping->arena, grouping->paths[i]);
+    recordings_group(recordings, grouping->count, grouping->groups);
+}
+
+int weir_group_recordings(const char *const *paths, size_t count, size_t *groups) {
+    static const size_t most = (size_t)1 << 30;
+    Grouping grouping = {paths, count, groups, {0}};
+    jmp_buf here;
+    arena_init(&grouping.arena, most);
+    grouping.arena.exhausted = &here;
+    if (setjmp(here)) {
+        arena_free(&grouping.arena);
+        return -1;
+    }
+    group(&grouping);
+    arena_free(&grouping.arena);
+    return 0;
+}
+
 int weir_launch_shares(const char *path) {
     static const size_t budget = (size_t)2 << 30;
     const char *problem;

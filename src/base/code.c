@@ -34,7 +34,7 @@ Source *code_read(const char *path) {
         data = malloc((size_t)status.st_size + 1);
     if (data) {
         ssize_t size = read(fd, data, (size_t)status.st_size);
-        if (size >= 0)
+        if (size >= 0 && !memchr(data, 0, (size_t)size)) /* it is text */
             source = source_copy(path, data, (size_t)size);
     }
     free(data);

@@ -30,6 +30,7 @@ typedef struct Check {
     Session session; /* its teller has the sum of what was said */
     const Options *options;
     Job *jobs;
+    size_t *groups; /* of each file: the first of those that are checked together with it, which may be itself */
     size_t count, taken;
     pthread_mutex_t lock; /* of `taken` and of each job's `done` */
     pthread_cond_t finished;
@@ -40,13 +41,13 @@ static void check_module(void *context, const char *path, weir_module *module, c
     tell_result(teller, path, weir_run(module, options));
 }
 
-static void check_file(Check *check, weir_context *weir, size_t index) {
-    const Options *options = check->options;
+/* False: there is not enough memory. */
+static bool open_job(const Check *check, const weir_context *weir, size_t index) {
     Job *job = &check->jobs[index];
-    job->errors = open_memstream(&job->error_text, &job->error_size);
     Teller *teller = &job->teller;
+    job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
-        *teller = teller_start(options, stream_write, job->errors);
+        *teller = teller_start(check->options, stream_write, job->errors);
         teller_count(teller);
         teller->writer = check->session.teller.writer ? weir_writer_part(&check->session.teller.how) : NULL;
         if (check->count > 1)
@@ -54,13 +55,100 @@ static void check_file(Check *check, weir_context *weir, size_t index) {
         teller->witness_prefix = job->prefix;
         teller->all_launches = true;
     }
-    if (weir && teller->rules && (teller->writer || !check->session.teller.writer)) {
-        tell_modules(teller, weir, options->inputs.items[index], check_module, teller);
-    } else {
-        complain("%s: there is not enough memory", options->inputs.items[index]);
-        teller->verdict = WEIR_VERDICT_ERROR;
-        teller->counts[WEIR_VERDICT_ERROR]++;
+    if (weir && teller->rules && (teller->writer || !check->session.teller.writer))
+        return true;
+    complain("%s: there is not enough memory", check->options->inputs.items[index]);
+    teller->verdict = WEIR_VERDICT_ERROR;
+    teller->counts[WEIR_VERDICT_ERROR]++;
+    return false;
+}
+
+static void check_file(Check *check, weir_context *weir, size_t index) {
+    Teller *teller = &check->jobs[index].teller;
+    if (open_job(check, weir, index))
+        tell_modules(teller, weir, check->options->inputs.items[index], check_module, teller);
+}
+
+/* ---- Files that are checked together --------------------------------------------------------- */
+
+/* Recordings of launches that may have run at the same time. */
+typedef struct Together {
+    Check *check;
+    weir_context *weir;
+    size_t *files; /* that could be opened */
+    weir_module **modules;
+    weir_run_options *options;
+    size_t count, open;
+    bool told;
+} Together;
+
+static void run_together(Together *together) {
+    weir_result **results = calloc(together->open + 1, sizeof *results);
+    if (results)
+        weir_run_row(together->modules, together->options, together->open, results);
+    for (size_t i = 0; i < together->open; i++)
+        tell_result(&together->check->jobs[together->files[i]].teller,
+                    together->check->options->inputs.items[together->files[i]], results ? results[i] : NULL);
+    together->told = true;
+    free(results);
+}
+
+static void open_next(Together *together);
+
+/* Keeps the module, and opens the next file while it is there; with the last one all are run. */
+static void keep_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
+    Together *together = context;
+    (void)path;
+    together->modules[together->open] = module;
+    together->options[together->open++] = *options;
+    open_next(together);
+}
+
+/* A file that cannot be read has said so, and the next one is in its place. */
+static void open_next(Together *together) {
+    Check *check = together->check;
+    while (!together->told && together->open < together->count) {
+        size_t file = together->files[together->open];
+        tell_modules(&check->jobs[file].teller, together->weir, check->options->inputs.items[file], keep_module,
+                     together);
+        if (!together->told) {
+            memmove(&together->files[together->open], &together->files[together->open + 1],
+                    (together->count - together->open - 1) * sizeof *together->files);
+            together->count--;
+        }
     }
+    if (!together->told)
+        run_together(together);
+}
+
+static void check_group(Check *check, weir_context *weir, size_t first) {
+    Together together = {.check = check, .weir = weir, .files = calloc(check->count, sizeof(size_t))};
+    together.modules = calloc(check->count, sizeof(weir_module *));
+    together.options = calloc(check->count, sizeof *together.options);
+    bool good = together.files && together.modules && together.options;
+    for (size_t i = first; good && i < check->count; i++)
+        if (check->groups[i] == first && open_job(check, weir, i))
+            together.files[together.count++] = i;
+    if (good)
+        open_next(&together);
+    else
+        complain("there is not enough memory");
+    free(together.files);
+    free(together.modules);
+    free(together.options);
+}
+
+/* ---- Who does what --------------------------------------------------------------------------- */
+
+/* The first file of a group stands for all of it. */
+static void check_one(Check *check, weir_context *weir, size_t index) {
+    bool several = false;
+    for (size_t i = index + 1; i < check->count && !several; i++)
+        several = check->groups[i] == index;
+    if (several)
+        check_group(check, weir, index);
+    else
+        check_file(check, weir, index);
 }
 
 static void *work(void *argument) {
@@ -69,10 +157,13 @@ static void *work(void *argument) {
     pthread_mutex_lock(&check->lock);
     while (check->taken < check->count) {
         size_t index = check->taken++;
+        if (check->groups[index] != index)
+            continue;
         pthread_mutex_unlock(&check->lock);
-        check_file(check, weir, index);
+        check_one(check, weir, index);
         pthread_mutex_lock(&check->lock);
-        check->jobs[index].done = true;
+        for (size_t i = index; i < check->count; i++)
+            check->jobs[i].done |= check->groups[i] == index;
         pthread_cond_signal(&check->finished);
     }
     pthread_mutex_unlock(&check->lock);
@@ -179,7 +270,10 @@ int command_check(Options *options) {
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
     teller_count(all);
     check.jobs = calloc(check.count + 1, sizeof *check.jobs);
-    bool good = all->rules && check.jobs && session_write(&check.session, WEIR_VERDICTS) &&
+    check.groups = calloc(check.count + 1, sizeof *check.groups);
+    bool good = all->rules && check.jobs && check.groups &&
+                weir_group_recordings((const char *const *)options->inputs.items, check.count, check.groups) == 0 &&
+                session_write(&check.session, WEIR_VERDICTS) &&
                 (!check.count || check_all(&check)); /* a shard may have no file */
     if (!good)
         complain("there is not enough memory");
@@ -188,5 +282,6 @@ int command_check(Options *options) {
     if (good && !options->format && !options->quiet)
         session_summary(&check.session);
     free(check.jobs);
+    free(check.groups);
     return session_close(&check.session, good, true);
 }

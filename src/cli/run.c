@@ -83,6 +83,12 @@ static bool is_row(const Options *options) {
         found = launch && weir_launch_shares(launch);
         free(launch);
     }
+    size_t *groups = calloc(options->inputs.count + 1, sizeof *groups);
+    if (groups && !found &&
+        weir_group_recordings((const char *const *)options->inputs.items, options->inputs.count, groups) == 0)
+        for (size_t i = 0; i < options->inputs.count; i++)
+            found |= groups[i] != i;
+    free(groups);
     return found && options->inputs.count > 1;
 }
 

@@ -14,32 +14,24 @@ static inline uint32_t what_site(uint32_t what) {
     return what & ((1u << WHAT_BYTES) - 1);
 }
 
-static inline bool is_inside(const Here *here, uint64_t address, uint32_t site) {
-    if (address - here->real < here->bytes)
-        return true;
-    tell_outside(here, site, address);
-    return false;
-}
-
 static inline uint32_t mask_of(uint64_t address, uint32_t bytes) {
     uint32_t all = bytes >= SHADOW_GRANULE ? GRANULE_ALL : (1u << bytes) - 1;
     return all << (address & (SHADOW_GRANULE - 1)) & GRANULE_ALL;
 }
 
-/* Bytes of one granule. Lanes that touch the same one go as one. */
-static inline void access(const View *view, uint64_t address, uint32_t bytes, uint32_t site, uint32_t kind) {
+/* Bytes of one granule, by the lanes that want it. Those that touch the same one go as one. */
+static inline void access(const View *view, uint32_t lanes, bool want, uint64_t address, uint32_t bytes, uint32_t site,
+                          uint32_t kind) {
     const Here *here = view->here;
-    if (!bytes || !is_inside(here, address, site))
-        return;
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), mask_of(address, bytes), site, kind,
-                   view->scope ? 1 : 0};
-    if (bytes < SHADOW_GRANULE || !CELLS_COMPACT) {
-        uint32_t same = lanes_with(active_lanes(), touch.offset);
-        touch.mask = or_of(same, touch.mask);
-        if (lane() != lowest(same))
-            return;
-    }
-    touch_cell(view, &touch);
+    bool wants = want && bytes, inside = wants && address - here->real < here->bytes;
+    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), inside ? mask_of(address, bytes) : 0, site,
+                   kind, view->scope ? 1 : 0};
+    tell_outside(here, lanes, wants && !inside, site, address);
+    uint32_t same = lanes_with(lanes, inside ? touch.offset : ~(uint64_t)lane());
+    touch.mask = or_of(same, touch.mask);
+    if (inside && lane() == lowest(same))
+        touch_cell(view, &touch);
+    meet(lanes);
 }
 
 /* ---- Accesses of threads ---- */
@@ -54,14 +46,16 @@ typedef struct Accesses {
     uint32_t count, kind;
 } Accesses;
 
+#define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++) if (i < accesses->count)
+
 #if CELLS_COMPACT
 
 /* By all lanes that are there, of which some have something. */
-#define PARTS(name, flat)                                                                             \
-    static __attribute__((noinline)) void name(uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
-        Here here = HERE_IS;                                                                          \
-        View view = view_of_rest(&here, rest, what_site(what), flat);                                 \
-        access(&view, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);       \
+#define PARTS(name, flat)                                                                                             \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
+        Here here = HERE_IS;                                                                                          \
+        View view = view_of_rest(&here, rest, what_site(what), flat);                                                 \
+        access(&view, lanes, true, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);          \
     }
 PARTS(weir_slow_parts, false)
 PARTS(weir_slow_flat_parts, true)
@@ -69,75 +63,95 @@ PARTS(weir_slow_flat_parts, true)
 
 /* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
 static inline uint32_t lanes_of_line(uint32_t bytes) {
-    return bytes == 16 || bytes == 8 || bytes == 4 ? SHADOW_LINE / bytes - 1 : 0;
+    return bytes == 16 ? 7 : bytes == 8 ? 15 : bytes == 4 ? 31 : 0;
 }
 
 /* Which lines the lanes have whole: each of them is the work of one lane. */
 typedef struct Work {
-    uint64_t line;
+    uint32_t line; /* its number */
     uint32_t site;
     bool acts;
     uint32_t wholes, parts; /* of the own accesses, a bit each */
 } Work;
 
-/* Lanes beside each other that have the bytes of a line one after the other. Of those that have it, the one whose
- * number in the first eight is that of the access has the work. */
-static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, Work *work) {
+/* The bytes of all accesses, eight bits each. */
+static inline uint32_t bytes_of(const Accesses *accesses) {
+    uint32_t all = 0;
+    EACH_ACCESS
+    all |= accesses->whats[i] >> WHAT_BYTES << 8 * i;
+    return all;
+}
+
+/* Lanes beside each other that have the bytes of a line one after the other, all lanes so many bytes. Of those that
+ * have it, the one whose number among them is that of the access has the work. */
+static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, uint32_t bytes,
+                              Work *work) {
     uint64_t offset = accesses->offsets[i];
-    uint32_t bytes = accesses->whats[i] >> WHAT_BYTES, span = lanes_of_line(bytes), source = lane() & ~span;
-    uint64_t base = from_lane64(lanes, offset, source);
-    bool has = span && bytes == from_lane(lanes, bytes, lowest(lanes)) && offset < here->bytes &&
-               !(base & (SHADOW_LINE - 1)) && offset == base + bytes * (lane() & span);
-    uint32_t group = (span == 31 ? ~0u : (2u << span) - 1) << source;
-    bool whole = (ballot(lanes, has) & group) == group && has;
-    if (whole && (lane() & span) == i) {
-        work->line = base;
-        work->site = what_site(accesses->whats[i]);
-        work->acts = true;
-    }
+    uint32_t span = lanes_of_line(bytes), number = lane() & span, source = lane() & ~span;
+    uint64_t base = offset - bytes * number;
+    uint32_t line = (uint32_t)(base / SHADOW_LINE), first = from_lane(lanes, line, source);
+    bool has = span && line == first && offset < here->bytes && !(base & (SHADOW_LINE - 1));
+    uint32_t group = (2u << span) - 1;
+    bool whole = (ballot(lanes, has) >> source & group) == group;
+    bool acts = whole && number == i;
+    work->line = acts ? line : work->line;
+    work->site = acts ? what_site(accesses->whats[i]) : work->site;
+    work->acts |= acts;
     work->wholes |= (uint32_t)whole << i;
     work->parts |= (uint32_t)(bytes && !whole) << i;
 }
 
+static inline void access_parts(const View *view, const Accesses *accesses, uint32_t lanes, uint32_t parts) {
+    const Here *here = view->here;
+    Touch touch = {0, 0, 0, accesses->kind, 0};
+    uint32_t rest = rest_of(view, &touch);
+    EACH_ACCESS {
+        uint32_t what = parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
+        if (!ballot(lanes, parts >> i & 1))
+            continue;
+        if (view->is_flat)
+            weir_slow_flat_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
+        else
+            weir_slow_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
+    }
+}
+
 static inline void access_all(const View *view, const Accesses *accesses) {
     const Here *here = view->here;
-    uint32_t lanes = active_lanes();
+    uint32_t lanes = active_lanes(), bytes = bytes_of(accesses), all_bytes = from_lane(lanes, bytes, lowest(lanes));
     Work work = {0};
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++)
-        find_lines(here, accesses, lanes, i, &work);
-    Wide old = work.acts ? wide_load(line_at(here, work.line)) : (Wide){0, 0};
-    Line line = line_unpack(old, here_tag(here));
-    uint32_t splits = ballot(lanes, work.acts && line.split);
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++) {
-        uint32_t source = lane() & ~lanes_of_line(accesses->whats[i] >> WHAT_BYTES);
+    /* A lane that is not there has nothing to compare with. */
+    if (ballot(lanes, bytes == all_bytes) != ~0u) {
+        access_parts(view, accesses, lanes, ~0u);
+        return;
+    }
+    EACH_ACCESS
+    find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
+    uint64_t offset = (uint64_t)work.line * SHADOW_LINE;
+    Wide old = work.acts ? wide_load(line_at(here, offset)) : (Wide){0, 0};
+    uint32_t splits = ballot(lanes, work.acts && line_unpack(old, here_tag(here)).split);
+    work.acts = work.acts && !(splits >> lane() & 1);
+    Touch touch = {offset, work.acts ? GRANULE_ALL : 0, work.site, accesses->kind, 0};
+    Look look = look_at_line(view, &touch, old);
+    Wide seen = look.stores ? wide_cas(line_at(here, offset), old, look.next) : old;
+    uint32_t want = look.hard ? LINE_HARD : is_lost(view, &touch, old, seen) ? LINE_LOST : 0;
+    if (ballot(lanes, want != 0))
+        slow_line(view, lanes, want, &touch, seen);
+    if (!splits && !ballot(lanes, work.parts != 0))
+        return;
+    EACH_ACCESS {
+        uint32_t source = lane() & ~lanes_of_line(all_bytes >> 8 * i & 255);
         work.parts |= work.wholes & (splits >> ((source + i) & 31) & 1) << i;
     }
-    Touch touch = {work.line, GRANULE_ALL, work.site, accesses->kind, 0};
-    uint32_t rest = rest_of(view, &touch);
-    if (ballot(lanes, work.parts != 0)) {
-#pragma unroll
-        for (uint32_t i = 0; i < accesses->count; i++)
-            if (ballot(lanes, work.parts >> i & 1)) {
-                uint32_t what = work.parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
-                if (view->is_flat)
-                    weir_slow_flat_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
-                else
-                    weir_slow_parts(accesses->offsets[i], what, rest, HERE_GIVEN(here));
-            }
-    }
-    if (work.acts && !line.split)
-        touch_loaded(view, &touch, old, &line.cell);
+    access_parts(view, accesses, lanes, work.parts);
 }
 
 #else
 
 static inline void access_all(const View *view, const Accesses *accesses) {
-#pragma unroll
-    for (uint32_t i = 0; i < accesses->count; i++)
-        access(view, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
-               what_site(accesses->whats[i]), accesses->kind);
+    EACH_ACCESS
+    access(view, active_lanes(), true, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
+           what_site(accesses->whats[i]), accesses->kind);
 }
 
 #endif
@@ -182,7 +196,7 @@ DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
 DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
     View view = view_flat(&here, what_site(what), how >> HOW_SCOPE & 7);
-    access(&view, address, what >> WHAT_BYTES, what_site(what), how & 3);
+    access(&view, active_lanes(), true, address, what >> WHAT_BYTES, what_site(what), how & 3);
 }
 #endif
 
@@ -236,13 +250,15 @@ static inline Touch line_of_copy(const View *view, uint64_t at, bool there, uint
 
 static inline void copy_lines(const View *view, uint64_t begin, uint64_t end, uint32_t lanes, uint32_t site,
                               uint32_t how) {
-    uint64_t step = SHADOW_LINE * (uint64_t)ones(lanes);
-    for (uint64_t at = begin + SHADOW_LINE * (uint64_t)rank_in(lanes); at < end; at += step * BATCH) {
+    uint64_t step = SHADOW_LINE * (uint64_t)ones(lanes), own = SHADOW_LINE * (uint64_t)rank_in(lanes);
+    for (uint64_t from = begin; from < end; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
-        for (uint32_t i = 0; i < BATCH; i++)
-            touches[i] = line_of_copy(view, at + step * i, at + step * i < end, site, how);
-        touch_lines(view, touches);
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint64_t at = from + own + step * i;
+            touches[i] = line_of_copy(view, at, at < end, site, how);
+        }
+        touch_lines(view, lanes, touches, (uint32_t)((end - from + step - 1) / step));
     }
 }
 
@@ -253,27 +269,24 @@ static inline void copy_range(const Here *here, uint32_t want, uint64_t address,
     for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
         uint32_t leader = lowest(left);
         uint64_t begin = from_lane64(lanes, address, leader), bytes = from_lane64(lanes, length, leader);
-        if (begin - here->real >= here->bytes) {
-            if (lane() == leader)
-                tell_outside(here, site, begin);
-            meet(lanes);
+        bool is_outside = begin - here->real >= here->bytes;
+        tell_outside(here, lanes, is_outside && lane() == leader, site, begin);
+        if (is_outside)
             continue;
-        }
         if (CELLS_COMPACT && !view.scope && !((begin | bytes) & (SHADOW_LINE - 1))) {
             copy_lines(&view, begin, begin + bytes, lanes, site, how);
-            meet(lanes);
             continue;
         }
         uint64_t first = begin & ~(uint64_t)15;
-        for (uint64_t at = first + 16 * (uint64_t)rank; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
+        for (uint64_t at = first; at < begin + bytes; at += 16 * (uint64_t)step * BATCH) {
             Touch touches[BATCH];
 #pragma unroll
             for (uint32_t i = 0; i < BATCH; i++)
-                touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)step * i, site, how);
-            touch_cells(&view, touches);
+                touches[i] = touch_in(&view, begin, begin + bytes, at + 16 * (uint64_t)(step * i + rank), site, how);
+            touch_cells(&view, lanes, touches);
         }
-        meet(lanes);
     }
+    meet(lanes);
 }
 
 #if CELLS_COMPACT
@@ -299,8 +312,8 @@ static inline uint64_t map_of(const Here *here, uint32_t parameter) {
 }
 
 /* (Loads that stay where they are: there may be no map.) */
-#define MAP32(map, field, i) load32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
-#define MAP64(map, field, i) load64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
+#define MAP32(map, field, i) fixed32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
+#define MAP64(map, field, i) fixed64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
 
 /* A box, with what is needed of its map in registers. */
 typedef struct Box {
@@ -315,13 +328,13 @@ static inline uint32_t rows_of(const Box *box) {
 
 /* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1.
  */
-static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
-    bool inside = true, is_flat = box->box[1] == rows_of(box);
+static inline bool row_begin(const Box *box, uint32_t row, bool is_matrix, uint64_t *at) {
+    bool inside = true;
     *at = box->address;
 #pragma unroll
     for (uint32_t i = 1; i < SHADOW_DIMS; i++) {
         uint32_t index = (uint32_t)box->corner[i];
-        if (!is_flat) {
+        if (!is_matrix) {
             index += row % box->box[i];
             row /= box->box[i];
         } else if (i == 1) {
@@ -333,21 +346,21 @@ static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
     return inside;
 }
 
-/* Rows that begin and end with lines, `units` of them each. */
-static inline void box_lines(const View *view, const Box *box, uint64_t first, uint32_t units, uint32_t lanes,
-                             uint32_t site, uint32_t how) {
+/* Rows that begin and end with lines, `units` of them each. `is_matrix`: all rows are along one dimension. */
+static inline void box_lines(const View *view, const Box *box, bool is_matrix, uint64_t first, uint32_t units,
+                             uint32_t lanes, uint32_t site, uint32_t how) {
     uint32_t count = rows_of(box) * units, step = ones(lanes);
-    for (uint32_t from = rank_in(lanes); from < count; from += step * BATCH) {
+    for (uint32_t from = 0; from < count; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t unit = from + i * step, row_number = units == 1 ? unit : unit / units;
+            uint32_t unit = from + i * step + rank_in(lanes), row_number = units == 1 ? unit : unit / units;
             uint64_t row = 0;
-            bool inside = row_begin(box, row_number, &row) && unit < count;
+            bool inside = row_begin(box, row_number, is_matrix, &row) && unit < count;
             touches[i] = line_of_copy(view, row + first + SHADOW_LINE * (uint64_t)(unit - row_number * units), inside,
                                       site, how);
         }
-        touch_lines(view, touches);
+        touch_lines(view, lanes, touches, (count - from + step - 1) / step);
     }
 }
 
@@ -364,33 +377,39 @@ static inline void touch_box(const View *view, uint64_t map, const Box *box, uin
     for (uint32_t i = 1; i < SHADOW_DIMS; i++)
         odd |= box->stride[i];
     if (CELLS_COMPACT && !view->scope && !(odd & (SHADOW_LINE - 1))) {
-        box_lines(view, box, (uint64_t)first * element, (uint32_t)(bytes / SHADOW_LINE), lanes, site, how);
+        uint32_t units = (uint32_t)(bytes / SHADOW_LINE);
+        if (box->box[1] == rows_of(box))
+            box_lines(view, box, true, (uint64_t)first * element, units, lanes, site, how);
+        else
+            box_lines(view, box, false, (uint64_t)first * element, units, lanes, site, how);
         return;
     }
     uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
     if (!(((uint64_t)first * element | (uint64_t)last * element) & (SHADOW_GRANULE - 1)))
         units -= 2; /* rows begin and end with granules */
-    for (uint32_t from = rank_in(lanes); from < rows * units; from += step * BATCH) {
+    for (uint32_t from = 0; from < rows * units; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t unit = from + i * step;
+            uint32_t unit = from + i * step + rank_in(lanes);
             uint64_t row = 0;
-            bool inside = row_begin(box, unit / units, &row) && unit < rows * units;
+            bool inside = row_begin(box, unit / units, false, &row) && unit < rows * units;
             uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
             touches[i] = touch_in(view, begin, inside ? end : begin,
                                   (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units), site, how);
         }
-        touch_cells(view, touches);
+        touch_cells(view, lanes, touches);
     }
 }
 
 static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter, const int32_t *at, uint32_t site,
                              uint32_t how, bool flat) {
-    uint32_t lanes = active_lanes();
+    uint32_t lanes = active_lanes(), all = ballot(lanes, want != 0);
+    if (!all) /* most warps */
+        return;
     View view = view_of_copy(here, site, how, flat);
     uint64_t map = map_of(here, parameter);
-    for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
+    for (uint32_t left = all; left; left &= left - 1) {
         uint32_t leader = lowest(left);
         Box box = {0};
 #pragma unroll
@@ -402,11 +421,11 @@ static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter
             box.stride[i] = there ? MAP64(map, stride, i) : 0;
         }
         box.address = map ? MAP64(map, address, 0) : 0;
-        if (map && box.address - here->real < here->bytes)
+        bool is_outside = map && box.address - here->real >= here->bytes;
+        tell_outside(here, lanes, is_outside && lane() == leader, site, box.address);
+        if (map && !is_outside)
             touch_box(&view, map, &box, lanes, site, how);
-        else if (lane() == leader && map)
-            tell_outside(here, site, box.address);
-        else if (lane() == leader)
+        else if (lane() == leader && !map)
             tell_trouble(here, SHADOW_MAP_UNKNOWN, site);
         meet(lanes);
     }
@@ -435,8 +454,8 @@ static inline bool flag_inside(const Here *here, uint64_t address) {
     return address - here->real < here->bytes;
 }
 
-/* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it. Gives
- * the epoch that it is of. */
+/* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it.
+ * Gives the epoch that it is of. */
 DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
@@ -450,8 +469,8 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
         view_at(&view, epoch, site);
         release_flags(&view, lanes, wanted, address, order_releases(order), epoch, site);
     }
-    if (want && !(how >> HOW_LATE & 1))
-        access(&view, address, what >> WHAT_BYTES, site, how & 3);
+    if (!(how >> HOW_LATE & 1))
+        access(&view, lanes, want, address, what >> WHAT_BYTES, site, how & 3);
     return view.epoch;
 }
 
@@ -469,13 +488,15 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
             fence();
         seen = acquire_flags(&view, lanes, wanted, address, acquires, seen);
     }
-    if (want && stored) {
-        view.late = true;
-        view_at(&view, stored, site);
-        access(&view, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
-    } else if (want && ((how & 3) == SHADOW_READ || how >> HOW_LATE & 1)) {
-        access(&view, address, what >> WHAT_BYTES, site, SHADOW_READ);
+    bool late = how >> HOW_LATE & 1, has_stored = want && stored;
+    if (late && ballot(lanes, has_stored)) {
+        View after = view;
+        after.late = true;
+        view_at(&after, stored, site);
+        access(&after, lanes, has_stored, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
     }
+    if (late || (how & 3) == SHADOW_READ)
+        access(&view, lanes, want && !has_stored, address, what >> WHAT_BYTES, site, SHADOW_READ);
     return seen;
 }
 
@@ -528,7 +549,7 @@ static inline uint32_t claim_slot(const Here *here, uint32_t cta) {
 static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
-    uint32_t most = (1u << (here->form >> 16)) - 2;
+    uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
     if (epoch > most) {
         tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
         epoch = most;

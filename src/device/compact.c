@@ -5,15 +5,15 @@
 #include "device/touch.h"
 
 /* ---- What is not over with one look: functions of their own, so that kernels have little of it in their code.
- * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is of copies, whether it is late ---- */
+ * Numbers alone are handed over; `rest` has mask 16, kind 2, order 3, scope 3, whether it is of copies, whether it is
+ * late ---- */
 
 static inline uint32_t rest_of(const View *view, const Touch *touch) {
     return touch->mask | touch->kind << 16 | touch->order << 18 | view->scope << 21 | (uint32_t)view->of_groups << 24 |
            (uint32_t)view->late << 25;
 }
 static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site, bool flat) {
-    View view =
-        flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
+    View view = flat ? view_flat(here, site, rest >> 21 & 7) : view_clocked(here, site, rest >> 21 & 7, rest >> 24 & 1);
     view.late = rest >> 25 & 1;
     return view;
 }
@@ -33,9 +33,11 @@ static inline void judge_cell(const View *view, const Touch *touch, const Compac
 /* In the order in which they are printed: what is called first. */
 #define JUDGE(name, flat)                                                                                   \
     static __attribute__((noinline)) void name(uint64_t low, uint64_t high, uint64_t offset, uint32_t rest, \
-                                               uint32_t site, HERE) {                                       \
+                                               uint32_t site, uint32_t epoch, HERE) {                       \
         Here here = HERE_IS;                                                                                \
         View view = view_of_rest(&here, rest, site, flat);                                                  \
+        if (!flat)                                                                                          \
+            view_at(&view, epoch, site);                                                                    \
         Touch touch = touch_of_rest(offset, rest, site);                                                    \
         Compact cell = compact_unpack((Wide){low, high}, here_tag(&here));                                  \
         judge_cell(&view, &touch, &cell);                                                                   \
@@ -57,10 +59,19 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
         return;
     Wide wide = compact_pack(cell, here_tag(view->here));
     if (view->is_flat)
-        weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site,
+        weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
                               HERE_GIVEN(view->here));
     else
-        weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
+                         HERE_GIVEN(view->here));
+}
+
+/* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
+static inline bool is_kept(const Touch *touch, const Compact *cell, uint32_t tries) {
+    return tries && cell->readers[0] && !(touch->mask & ~(cell->masks >> 16));
+}
+static inline bool is_dropped(const View *view, const Touch *touch, const Compact *cell) {
+    return is_kept(touch, cell, 1) && is_quiet(view, touch, cell);
 }
 
 /* Of what another launch left, nothing counts. */
@@ -71,7 +82,8 @@ static inline void read_cell(const View *view, const Touch *touch) {
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
-        bool changes = compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
+        bool changes =
+            !is_kept(touch, &cell, i) && compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
         if (view->scope)
             changes |= compact_observe(&now, view, touch->mask);
         Wide seen = changes ? wide_cas(at, old, compact_pack(&now, tag)) : old;
@@ -92,6 +104,7 @@ static inline void write_whole(const View *view, const Touch *touch) {
     judge(view, touch, &cell);
 }
 
+/* Where others change the cell, too, the write takes it, and forgets who read it before. */
 static inline void write_cell(const View *view, const Touch *touch) {
     if (touch->mask == GRANULE_ALL && !view->scope) {
         write_whole(view, touch);
@@ -99,19 +112,24 @@ static inline void write_cell(const View *view, const Touch *touch) {
     }
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
+    Compact alone = {view->stamp | view->scope << COMPACT_SCOPE, {0, 0}, touch->mask};
     Wide old = wide_load(at);
 #pragma nounroll
-    for (uint32_t i = 0; i < MOST_TRIES; i++) {
+    for (uint32_t i = 0;; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         compact_record_write(&now, view, touch->mask);
-        Wide next = compact_pack(&now, tag), seen = wide_equal(next, old) ? old : wide_cas(at, old, next);
+        Wide next = compact_pack(&now, tag), seen = old;
+        if (i == WRITE_TRIES)
+            old = seen = wide_exchange(at, compact_pack(&alone, tag));
+        else if (!wide_equal(next, old))
+            seen = wide_cas(at, old, next);
         if (wide_equal(seen, old)) {
+            cell = compact_unpack(old, tag);
             judge(view, touch, &cell);
             return;
         }
         old = seen;
     }
-    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
 /* The line is split from here on, if it was not: what it says stays, and is judged with what its granules say. */
@@ -146,11 +164,12 @@ static inline void touch_cell(const View *view, const Touch *touch) {
         touch_granule(view, touch);
 }
 
-/* A whole line, weak. `touch` has its first granule. */
-static inline void touch_line(const View *view, const Touch *touch) {
-    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset >> 7);
+/* A whole line, weak. `touch` has its first granule; `old` is what was found there, if `lost` by who wanted to change
+ * it. */
+static inline void touch_line(const View *view, const Touch *touch, Wide old, bool lost) {
+    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset / SHADOW_LINE);
     uint64_t at = line_at(view->here, touch->offset);
-    Wide old = wide_load(at);
+    bool reads = touch->kind == SHADOW_READ;
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
@@ -162,9 +181,11 @@ static inline void touch_line(const View *view, const Touch *touch) {
                 touch_granule(view, &part);
             return;
         }
+        if (lost && reads && is_dropped(view, touch, &line.cell))
+            return;
         Compact now = line.cell;
         bool changes = true;
-        if (touch->kind == SHADOW_READ)
+        if (reads)
             changes = compact_record_read(&now, view, GRANULE_ALL, key);
         else
             compact_record_write(&now, view, GRANULE_ALL);
@@ -175,93 +196,127 @@ static inline void touch_line(const View *view, const Touch *touch) {
             return;
         }
         old = seen;
+        lost = true;
     }
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
-#define SLOW(name, does, flat)                                                                        \
-    static __attribute__((noinline)) void name(uint64_t offset, uint32_t rest, uint32_t site, HERE) { \
-        Here here = HERE_IS;                                                                          \
-        View view = view_of_rest(&here, rest, site, flat);                                            \
-        Touch touch = touch_of_rest(offset, rest, site);                                              \
-        does(&view, &touch);                                                                          \
+/* All lanes come, of which some want it: nobody is left behind. */
+#define SLOW_TOUCH(name, flat)                                                                                \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t offset, uint32_t rest, \
+                                               uint32_t site, HERE) {                                         \
+        Here here = HERE_IS;                                                                                  \
+        View view = view_of_rest(&here, rest, site, flat);                                                    \
+        Touch touch = touch_of_rest(offset, rest, site);                                                      \
+        if (want)                                                                                             \
+            touch_cell(&view, &touch);                                                                        \
+        meet(lanes);                                                                                          \
     }
-SLOW(weir_slow_touch, touch_cell, false)
-SLOW(weir_slow_flat_touch, touch_cell, true)
-SLOW(weir_slow_line, touch_line, false)
-SLOW(weir_slow_flat_line, touch_line, true)
-#undef SLOW
+SLOW_TOUCH(weir_slow_touch, false)
+SLOW_TOUCH(weir_slow_flat_touch, true)
+#undef SLOW_TOUCH
+#define SLOW_LINE(name, flat)                                                                              \
+    static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t low, uint64_t high, \
+                                               uint64_t offset, uint32_t rest, uint32_t site, HERE) {      \
+        Here here = HERE_IS;                                                                               \
+        View view = view_of_rest(&here, rest, site, flat);                                                 \
+        Touch touch = touch_of_rest(offset, rest, site);                                                   \
+        if (want)                                                                                          \
+            touch_line(&view, &touch, (Wide){low, high}, want == LINE_LOST);                               \
+        meet(lanes);                                                                                       \
+    }
+enum { LINE_HARD = 1, LINE_LOST };
+SLOW_LINE(weir_slow_line, false)
+SLOW_LINE(weir_slow_flat_line, true)
+#undef SLOW_LINE
 
-static inline void slow_touch(const View *view, const Touch *touch) {
+static inline void slow_touch(const View *view, uint32_t lanes, bool want, const Touch *touch) {
     if (view->is_flat)
-        weir_slow_flat_touch(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_flat_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
     else
-        weir_slow_touch(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
 }
-static inline void slow_line(const View *view, const Touch *touch) {
+static inline void slow_line(const View *view, uint32_t lanes, uint32_t want, const Touch *touch, Wide old) {
     if (view->is_flat)
-        weir_slow_flat_line(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_flat_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
+                            HERE_GIVEN(view->here));
     else
-        weir_slow_line(touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
+                       HERE_GIVEN(view->here));
 }
 
-/* Nobody else is in the cell, but for weak accesses of the same CTA in the same epoch. */
+/* Nobody else is in the line, but for weak accesses of the same CTA in the same epoch. */
 static inline bool is_mine_alone(const View *view, const Compact *cell) {
-    return (!cell->write || (compact_is_same(view, cell->write) && !compact_raw_scope(cell->write))) &&
+    return (!cell->write || compact_is_same(view, cell->write)) &&
            (!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
            (!cell->readers[1] || compact_is_same(view, cell->readers[1]));
 }
 
-/* A weak read of a whole line that changes nothing, and races with nothing: the own one is there, or others that stay.
- */
+/* A read of a line that changes nothing, and races with nothing: the own access is there, or others that stay. */
 static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t key) {
-    if (cell->write && !compact_is_same(view, cell->write))
-        return false;
-    if (compact_is_same(view, cell->readers[0]) || compact_is_same(view, cell->readers[1]))
-        return true;
-    uint32_t others = view->site_bits + view->epoch_bits + view->slot_shift;
-    return cell->readers[0] && cell->readers[1] &&
-           (view->is_flat || (compact_stamp(cell->readers[0]) >> others != view->here->who &&
-                              compact_stamp(cell->readers[1]) >> others != view->here->who)) &&
-           !compact_goes_before(view, view->stamp, cell->readers[0], key) &&
-           !compact_goes_before(view, view->stamp, cell->readers[1], key);
+    uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
+    bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
+    bool others = view->is_flat || (compact_stamp(cell->readers[0]) >> own != view->here->who &&
+                                    compact_stamp(cell->readers[1]) >> own != view->here->who);
+    bool stay = cell->readers[0] && cell->readers[1] && others &&
+                (!compact_is_candidate(view, view->stamp, key) ||
+                 (!compact_goes_before(view, view->stamp, cell->readers[0], key) &&
+                  !compact_goes_before(view, view->stamp, cell->readers[1], key)));
+    return cell->write ? compact_is_same(view, cell->write) : first || second || stay;
 }
 
-/* Of a line that was loaded, and is not split; `touch` is weak, and of all of it. */
-static inline void touch_loaded(const View *view, const Touch *touch, Wide old, const Compact *cell) {
-    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset >> 7);
+/* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
+ */
+typedef struct Look {
+    Wide next;
+    bool stores;
+    bool hard; /* more has to be done than that */
+} Look;
+
+static inline Look look_at_line(const View *view, const Touch *touch, Wide old) {
+    uint32_t tag = here_tag(view->here);
     uint32_t stamp = view->time << view->site_bits | site_in(touch->site, view->site_bits);
+    Line line = line_unpack(old, tag);
     bool reads = touch->kind == SHADOW_READ;
-    if (reads && is_quick_read(view, cell, key))
-        return;
-    if (reads ? !cell->masks : is_mine_alone(view, cell)) {
-        Compact now = {reads ? 0 : stamp, {reads ? stamp : 0, 0}, reads ? GRANULE_ALL << 16 : GRANULE_ALL};
-        Wide next = line_pack(&now, false, tag);
-        if (wide_equal(next, old) || wide_equal(wide_cas(line_at(view->here, touch->offset), old, next), old))
-            return;
-    }
-    slow_line(view, touch);
+    bool quick = reads ? is_quick_read(view, &line.cell, (uint32_t)(touch->offset / SHADOW_LINE)) : false;
+    bool easy = reads ? !line.cell.masks : is_mine_alone(view, &line.cell);
+    Compact now = {reads ? 0 : stamp, {reads ? stamp : 0, 0}, reads ? GRANULE_ALL << 16 : GRANULE_ALL};
+    Look look = {.next = line_pack(&now, false, tag)};
+    look.stores = touch->mask && !line.split && easy && !wide_equal(look.next, old);
+    look.hard = touch->mask && (line.split || !(easy || quick));
+    return look;
 }
 
 #define BATCH_EACH _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++)
 
-/* BATCH lines of a copy, by one lane; those of mask 0 are none. */
-static inline void touch_lines(const View *view, const Touch *touches) {
-    uint32_t tag = here_tag(view->here);
+/* Somebody else was faster, and it is not enough to leave it at that. */
+static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide seen) {
+    if (wide_equal(seen, old))
+        return false;
+    Line line = line_unpack(seen, here_tag(view->here));
+    return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
+}
+
+/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
     Wide old[BATCH];
+    uint32_t wants[BATCH] = {0}, any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
-    BATCH_EACH if (touches[i].mask) {
-        Line line = line_unpack(old[i], tag);
-        if (line.split)
-            slow_line(view, &touches[i]);
-        else
-            touch_loaded(view, &touches[i], old[i], &line.cell);
+    BATCH_EACH if (i < count) {
+        Look look = look_at_line(view, &touches[i], old[i]);
+        Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
+        wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
+        old[i] = seen;
+        any |= wants[i];
+    }
+    if (ballot(lanes, any != 0)) {
+        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], old[i]);
     }
 }
 
 /* BATCH parts of lines. */
-static inline void touch_cells(const View *view, const Touch *touches) {
-    BATCH_EACH if (touches[i].mask) slow_touch(view, &touches[i]);
+static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {
+    BATCH_EACH if (ballot(lanes, touches[i].mask != 0)) slow_touch(view, lanes, touches[i].mask != 0, &touches[i]);
 }
 
 #include "device/calls.h"

@@ -174,8 +174,8 @@ static inline uint64_t acquire_flags(const View *view, uint32_t lanes, uint32_t 
         Flag flag = find_flag(view->here, one);
         flag.row = from_lane(lanes, flag.row, leader);
         flag.version = from_lane(lanes, flag.version, leader);
-        bool lost =
-            !flag.row && from_lane(lanes, load32(view->here->state + offsetof(ShadowState, flags_lost)), leader);
+        uint32_t any_lost = from_lane(lanes, load32(view->here->state + offsetof(ShadowState, flags_lost)), leader);
+        bool lost = !flag.row && any_lost;
         uint64_t now = flag.row | (uint64_t)acquires << 31 | (uint64_t)flag.version << 32;
         bool is_new = from_lane64(lanes, seen, leader) != now;
         if (lost)

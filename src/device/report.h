@@ -17,11 +17,10 @@ static inline void tell_trouble(const Here *here, uint32_t trouble, uint32_t sit
         store32(here->state + offsetof(ShadowState, trouble_site), site);
 }
 
-static inline void tell_outside(const Here *here, uint32_t site, uint64_t address) {
-    uint32_t lanes = lanes_with(active_lanes(), site);
-    if (lane() != lowest(lanes))
-        return;
-    if (!add64(here->state + offsetof(ShadowState, outside), ones(lanes))) {
+/* By all lanes, of which some touch memory that has no cells. */
+static inline void tell_outside(const Here *here, uint32_t lanes, bool is_outside, uint32_t site, uint64_t address) {
+    uint32_t all = ballot(lanes, is_outside);
+    if (all && lane() == lowest(all) && !add64(here->state + offsetof(ShadowState, outside), ones(all))) {
         store32(here->state + offsetof(ShadowState, outside_site), site + 1);
         store64(here->state + offsetof(ShadowState, outside_address), address);
     }

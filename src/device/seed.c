@@ -84,16 +84,17 @@ static inline void touch_cell(const View *view, const Touch *touch) {
             seed_word(view, touch, &cell_view, word);
 }
 
-static inline void touch_cells(const View *view, const Touch *touches) {
+static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {
 #pragma unroll
     for (uint32_t i = 0; i < BATCH; i++)
         if (touches[i].mask)
             touch_cell(view, &touches[i]);
+    meet(lanes);
 }
 
 /* There are none. */
-static inline void touch_lines(const View *view, const Touch *touches) {
-    (void)view, (void)touches;
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
+    (void)view, (void)lanes, (void)touches, (void)count;
 }
 
 #include "device/calls.h"

@@ -6,7 +6,7 @@
 
 const char threads_no_memory[] = "checking this for races needs more memory than there is";
 
-enum { FIRST_TABLE = 1024, FIRST_SWEEP = 1 << 20 };
+enum { FIRST_TABLE = 1024, FIRST_SWEEP = 1 << 20, MOST_ARRIVED = 1024 };
 static const size_t most_memory = (size_t)4 << 30;
 
 void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *capacity, size_t size) {
@@ -384,6 +384,36 @@ Object *threads_object(Threads *threads, uint64_t name, bool make, uint32_t cta)
     return object;
 }
 
+static void forget_learned(Threads *threads, Object *object) {
+    threads_clock_drop(threads, object->learned.from);
+    threads_clock_drop(threads, object->learned.to);
+    object->learned = (Lesson){0};
+}
+
+static void arrivals_drop(Threads *threads, Object *object) {
+    for (uint32_t i = 0; i < object->arrived_count; i++)
+        threads_clock_drop(threads, object->arrived[i].clock);
+    object->arrived_count = 0;
+}
+
+/* Arrivals of one CTA, with what each knew, are one release. */
+static void arrivals_settle(Threads *threads, Object *object) {
+    Arrived *all = object->arrived;
+    for (uint32_t begin = 0, end; begin < object->arrived_count; begin = end) {
+        Clock *clock = threads_clock_share(all[begin].clock), *last = clock;
+        for (end = begin + 1;
+             end < object->arrived_count && all[end].cta == all[begin].cta && all[end].level == all[begin].level;
+             end++) {
+            if (all[end].clock && all[end].clock != last)
+                threads_clock_join(threads, &clock, all[begin].cta, all[end].clock);
+            last = all[end].clock;
+        }
+        threads_clock_raise_all(threads, &clock, all[begin].cta, &all[begin], end - begin);
+        threads_releases_add(threads, &object->collecting, all[begin].cta, all[begin].level, clock);
+    }
+    arrivals_drop(threads, object);
+}
+
 static void object_drop(Threads *threads, Object *object) {
     Object **at = &threads->objects[hashed(object->name) & (threads->object_capacity - 1)];
     while (*at != object)
@@ -392,12 +422,17 @@ static void object_drop(Threads *threads, Object *object) {
     threads->object_count--;
     threads_releases_drop(threads, object->collecting);
     threads_releases_drop(threads, object->done);
+    arrivals_drop(threads, object);
+    forget_learned(threads, object);
+    gsan_pool_give(&threads->pool, object->arrived, object->arrived_capacity * sizeof(Arrived));
     gsan_pool_give(&threads->pool, object, sizeof *object);
 }
 
 Run threads_mark(Threads *threads, Object *object, uint32_t phases) {
-    if (object->mark == UINT32_MAX)
+    if (object->mark == UINT32_MAX) {
         object->mark = threads_cta(threads, object->cta)->marks++;
+        forget_learned(threads, object);
+    }
     return (Run){MARKS + object->mark / 32, 1U << object->mark % 32, phases};
 }
 
@@ -407,6 +442,18 @@ typedef struct Arrival {
     uint32_t level;
 } Arrival;
 
+/* Whether lanes have something behind keys of their own that their clock does not have there. */
+static bool has_own(const Warp *warp, const View *view, uint32_t lanes, uint32_t cta, uint32_t number) {
+    for (const Note *note = warp->notes; note; note = note->next) {
+        Clock bridge;
+        if (note->kind == NOTE_OWN && note->lanes & lanes &&
+            (!threads_bridge(view->clock, note->key, &bridge) ||
+             note->lanes & lanes & ~threads_clock_known(&bridge, cta, number, note->epoch)))
+            return true;
+    }
+    return false;
+}
+
 static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Arrival *arrival = context;
     Object *object = arrival->object;
@@ -414,8 +461,14 @@ static void arrive(Threads *threads, uint32_t number, View *view, uint32_t lanes
     if (object->latest > view->now)
         view->now = object->latest; /* nothing forbids it, and those who wait have one number to know */
     if (arrival->order == THREADS_RELEASE) {
-        threads_releases_add(threads, &object->collecting, cta, arrival->level,
-                             threads_export(threads, number, view, lanes));
+        if (threads->shape.by_word || has_own(threads_warp(threads, number), view, lanes, cta, warp))
+            threads_releases_add(threads, &object->collecting, cta, arrival->level,
+                                 threads_export(threads, number, view, lanes));
+        else
+            *THREADS_PUSH(threads, object->arrived, object->arrived_count, object->arrived_capacity) =
+                (Arrived){cta, arrival->level, {warp, lanes, view->now}, threads_clock_share(view->clock)};
+        if (object->arrived_count == MOST_ARRIVED)
+            arrivals_settle(threads, object);
         object->latest = view->now;
         view_tick(view);
         return;
@@ -444,6 +497,8 @@ void threads_flip(Threads *threads, uint64_t name) {
     if (!object) /* nobody has arrived */
         return;
     object->flips++;
+    forget_learned(threads, object);
+    arrivals_settle(threads, object);
     if (!object->done) {
         object->done = object->collecting;
     } else {
@@ -454,14 +509,30 @@ void threads_flip(Threads *threads, uint64_t name) {
     object->done_latest = object->latest;
 }
 
+/* Who waits with the same clock as the last one that did learns the same. */
+static bool learn_again(Threads *threads, const Object *object, View *view, uint32_t level, uint32_t cta) {
+    const Lesson *learned = &object->learned;
+    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level || learned->cta != cta)
+        return false;
+    threads_clock_drop(threads, view->clock);
+    view->clock = threads_clock_share(learned->to);
+    return true;
+}
+
 static void await(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     const Arrival *arrival = context;
     Object *object = arrival->object;
     uint32_t cta = number / threads->cta_warps;
     if (arrival->order == THREADS_ACQUIRE) {
-        threads_releases_acquire(threads, object->done, &view->clock, cta, arrival->level);
-        if (object->mark != UINT32_MAX)
-            threads_clock_raise(threads, &view->clock, cta, object->cta, threads_mark(threads, object, object->flips));
+        if (!learn_again(threads, object, view, arrival->level, cta)) {
+            Clock *from = threads_clock_share(view->clock);
+            threads_releases_acquire(threads, object->done, &view->clock, cta, arrival->level);
+            if (object->mark != UINT32_MAX)
+                threads_clock_raise(threads, &view->clock, cta, object->cta,
+                                    threads_mark(threads, object, object->flips));
+            forget_learned(threads, object);
+            object->learned = (Lesson){from, threads_clock_share(view->clock), cta, arrival->level, true};
+        }
         if (view->now <= object->done_latest) {
             view->now = object->done_latest;
             view_tick(view);
@@ -495,6 +566,8 @@ void threads_reset(Threads *threads, uint64_t name) {
     threads_releases_drop(threads, object->collecting);
     threads_releases_drop(threads, object->done);
     object->collecting = object->done = NULL;
+    arrivals_drop(threads, object);
+    forget_learned(threads, object);
     object->latest = object->done_latest = 0;
     /* Its mark goes on from where it is: phases of what was there before stay known to whom they are. */
 }

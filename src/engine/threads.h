@@ -59,6 +59,7 @@ typedef struct ThreadsShape {
     size_t memory;     /* the most that it may take; 0: 4 GiB */
     uint32_t sweep_at; /* how much there is when it first looks for what nobody refers to; 0: a million. For tests */
     bool history;      /* writes are kept: threads_sources can be asked. For small programs */
+    bool by_word;      /* every word and lane is looked at on its own, with the same result: slow. For tests */
 } ThreadsShape;
 
 /* A warp is known by its number in the grid: CTA * warps of a CTA + its own. */
@@ -140,6 +141,12 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
 bool threads_access_beside(Threads *threads, uint32_t warp, const ThreadsAccess *access, uint64_t first);
 /* Of an operation of one lane, or of all together: `bytes` from an address on; access->bytes is not looked at. */
 void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address, uint64_t bytes);
+/* Several of them, all of which are of the same memory: one access. */
+typedef struct ThreadsPiece {
+    uint64_t address, bytes;
+} ThreadsPiece;
+void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count);
 /* Nothing is known of the memory from now on. */
 void threads_forget(Threads *threads, uint64_t address, uint64_t bytes);
 

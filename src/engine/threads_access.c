@@ -5,127 +5,19 @@
 
 enum { LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
 
-/* ---- Telling ---- */
-
-/* Whether the lane would be known if what the bridge has counted. */
-static bool known_behind(const Attempt *attempt, uint64_t key, const Record *earlier, uint32_t lane) {
-    Clock bridge;
-    return threads_bridge(attempt->knower.clock, key, &bridge) &&
-           threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
-}
-
-/* Whether they are in base causality order: proxies do not count. */
-static bool before_by_clock(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    if (earlier->operation)
-        return threads_knows_operation(attempt->threads, &attempt->knower, earlier->operation, lane,
-                                       earlier->kind != THREADS_READ, by);
-    return (lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= attempt->knower.own_epoch) ||
-           threads_clock_known(attempt->knower.clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
-}
-
-/* Whether who issued this operation knows the earlier access by now: then it is the operation that is not over. */
-static bool issuer_knows(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    Threads *threads = attempt->threads;
-    if (!attempt->knower.operation || earlier->operation || !threads->ctas[attempt->knower.cta])
-        return false;
-    if (attempt_same_warp(attempt, earlier) && lane == by)
-        return true;
-    const View *view = threads_view_of(threads, attempt->knower.cta * threads->cta_warps + attempt->knower.warp, by);
-    return view && threads_clock_known(view->clock, earlier->cta, earlier->warp, earlier->epoch) >> lane & 1;
-}
-
-static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
-    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
-    if (earlier->instruction == record->instruction && !record->operation)
-        return THREADS_SAME_INSTRUCTION;
-    if (attempt_needs_fence(attempt, earlier) && before_by_clock(attempt, earlier, lane, by))
-        return THREADS_OTHER_PROXY;
-    if (earlier->order != THREADS_WEAK && record->order != THREADS_WEAK && earlier->proxy == record->proxy)
-        return level_has(attempt->threads, earlier->level, earlier->cta, record->cta) &&
-                       level_has(attempt->threads, record->level, record->cta, earlier->cta)
-                   ? THREADS_MIXED_SIZE
-                   : THREADS_TOO_NARROW;
-    if (earlier->operation || issuer_knows(attempt, earlier, lane, by))
-        return THREADS_IN_FLIGHT;
-    if (known_behind(attempt, KEY_LOOSE, earlier, lane))
-        return THREADS_TOO_NARROW;
-    return attempt_same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
-}
-
-static void report(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
-    const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
-    bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
-    ThreadsRace race = {
-        .first = threads_side(attempt->threads, earlier, lane),
-        .second = threads_side(attempt->threads, record, by),
-        .address = attempt->address,
-        .bytes = 1U << threads_page(attempt->threads, attempt->address, false)->shift,
-        .reason = reason,
-        .same_value = silent,
-    };
-    threads_tell(attempt->threads, &race);
-}
-
-/* Whether somebody before, in the generic proxy, has observed the strong write. */
-static bool was_observed(const Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
-    Threads *threads = attempt->threads;
-    const Knower *knower = &attempt->knower;
-    if (attempt->record->proxy == THREADS_GENERIC)
-        return threads_was_observed(threads, knower, by, index, lane, attempt->address);
-    uint64_t keys[4];
-    uint32_t count = attempt_keys_at(attempt->address, attempt->record->proxy, keys);
-    for (uint32_t i = 0; i < count; i++) {
-        Clock bridge;
-        Knower behind = *knower;
-        behind.clock = threads_bridge(knower->clock, keys[i], &bridge) ? &bridge : NULL;
-        behind.own_epoch = knower->notes ? threads_own(knower->notes, by, keys[i]) : 0;
-        if (threads_was_observed(threads, &behind, by, index, lane, attempt->address))
-            return true;
-    }
-    return false;
-}
-
-/* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
- * because somebody has observed them, are taken out. */
-static uint32_t judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
-    Threads *threads = attempt->threads;
-    const Record *earlier = record_at(threads, index), *record = attempt->record;
-    bool strong = threads_morally_strong(threads, earlier, record);
-    uint32_t found = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint32_t lane = lowest(rest);
-        for (uint32_t all = attempt->by; all; all &= all - 1) {
-            uint32_t by = lowest(all);
-            if (attempt_lane_before(attempt, earlier, lane, by) || was_observed(attempt, index, lane, by))
-                continue;
-            found |= 1U << lane;
-            if (!strong) {
-                report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
-                break;
-            }
-            bool reads = record->gives && earlier->kind != THREADS_READ;
-            if (threads->order_site == THREADS_NONE && (reads || (earlier->gives && record->kind != THREADS_READ)))
-                threads->order_site = reads ? record->site : earlier->site;
-        }
-    }
-    return found;
-}
-
 /* ---- Lists ---- */
-
-static uint32_t node_lanes(const Node *node, uint32_t slot) {
-    return node->lanes ? node->lanes : 1U << (slot & 31);
-}
 
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     uint32_t first = slot >> 5;
     if (attempt->memos.clear[first % MEMO] == first)
         return true;
+    if (attempt_is_foreign(attempt, slot))
+        return false;
     for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
         uint32_t number = node_at(attempt->threads, index)->record;
         const Record *record = record_at(attempt->threads, number);
-        if (attempt_needs_fence(attempt, record) || attempt_over_lanes(attempt, number, record) != UINT32_MAX)
+        if (attempt_over_lanes(attempt, number, record) != UINT32_MAX)
             return false;
     }
     attempt->memos.clear[first % MEMO] = first;
@@ -150,9 +42,11 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
+        if (!keep && attempt_is_settled(attempt, record_at(threads, node->record)))
+            continue;
         uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
         if (left)
-            left = judge(attempt, node->record, left);
+            left = attempt_judge(attempt, node->record, left);
         if (left && count < MOST_RACING) {
             records[count] = node->record;
             lanes[count++] = left;
@@ -175,31 +69,41 @@ static bool stands_for(const Attempt *attempt, const Record *earlier) {
            (record->gives || !earlier->gives || attempt->threads->order_site != THREADS_NONE);
 }
 
-/* Long lists say the lane of each: the slot's may be another one at any time. Now and then they are looked through. */
-static uint32_t put_long(Attempt *attempt, uint32_t slot) {
-    Threads *threads = attempt->threads;
-    uint32_t pruned = node_at(threads, slot >> 5)->pruned;
-    return threads_node(threads, attempt->index, attempt->by, slot >> 5, pruned) << 5;
+/* In front of a list of which nothing goes, and whose lane is the slot's. */
+static uint32_t put_first(Attempt *attempt, uint32_t slot) {
+    uint32_t pruned = node_at(attempt->threads, slot >> 5)->depth;
+    return threads_node_first(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
 }
 
-/* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
-bool attempt_any_lane(Attempt *attempt, uint32_t slot) {
-    for (uint32_t index = slot >> 5; index; index = node_at(attempt->threads, index)->next) {
-        uint32_t number = node_at(attempt->threads, index)->record;
-        const Record *record = record_at(attempt->threads, number);
-        uint32_t over = attempt_over_lanes(attempt, number, record);
-        uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
-        bool fenced = record->operation && attempt_needs_fence(attempt, record);
-        if (over != UINT32_MAX && (attempt_same_warp(attempt, record) || fenced || over & lanes))
-            return false;
-    }
-    return true;
+/* Long lists say the lane of each, or are of one lane, the slot's, in which case the newest does not say it. Now and
+ * then they are looked through. 0: it is of another lane. */
+static uint32_t put_long(Attempt *attempt, uint32_t slot) {
+    Threads *threads = attempt->threads;
+    const Node *newest = node_at(threads, slot >> 5);
+    bool by_slot = !newest->lanes;
+    if (by_slot && attempt->by != 1U << (slot & 31))
+        return 0;
+    return threads_node_first(threads, attempt->index, by_slot ? 0 : attempt->by, slot >> 5, newest->pruned) << 5 |
+           (by_slot ? slot & 31 : 0);
+}
+
+/* Whether what stays of an earlier access does not depend on which lane does this, other than that it is the slot's. */
+static bool is_any_lane(Attempt *attempt, const Node *node) {
+    const Record *record = record_at(attempt->threads, node->record);
+    uint32_t over = attempt_over_lanes(attempt, node->record, record);
+    uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
+    if (over == UINT32_MAX)
+        return true;
+    if (over & lanes || (record->operation && attempt_needs_fence(attempt, record)))
+        return false;
+    return !attempt_same_warp(attempt, record) ||
+           (!record->operation && !node->lanes && !attempt_needs_fence(attempt, record));
 }
 
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
 bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
     const Record *record = attempt->record;
-    uint32_t left = LOOKED_AT;
+    uint32_t left = attempt_is_foreign(attempt, slot) ? 0 : LOOKED_AT;
     for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
         const Node *node = node_at(attempt->threads, index);
         const Record *other = record_at(attempt->threads, node->record);
@@ -212,28 +116,36 @@ bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
 }
 
 /* The same, for one of many cells that have the same list. */
-static uint32_t put_again(Attempt *attempt, uint32_t slot) {
+uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
     uint32_t first = slot >> 5, memo = first % MEMO;
-    if (attempt->by != 1U << (slot & 31))
-        return attempt_put(attempt, slot);
-    if (attempt->memos.put_from[memo] == first)
+    *any_lane = true;
+    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first && !attempt->threads->shape.by_word)
         return attempt->put_to[memo] << 5 | (slot & 31);
-    uint32_t made = attempt_put(attempt, slot);
-    if ((made & 31) == (slot & 31) && node_at(attempt->threads, made >> 5)->lanes == 0 &&
-        attempt_any_lane(attempt, slot)) {
+    uint32_t made = attempt_put(attempt, slot, any_lane);
+    if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
+        node_at(attempt->threads, made >> 5)->lanes == 0) {
         attempt->memos.put_from[memo] = first;
         attempt->put_to[memo] = made >> 5;
     }
     return made;
 }
 
-/* The list with this access in front, without those that it stands for. */
-uint32_t attempt_put(Attempt *attempt, uint32_t slot) {
+uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     Threads *threads = attempt->threads;
     uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
-    if (count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned)
-        return put_long(attempt, slot);
-    bool by_slot = !(by & (by - 1)) && count < LONG_LIST;
+    bool any = true, long_list = count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned;
+    if (attempt_is_foreign(attempt, slot) && by == 1U << (slot & 31) &&
+        (count < LONG_LIST || !node_at(threads, slot >> 5)->lanes))
+        made = put_first(attempt, slot);
+    else if (long_list)
+        made = put_long(attempt, slot);
+    if (made) {
+        if (any_lane)
+            *any_lane = true;
+        return made;
+    }
+    bool by_slot =
+        !(by & (by - 1)) && (count < LONG_LIST || (!node_at(threads, slot >> 5)->lanes && by == 1U << (slot & 31)));
     uint32_t some[2 * LONG_LIST];
     uint32_t *nodes = count <= 2 * LONG_LIST ? some : gsan_pool_take(&threads->pool, count * sizeof *nodes);
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next)
@@ -241,17 +153,23 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot) {
     while (more--) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
+        any = any && any_lane && is_any_lane(attempt, node);
         if (stands_for(attempt, record_at(threads, node->record)))
             left = attempt_unordered(attempt, node->record, left);
-        if (left)
+        if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
+            made = nodes[more];
+        else if (left)
             made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
     }
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
+    if (any_lane)
+        *any_lane = any;
     if (!made && by_slot)
         return attempt_node(attempt) << 5 | lowest(by);
     uint32_t pruned = made ? node_at(threads, made)->depth : 0;
-    return threads_node(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 | (by_slot ? lowest(by) : 0);
+    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 |
+           (by_slot ? lowest(by) : 0);
 }
 
 /* ---- Cells ---- */
@@ -266,9 +184,9 @@ static void read_cell(Attempt *attempt, Cell *cell) {
         return;
     }
     if (attempt->record->order != THREADS_WEAK)
-        cell->reads = attempt_put(attempt, cell->reads);
+        cell->reads = attempt_put(attempt, cell->reads, NULL);
     else if (!attempt_is_there(attempt, cell->reads))
-        cell->reads = put_again(attempt, cell->reads);
+        cell->reads = attempt_put_again(attempt, cell->reads, &(bool){false});
 }
 
 static void write_cell(Attempt *attempt, Cell *cell) {
@@ -279,7 +197,7 @@ static void write_cell(Attempt *attempt, Cell *cell) {
     if (cell->reads && !attempt_is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
         reads = look(attempt, cell->reads, weak);
     if (!weak) {
-        cell->writes = attempt_put(attempt, cell->writes);
+        cell->writes = attempt_put(attempt, cell->writes, NULL);
         return;
     }
     uint32_t lane = lowest(attempt->by);
@@ -299,35 +217,74 @@ static void look_read_only(Attempt *attempt, ShadowPage *page, uint32_t at) {
         uint32_t slot = page->cells[at].writes;
         if (slot) {
             const Node *node = node_at(attempt->threads, slot >> 5);
-            report(attempt, node->record, lowest(node_lanes(node, slot)), by, THREADS_READ_ONLY);
+            attempt_report(attempt, node->record, lowest(node_lanes(node, slot)), by, THREADS_READ_ONLY);
         }
     } else if (page->nc && page->nc[at] && attempt->record->kind != THREADS_READ) {
-        report(attempt, page->nc[at] >> 5, page->nc[at] & 31, by, THREADS_READ_ONLY);
+        attempt_report(attempt, page->nc[at] >> 5, page->nc[at] & 31, by, THREADS_READ_ONLY);
     }
 }
 
+/* For which lanes of the slot a read of what they wrote is as it was for the slot's: all, if all is before whatever
+ * lane, or those that have been told to race in the same way. */
+static uint32_t alike(const Attempt *attempt, uint32_t slot) {
+    uint32_t first = slot >> 5, lane = 1U << (slot & 31);
+    if (!slot || attempt->record->kind != THREADS_READ)
+        return lane;
+    if (attempt->memos.clear[first % MEMO] == first)
+        return UINT32_MAX;
+    const Node *node = node_at(attempt->threads, first);
+    const Asked *asked = &attempt->asked[node->record % MEMO];
+    bool one = !node->next && !node->lanes && attempt->told_count == 1 &&
+               attempt->memos.asked[node->record % MEMO] == node->record && 1U << asked->by == attempt->by;
+    return one && asked->race == attempt->told[0] && asked->told & lane ? asked->told : lane;
+}
+
+/* A cell that is not as the last one was. */
+static void touch_cell(Attempt *attempt, ShadowPage *page, uint32_t index) {
+    Cell *cell = &page->cells[index], from = *cell;
+    bool read_only = page->nc || attempt->record->read_only;
+    attempt->told_count = 0;
+    attempt->steady = attempt->record->order == THREADS_WEAK && !read_only && !attempt->threads->shape.by_word;
+    if (read_only)
+        look_read_only(attempt, page, index);
+    if (attempt->record->kind == THREADS_READ)
+        read_cell(attempt, cell);
+    else
+        write_cell(attempt, cell);
+    if (!attempt->steady)
+        return;
+    Step *step = &attempt->step;
+    *step = (Step){from, *cell, attempt->by, alike(attempt, from.writes), attempt->told_count, {0}};
+    for (uint32_t i = 0; i < attempt->told_count; i++)
+        step->told[i] = attempt->told[i];
+}
+
+/* Whether the cell is as the last one was: then it becomes what that has. */
+static bool touch_again(const Attempt *attempt, const ShadowPage *page, Cell *cell) {
+    const Step *step = &attempt->step;
+    if (step->by != attempt->by || cell->reads != step->from.reads || page->nc ||
+        (cell->writes != step->from.writes &&
+         (cell->writes >> 5 != step->from.writes >> 5 || !(step->alike >> (cell->writes & 31) & 1))))
+        return false;
+    cell->reads = step->to.reads;
+    if (attempt->record->kind != THREADS_READ)
+        cell->writes = step->to.writes;
+    for (uint32_t i = 0; i < step->told_count; i++)
+        attempt->threads->races[step->told[i]].times += page->shift > 2 ? 1U << (page->shift - 2) : 1;
+    return true;
+}
+
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end) {
-    ShadowPage *page = attempt->page;
-    uint64_t base = 0, stop = 0;
     for (uint64_t at = begin; at < end;) {
-        if (at >= stop) {
-            if (!page || page->number != at / SHADOW_PAGE)
-                page = attempt->page = threads_page(attempt->threads, at, true);
-            base = page->number * SHADOW_PAGE;
-            stop = base + SHADOW_PAGE;
-            uint64_t edges = at | (end < stop ? end : stop);
-            if (edges & ((1U << page->shift) - 1))
-                threads_page_split(attempt->threads, page, edges & 1 ? 0 : 1);
+        ShadowPage *page = attempt_page(attempt, at);
+        uint64_t base = page->number * SHADOW_PAGE, stop = base + SHADOW_PAGE < end ? base + SHADOW_PAGE : end;
+        threads_page_cells(attempt->threads, page, at | stop);
+        for (; at < stop; at += 1U << page->shift) {
+            uint32_t index = (uint32_t)(at - base) >> page->shift;
+            attempt_at(attempt, at);
+            if (!touch_again(attempt, page, &page->cells[index]))
+                touch_cell(attempt, page, index);
         }
-        uint32_t index = (uint32_t)(at - base) >> page->shift;
-        attempt->address = at;
-        if (page->nc || attempt->record->read_only)
-            look_read_only(attempt, page, index);
-        if (attempt->record->kind == THREADS_READ)
-            read_cell(attempt, &page->cells[index]);
-        else
-            write_cell(attempt, &page->cells[index]);
-        at += 1U << page->shift;
     }
 }
 
@@ -488,9 +445,10 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->index = new_record(threads, knower, access, epoch);
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
-    attempt->address = 0;
     attempt->page = NULL;
-    memset(&attempt->memos, 0, sizeof attempt->memos);
+    bool at_home = !threads->shape.by_word && threads_clock_at_home(knower->clock);
+    attempt->home = at_home ? cluster_bit(threads, knower->cta) : 0;
+    attempt_move(attempt, UINT64_MAX);
     Elements elements = elements_of(access);
     attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
 }
@@ -614,21 +572,32 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
     threads->chosen = UINT32_MAX;
 }
 
-void threads_piece(Threads *threads, uint32_t index, const ThreadsAccess *access, uint64_t address, uint64_t bytes) {
+void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *access, const ThreadsPiece *pieces,
+                    uint32_t count) {
     ENTER(threads);
+    if (!count)
+        return;
     const Operation *operation = operation_at(threads, index);
     uint32_t lane = lowest(operation->lanes);
-    threads->instructions++;
     const Part *part = threads_operation_part(operation, lane);
     ThreadsAccess whole = *access;
-    whole.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-    note_first(threads, index, &whole, address);
+    whole.bytes = pieces->bytes < UINT32_MAX ? (uint32_t)pieces->bytes : UINT32_MAX;
+    note_first(threads, index, &whole, pieces->address);
     Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
     Attempt attempt;
+    threads->instructions++;
+    threads->accesses += count;
     attempt_begin(&attempt, threads, &knower, &whole, part->epoch);
-    attempt.by = 1U << lane;
-    threads->accesses++;
-    if (threads->shape.history && access->kind != THREADS_READ)
-        threads_history_other(threads, address, bytes);
-    attempt_piece(&attempt, &whole, address, address + bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t address = pieces[i].address, bytes = pieces[i].bytes;
+        attempt.by = 1U << lane;
+        if (threads->shape.history && access->kind != THREADS_READ)
+            threads_history_other(threads, address, bytes);
+        attempt_piece(&attempt, &whole, address, address + bytes);
+    }
+}
+
+void threads_piece(Threads *threads, uint32_t operation, const ThreadsAccess *access, uint64_t address,
+                   uint64_t bytes) {
+    threads_pieces(threads, operation, access, &(ThreadsPiece){address, bytes}, 1);
 }

@@ -4,7 +4,34 @@
 
 #include "engine/threads_internal.h"
 
-enum { MEMO = 8 };
+enum { MEMO = 8, MOST_TOLD = 4 };
+
+/* What is known of an earlier operation: of its lanes that were asked about, which are before lane `by` of this; and
+ * which have been told to race, as that race. */
+typedef struct Asked {
+    uint32_t record, by;
+    uint32_t asked, before;
+    uint32_t told, race;
+} Asked;
+
+/* What this has made of a cell, for those that are the same. */
+typedef struct Step {
+    Cell from, to;
+    uint32_t by;    /* 0: there is none */
+    uint32_t alike; /* of a read: for which lanes of the writes' slot it is the same */
+    uint32_t told_count;
+    uint32_t told[MOST_TOLD]; /* races */
+} Step;
+
+/* What reading it has made of a line. */
+typedef struct LineStep {
+    uint32_t writes, reads, to; /* slots */
+    uint8_t write_shift, read_shift, to_shift;
+    uint8_t lane, shift; /* of the reader */
+    uint8_t write_flip, read_flip, flip;
+    bool any_lane; /* it would be the same for others, if those of the slots are as far from them */
+    bool used;
+} LineStep;
 
 /* One access of lanes that know the same. */
 typedef struct Attempt {
@@ -15,50 +42,86 @@ typedef struct Attempt {
     uint32_t node;    /* the list that has it alone; 0: nobody has asked for it */
     uint32_t by;      /* lanes that do it at the place that is looked at: one, or several that read the same */
     uint64_t address; /* of the cell */
+    uint64_t place;   /* what of the address proxy fences go by: what is remembered is for it alone */
     struct {
         uint32_t known[MEMO];    /* records of which lanes are known; by record */
         uint32_t clear[MEMO];    /* lists all of which is before whatever lane */
         uint32_t put_from[MEMO]; /* lists that it was put in front of, where the lane does not matter */
+        uint32_t asked[MEMO];    /* `asked` of these records is right */
     } memos;
     uint32_t known_lanes[MEMO], put_to[MEMO];
-    ShadowPage *page; /* the last */
-    bool whole;       /* all elements are touched */
+    Asked asked[MEMO];
+    Step step;
+    LineStep line;
+    uint32_t told[MOST_TOLD], told_count; /* races of the cell that is looked at */
+    bool steady;                          /* what is done to the cell depends on nothing but what is there */
+    ShadowPage *page;                     /* the last */
+    bool whole;                           /* all elements are touched */
+    uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
 } Attempt;
 
+/* Goes on at another address. */
+void attempt_move(Attempt *attempt, uint64_t place);
+static inline void attempt_at(Attempt *attempt, uint64_t address) {
+    uint64_t place = attempt->threads->acquires_at ? address >> 7 : address >> 62 ? address >> 28 : 0;
+    attempt->address = address;
+    if (place != attempt->place)
+        attempt_move(attempt, place);
+}
+static inline ShadowPage *attempt_page(Attempt *attempt, uint64_t address) {
+    if (!attempt->page || attempt->page->number != address / SHADOW_PAGE)
+        attempt->page = threads_page_lines(attempt->threads, address, true);
+    return attempt->page;
+}
 static inline uint32_t attempt_node(Attempt *attempt) {
     if (!attempt->node)
         attempt->node = threads_node_alone(attempt->threads, attempt->index);
     return attempt->node;
 }
+static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
+    return node->lanes ? node->lanes : 1U << (slot & 31);
+}
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
+/* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
+static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
+    return slot && attempt->home && !(node_at(attempt->threads, slot >> 5)->clusters & attempt->home);
+}
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);
 /* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
 bool attempt_is_there(const Attempt *attempt, uint32_t slot);
-/* The list with this access in front, without those that it stands for. */
-uint32_t attempt_put(Attempt *attempt, uint32_t slot);
-/* Whether what stays of the list does not depend on which lane does it, other than that it is the slot's. */
-bool attempt_any_lane(Attempt *attempt, uint32_t slot);
+/* The list with this access in front, without those that it stands for. *any_lane (NULL: nobody asks): what stays of
+ * the list does not depend on which lane does it, other than that it is the slot's. */
+uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane);
+uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 /* These bytes, cell by cell, by attempt->by. */
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
 /* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
 void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
-/* One side of a race; and the race, which may be there already. */
+/* One side of a race; and the race, which may be there already: its number. */
 ThreadsSide threads_side(const Threads *threads, const Record *record, uint32_t lane);
-void threads_tell(Threads *threads, const ThreadsRace *race);
+uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times);
+/* What is not ordered, and conflicts: a race, or two that are morally strong. Lanes that it turns out are before, too,
+ * because somebody has observed them, are taken out. */
+uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes);
+/* Whether the two are morally strong, and nobody asks for more: it need not be looked at. */
+bool attempt_is_settled(const Attempt *attempt, const Record *earlier);
+void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason);
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]);
 /* Whether a proxy fence has to stand between the two. */
 bool attempt_needs_fence(const Attempt *attempt, const Record *earlier);
-/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
-uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
+/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. Of an
+ * operation those, too, that it does not have. */
 uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier);
 bool attempt_same_warp(const Attempt *attempt, const Record *earlier);
 /* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
-bool attempt_lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by);
+bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by);
+/* What is remembered of an earlier operation. */
+Asked *attempt_asked(Attempt *attempt, uint32_t index, uint32_t by);
 /* Of `lanes` of the earlier access, those that are not before all that is done here. */
 uint32_t attempt_unordered(Attempt *attempt, uint32_t index, uint32_t lanes);
 

@@ -2,6 +2,8 @@
  * another proxy. */
 #include "engine/threads_attempt.h"
 
+#include <string.h>
+
 /* The keys of fences for a proxy at the place. */
 uint32_t attempt_keys_at(uint64_t address, uint8_t proxy, uint64_t keys[4]) {
     uint32_t count = 0;
@@ -32,44 +34,56 @@ static uint8_t fence_proxy(const Attempt *attempt, const Record *earlier) {
     return attempt->record->proxy != THREADS_GENERIC ? attempt->record->proxy : earlier->proxy;
 }
 
-/* Lanes of the earlier access that are before this one, whichever lane does it; behind a fence if it needs one. */
-uint32_t attempt_known_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
+void attempt_move(Attempt *attempt, uint64_t place) {
+    attempt->place = place;
+    memset(&attempt->memos, 0, sizeof attempt->memos);
+    attempt->step.by = 0;
+    attempt->line.used = false;
+}
+
+static uint32_t known_lanes(const Attempt *attempt, const Record *earlier) {
     const Clock *clock = attempt->knower.clock;
-    if (!attempt_needs_fence(attempt, earlier)) {
-        uint32_t memo = index % MEMO;
-        if (attempt->memos.known[memo] == index)
-            return attempt->known_lanes[memo];
-        uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
-        Clock inits;
-        if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
-            lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
-        attempt->memos.known[memo] = index;
-        return attempt->known_lanes[memo] = lanes;
-    }
+    uint32_t lanes = threads_clock_known(clock, earlier->cta, earlier->warp, earlier->epoch);
+    Clock inits;
+    if (earlier->inits && threads_bridge(clock, KEY_INITS, &inits))
+        lanes |= threads_clock_known(&inits, earlier->cta, earlier->warp, earlier->epoch);
+    return lanes;
+}
+
+/* The same behind a fence. */
+static uint32_t fenced_lanes(const Attempt *attempt, const Record *earlier) {
+    const Threads *threads = attempt->threads;
     uint64_t keys[4];
     uint32_t count = attempt_keys_at(attempt->address, fence_proxy(attempt, earlier), keys), lanes = 0;
-    if (threads_clock_ended(clock, earlier->cta))
+    if (threads_clock_ended(attempt->knower.clock, earlier->cta))
         return UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && lanes != UINT32_MAX; i++) {
         Clock bridge;
-        if (threads_bridge(clock, keys[i], &bridge))
-            lanes |= threads_clock_known(&bridge, earlier->cta, earlier->warp, earlier->epoch);
+        Knower behind = attempt->knower;
+        bool fenced = threads_bridge(attempt->knower.clock, keys[i], &bridge);
+        behind.clock = fenced ? &bridge : NULL;
+        lanes |= earlier->operation
+                     ? threads_operation_known(threads, &behind, earlier->operation, earlier->kind != THREADS_READ)
+                     : threads_clock_known(behind.clock, earlier->cta, earlier->warp, earlier->epoch);
     }
     return lanes;
 }
 
-/* The same of any earlier access: of an operation those lanes, too, that it does not have. Without a fence alone. */
 uint32_t attempt_over_lanes(Attempt *attempt, uint32_t index, const Record *earlier) {
-    if (!earlier->operation)
-        return attempt_known_lanes(attempt, index, earlier);
-    uint32_t memo = index % MEMO;
+    const Threads *threads = attempt->threads;
+    uint32_t memo = index % MEMO, lanes;
     if (attempt->memos.known[memo] == index)
         return attempt->known_lanes[memo];
-    const Threads *threads = attempt->threads;
+    if (attempt_needs_fence(attempt, earlier))
+        lanes = fenced_lanes(attempt, earlier);
+    else if (earlier->operation)
+        lanes = threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ);
+    else
+        lanes = known_lanes(attempt, earlier);
+    if (earlier->operation)
+        lanes |= ~operation_at(threads, earlier->operation)->lanes;
     attempt->memos.known[memo] = index;
-    return attempt->known_lanes[memo] =
-               threads_operation_known(threads, &attempt->knower, earlier->operation, earlier->kind != THREADS_READ) |
-               ~operation_at(threads, earlier->operation)->lanes;
+    return attempt->known_lanes[memo] = lanes;
 }
 
 /* Up to which epoch a lane's own accesses are before this one. */
@@ -107,27 +121,52 @@ bool attempt_same_warp(const Attempt *attempt, const Record *earlier) {
     return earlier->cta == attempt->knower.cta && earlier->warp == attempt->knower.warp;
 }
 
-/* Whether lane `lane` of the earlier access is before this one by lane `by`; it is not known to all of them. */
-bool attempt_lane_before(const Attempt *attempt, const Record *earlier, uint32_t lane, uint32_t by) {
-    if (earlier->operation)
-        return operation_before(attempt, earlier, lane, by);
-    return lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
+Asked *attempt_asked(Attempt *attempt, uint32_t index, uint32_t by) {
+    uint32_t memo = index % MEMO;
+    Asked *asked = &attempt->asked[memo];
+    if (attempt->memos.asked[memo] != index || asked->by != by)
+        *asked = (Asked){.record = index, .by = by};
+    attempt->memos.asked[memo] = index;
+    return asked;
 }
 
-/* Of `lanes` of the earlier access, those that are not before all that is done here. */
+/* Whether what is known of the earlier operation is the same for whichever lane: behind a fence, of an operation, which
+ * has nothing of its own there. */
+static bool knows_as_one(const Attempt *attempt, const Record *earlier) {
+    return !attempt->knower.notes && attempt->knower.operation != earlier->operation &&
+           !attempt->threads->shape.by_word && attempt_needs_fence(attempt, earlier);
+}
+
+bool attempt_lane_before(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
+    const Record *earlier = record_at(attempt->threads, index);
+    if (!earlier->operation)
+        return lane == by && attempt_same_warp(attempt, earlier) && earlier->epoch <= own_epoch(attempt, earlier, lane);
+    if (knows_as_one(attempt, earlier))
+        return attempt_over_lanes(attempt, index, earlier) >> lane & 1;
+    Asked *asked = attempt_asked(attempt, index, by);
+    if (attempt->threads->shape.by_word)
+        return operation_before(attempt, earlier, lane, by);
+    if (!(asked->asked >> lane & 1)) {
+        asked->asked |= 1U << lane;
+        asked->before |= (uint32_t)operation_before(attempt, earlier, lane, by) << lane;
+    }
+    return asked->before >> lane & 1;
+}
+
 uint32_t attempt_unordered(Attempt *attempt, uint32_t index, uint32_t lanes) {
     const Record *earlier = record_at(attempt->threads, index);
-    uint32_t by = attempt->by, found = 0;
+    uint32_t by = attempt->by, found = 0, left = lanes & ~attempt_over_lanes(attempt, index, earlier);
+    if (!left)
+        return 0;
     if (!earlier->operation) {
-        uint32_t left = lanes & ~attempt_known_lanes(attempt, index, earlier);
         /* A lane is before itself; where several do it, another one is among them. */
         if (!(left & by) || by & (by - 1) || !attempt_same_warp(attempt, earlier))
             return left;
-        return attempt_lane_before(attempt, earlier, lowest(by), lowest(by)) ? left & ~by : left;
+        return attempt_lane_before(attempt, index, lowest(by), lowest(by)) ? left & ~by : left;
     }
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    for (uint32_t rest = left; rest; rest &= rest - 1)
         for (uint32_t some = by; some; some &= some - 1)
-            if (!attempt_lane_before(attempt, earlier, lowest(rest), lowest(some))) {
+            if (!attempt_lane_before(attempt, index, lowest(rest), lowest(some))) {
                 found |= rest & -rest;
                 break;
             }

@@ -393,6 +393,36 @@ void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_
     parts_raise(threads, &(*clock)->local, &(*clock)->remote, home, cta, run);
 }
 
+/* A run behind others: of lanes that are there already it is the newer one. */
+static void add_run(CtaClock *clock, Run run) {
+    uint32_t at = first_run(clock, run.warp), kept = at, end = at;
+    while (end < clock->count && clock->runs[end].warp == run.warp) {
+        Run there = clock->runs[end++];
+        there.lanes &= ~run.lanes;
+        if (there.lanes && there.epoch == run.epoch)
+            run.lanes |= there.lanes;
+        else if (there.lanes)
+            clock->runs[kept++] = there;
+    }
+    memmove(&clock->runs[kept + 1], &clock->runs[end], (clock->count - end) * sizeof(Run));
+    clock->runs[kept] = run;
+    clock->count += kept + 1 - end;
+}
+
+void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count) {
+    CtaClock *more = cta_new(threads, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_run(more, arrived[i].run);
+    clock_own(threads, clock, home);
+    if ((*clock)->local) {
+        cta_join(threads, &(*clock)->local, more, home);
+        threads_cta_drop(threads, more);
+    } else {
+        lift_base(threads, more, home);
+        (*clock)->local = more;
+    }
+}
+
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run) {
     clock_own(threads, clock, home);
     Bridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);
@@ -410,6 +440,15 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
     parts_join(threads, &bridge->local, &bridge->remote, home, local, remote, other_home);
     threads_cta_drop(threads, local);
     remote_drop(threads, remote);
+}
+
+bool threads_clock_at_home(const Clock *clock) {
+    if (!clock)
+        return true;
+    for (uint32_t i = 0; clock->bridges && i < clock->bridges->count; i++)
+        if (clock->bridges->items[i].remote)
+            return false;
+    return !clock->remote;
 }
 
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch) {

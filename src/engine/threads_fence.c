@@ -200,6 +200,7 @@ void threads_fence_proxy(Threads *threads, uint32_t warp, uint32_t lanes, uint8_
                          ThreadsOrder order, ThreadsScope scope, uint64_t address) {
     ENTER(threads);
     ProxyFence what = {proxy, space, order, level_of(scope), address};
+    threads->acquires_at |= order == THREADS_ACQUIRE && address;
     threads_views(threads, warp, lanes, true, fence_proxy, &what);
     threads_views_merge(threads, threads_warp(threads, warp));
 }

@@ -69,6 +69,13 @@ static inline uint64_t key_of(unsigned kind, unsigned proxy, uint64_t rest) {
 /* Scopes are levels here: on one GPU those of the system and of the GPU are the same. */
 enum { LEVEL_CTA = 1, LEVEL_CLUSTER, LEVEL_GPU };
 
+/* Lanes of a warp that arrived, and what they knew. */
+typedef struct Arrived {
+    uint32_t cta, level;
+    Run run;
+    Clock *clock;
+} Arrived;
+
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
 Clock *threads_clock_share(Clock *clock);
@@ -76,9 +83,13 @@ void threads_clock_drop(Threads *threads, Clock *clock);
 /* These change *clock, and copy it first if others have it. */
 void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Clock *other);
 void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
+/* The same of several runs of its home's, those of a lane in the order of their epochs. */
+void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
+/* Whether nothing is known of any CTA but its home, behind whatever key. */
+bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
 /* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
@@ -157,6 +168,12 @@ typedef struct Cta {
     Warp warps[];
 } Cta;
 
+/* What somebody knew before a wait, and behind it. */
+typedef struct Lesson {
+    Clock *from, *to;
+    uint32_t cta, level;
+    bool used;
+} Lesson;
 struct Object {
     struct Object *next, *of_cta; /* of the hash table; of its CTA */
     uint64_t name;
@@ -165,6 +182,9 @@ struct Object {
     uint32_t mark;                /* UINT32_MAX: it has none */
     uint32_t latest, done_latest; /* epochs: the largest that arrived */
     Releases *collecting, *done;
+    Arrived *arrived; /* not among those that are collected yet */
+    uint32_t arrived_count, arrived_capacity;
+    Lesson learned; /* of this phase */
 };
 
 /* ---- Operations ---- */
@@ -202,6 +222,7 @@ typedef struct Record {
     uint8_t kind, proxy, order, level, element;
     uint8_t scope; /* as it was told */
     bool read_only, gives, inits, marked;
+    uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
 
 /* An element of a list; lists are shared by words. */
@@ -211,10 +232,11 @@ typedef struct Node {
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
+    uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
-    bool alone; /* it is not in the hash table: nobody else makes the same */
+    bool alone; /* it is not in the hash table */
 } Node;
 
 /* Slots: node << 5 | lane; 0: none. */
@@ -223,17 +245,20 @@ typedef struct Cell {
 } Cell;
 
 /* A line that was accessed as a whole, and not otherwise: slots as those of cells, but that the lane of a cell is the
- * slot's + (bytes from the line's begin on >> shift). LINE_ALONE: the slot is of a record, which is alone there. */
+ * slot's + (bytes from the line's begin on >> shift ^ flip). LINE_ALONE: the slot is of a record, which is alone there.
+ */
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
     uint32_t writes, reads;
     uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
+    uint8_t write_flip, read_flip, nc_flip;    /* swizzled: lanes are not in the order of their places */
 } Line;
+enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
 typedef struct ShadowPage {
     struct ShadowPage *next, *of_cta; /* of the hash table; of the same CTA */
     uint64_t number;
-    uint8_t shift; /* a cell is 1 << shift bytes */
+    uint8_t shift; /* a cell is 1 << shift bytes: 16 at most, fewer where accesses begin or end within such */
     Cell *cells;   /* NULL: there are lines alone */
     Line lines[PAGE_LINES];
     uint32_t *nc;         /* by cell: slot of a record (record << 5 | lane) that read it as read-only; NULL: none */
@@ -331,6 +356,7 @@ struct Threads {
     RaceKey *race_table;
     uint32_t race_table_capacity;
     uint32_t order_site;
+    bool acquires_at; /* somebody has made a proxy fence for an address alone */
     uint64_t accesses;
     uint32_t instructions;
     bool several;              /* lanes do the instruction that is looked at */
@@ -376,6 +402,11 @@ static inline uint64_t hashed(uint64_t value) {
     return value ^ value >> 32;
 }
 
+/* One of 64; neighbors, and those that are a power of two apart, have others. */
+static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
+    return UINT64_C(1) << (hashed(cta / threads->shape.cluster + 1) >> 20 & 63);
+}
+
 Cta *threads_cta(Threads *threads, uint32_t cta);
 Warp *threads_warp(Threads *threads, uint32_t warp);
 /* Calls it for each view's part of the lanes; if `parts`, the view has those lanes alone then. */
@@ -412,17 +443,20 @@ static inline Node *node_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->nodes, index);
 }
 
-/* The page of an address, with cells; made if it is not there, if `make`. */
-ShadowPage *threads_page(Threads *threads, uint64_t address, bool make);
-/* The same, of which lines are accessed: it may have no cells. */
-ShadowPage *threads_page_lines(Threads *threads, uint64_t address);
-void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift);
+/* The page of an address, with cells; NULL: nobody was there. */
+ShadowPage *threads_page(Threads *threads, uint64_t address);
+/* The same, which may have no cells; it is made, if `make`. */
+ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make);
+/* It has cells, of which some begin or end at each of these places of it. */
+void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 /* A slot of a line as those of cells are. */
 void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift);
-/* A list of one new record, whose lane the slot says. */
+/* The list of one record, whose lane the slot says. */
 uint32_t threads_node_alone(Threads *threads, uint32_t record);
 /* The list with one more in front. */
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
+/* The same of a new record, of which there is no such list yet; or there may be two of it. */
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* Gives back what no cell refers to, if there is enough of it. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);

@@ -14,18 +14,16 @@ static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t count = element == bytes ? 1 : bytes / element, all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
     return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object &&
            !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
-           !threads->shape.history && access->proxy == THREADS_GENERIC;
+           !threads->shape.history && !threads->shape.by_word && access->proxy == THREADS_GENERIC;
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
     const Record *record = record_at(attempt->threads, index);
-    if (record->operation)
-        return !attempt_needs_fence(attempt, record) && attempt_over_lanes(attempt, index, record) == UINT32_MAX;
-    return (same && !attempt_needs_fence(attempt, record) && attempt_same_warp(attempt, record) &&
-            record->epoch <= attempt->knower.own_epoch) ||
-           attempt_known_lanes(attempt, index, record) == UINT32_MAX;
+    return (same && !record->operation && attempt_same_warp(attempt, record) &&
+            record->epoch <= attempt->knower.own_epoch && !attempt_needs_fence(attempt, record)) ||
+           attempt_over_lanes(attempt, index, record) == UINT32_MAX;
 }
 
 static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same) {
@@ -46,99 +44,145 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
 /* Where the lanes of an access of whole lines are. */
 typedef struct Seats {
     uint32_t lane; /* the first of the line */
-    uint8_t shift;
+    uint8_t shift, flip;
 } Seats;
 
-static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift) {
-    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift;
+static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift, uint8_t flip) {
+    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift && flip == seats->flip;
 }
 
 /* Among those who have read it before; false: it has to be done cell by cell. */
-static bool join_readers(Attempt *attempt, Line *line, const Seats *seats) {
-    if (!are_same(seats, line->reads, line->read_shift))
+static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool *any_lane) {
+    if (!are_same(seats, line->reads, line->read_shift, line->read_flip))
         return false;
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
     attempt->by = 1U << seats->lane;
     if (attempt_is_there(attempt, line->reads))
         return true;
-    if (!attempt_any_lane(attempt, line->reads))
-        return false;
-    uint32_t made = attempt_put(attempt, line->reads);
-    if ((made & 31) != seats->lane || node_at(attempt->threads, made >> 5)->lanes)
+    uint32_t made = attempt_put_again(attempt, line->reads, any_lane);
+    /* A lane that has all of the line is the only one. */
+    if ((!*any_lane && 1U << seats->shift < SHADOW_LINE) || (made & 31) != seats->lane ||
+        node_at(attempt->threads, made >> 5)->lanes)
         return false;
     line->reads = made;
     return true;
 }
 
+/* Whether the line is as the last one was: then it becomes what that has. */
+static bool read_again(const LineStep *step, Line *line, const Seats *seats) {
+    if (!step->used || step->write_shift != line->write_shift || step->read_shift != line->read_shift ||
+        step->shift != seats->shift || step->flip != seats->flip || step->write_flip != line->write_flip ||
+        step->read_flip != line->read_flip || (step->writes ^ line->writes) >> 5 || (step->reads ^ line->reads) >> 5)
+        return false;
+    uint32_t moved = seats->lane - step->lane;
+    if (moved ? !step->any_lane || (step->writes && line->writes - step->writes != moved) ||
+                    (step->reads && line->reads - step->reads != moved)
+              : step->writes != line->writes || step->reads != line->reads)
+        return false;
+    line->reads = step->to + moved;
+    line->read_shift = step->to_shift;
+    line->read_flip = step->flip;
+    return true;
+}
+
 static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
-    Line *line = &page->lines[at];
-    bool nc = attempt->record->read_only;
+    Line *line = &page->lines[at], from = *line;
+    bool nc = attempt->record->read_only, any_lane = true;
+    if (!nc && read_again(&attempt->line, line, seats))
+        return true;
     if (nc ? line->writes != 0
-           : !all_before(attempt, line->writes, line->write_shift, are_same(seats, line->writes, line->write_shift)))
+           : !all_before(attempt, line->writes, line->write_shift,
+                         are_same(seats, line->writes, line->write_shift, line->write_flip)))
         return false;
     if (all_before(attempt, line->reads, line->read_shift, false)) {
         line->reads = attempt->index << 5 | seats->lane;
         line->read_shift = seats->shift | LINE_ALONE;
-    } else if (!join_readers(attempt, line, seats)) {
+        line->read_flip = seats->flip;
+    } else if (!join_readers(attempt, line, seats, &any_lane)) {
         return false;
     }
+    attempt->line = (LineStep){.writes = from.writes,
+                               .reads = from.reads,
+                               .to = line->reads,
+                               .write_shift = from.write_shift,
+                               .read_shift = from.read_shift,
+                               .to_shift = line->read_shift,
+                               .lane = (uint8_t)seats->lane,
+                               .shift = seats->shift,
+                               .write_flip = from.write_flip,
+                               .read_flip = from.read_flip,
+                               .flip = seats->flip,
+                               .any_lane = any_lane,
+                               .used = true};
     if (!nc)
         return true;
     if (!page->line_nc)
         page->line_nc = gsan_pool_take(&attempt->threads->pool, PAGE_LINES * sizeof(uint32_t));
     page->line_nc[at] = attempt->index << 5 | seats->lane;
     line->nc_shift = seats->shift;
+    line->nc_flip = seats->flip;
     return true;
 }
 
 static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
     Line *line = &page->lines[at];
     if ((page->line_nc && page->line_nc[at]) ||
-        !all_before(attempt, line->writes, line->write_shift, are_same(seats, line->writes, line->write_shift)) ||
-        !all_before(attempt, line->reads, line->read_shift, are_same(seats, line->reads, line->read_shift)))
+        !all_before(attempt, line->writes, line->write_shift,
+                    are_same(seats, line->writes, line->write_shift, line->write_flip)) ||
+        !all_before(attempt, line->reads, line->read_shift,
+                    are_same(seats, line->reads, line->read_shift, line->read_flip)))
         return false;
     line->writes = attempt->index << 5 | seats->lane;
     line->write_shift = seats->shift | LINE_ALONE;
+    line->write_flip = seats->flip;
     line->reads = 0;
-    line->read_shift = 0;
+    line->read_shift = line->read_flip = 0;
     return true;
 }
 
-/* One line, whose first bytes lane `lane` has. */
-static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes) {
-    ShadowPage *page = threads_page_lines(attempt->threads, address);
+/* One line, of lanes from `lane` on, of which the one at its begin is `flip` behind that. */
+static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes, uint8_t flip) {
+    ShadowPage *page = attempt_page(attempt, address);
     uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE;
-    Seats seats = {lane, shift_of(bytes)};
-    attempt->address = address;
+    Seats seats = {lane, shift_of(bytes), flip};
+    attempt_at(attempt, address);
     if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, &seats)
                                                                : write_line(attempt, page, at, &seats)))
         return;
-    for (uint32_t from = 0; from < SHADOW_LINE; from += bytes) {
-        attempt->by = 1U << (lane + from / bytes);
-        attempt_touch(attempt, address + from, address + from + bytes);
+    for (uint32_t i = 0; i < SHADOW_LINE / bytes; i++) { /* in the order of lanes */
+        uint64_t from = address + (i ^ flip) * bytes;
+        attempt->by = 1U << (lane + i);
+        attempt_touch(attempt, from, from + bytes);
     }
 }
 
+/* Where the lanes from `first` on have a whole line, each its own part of it: the line; UINT64_MAX: they do not. */
+static uint64_t line_of(const uint64_t *addresses, uint32_t first, uint32_t bytes, uint8_t *flip) {
+    uint32_t per = SHADOW_LINE / bytes;
+    uint64_t line = addresses[first] / SHADOW_LINE * SHADOW_LINE, away = addresses[first] - line, differs = 0;
+    *flip = (uint8_t)(away / bytes);
+    for (uint32_t i = 0; i < per; i++)
+        differs |= addresses[first + i] ^ (line + (i ^ *flip) * bytes);
+    return differs ? UINT64_MAX : line;
+}
+
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
-    uint32_t bytes = access->bytes, per;
-    uint64_t differs = 0;
+    uint32_t bytes = access->bytes;
+    uint64_t lines[THREADS_LANES];
+    uint8_t flips[THREADS_LANES];
     if (!has_lines(attempt->threads, access))
         return false;
-    per = SHADOW_LINE >> shift_of(bytes);
-    uint32_t group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
+    uint32_t per = SHADOW_LINE >> shift_of(bytes), group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
     for (uint32_t first = 0; first < THREADS_LANES; first += per) {
         uint32_t there = lanes >> first & group;
         if (there && there != group)
             return false;
-        for (uint32_t i = 0; there && i < per; i++)
-            differs |= addresses[first + i] - addresses[first] - (uint64_t)i * bytes;
-        differs |= there ? addresses[first] % SHADOW_LINE : 0;
+        if (there && (lines[first] = line_of(addresses, first, bytes, &flips[first])) == UINT64_MAX)
+            return false;
     }
-    if (differs)
-        return false;
     for (uint32_t first = 0; first < THREADS_LANES; first += per)
         if (lanes >> first & 1)
-            touch_line(attempt, addresses[first], first, bytes);
+            touch_line(attempt, lines[first], first, bytes, flips[first]);
     return true;
 }
 
@@ -147,7 +191,8 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     const Threads *threads = attempt->threads;
     uint32_t by = attempt->by;
     uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
-    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history;
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history &&
+                 !threads->shape.by_word;
     if (!lines) {
         attempt_touch(attempt, begin, end);
         return;
@@ -155,7 +200,7 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     attempt_touch(attempt, begin, first);
     for (uint64_t at = first; at < last; at += SHADOW_LINE) {
         attempt->by = by;
-        touch_line(attempt, at, lowest(by), SHADOW_LINE);
+        touch_line(attempt, at, lowest(by), SHADOW_LINE, 0);
     }
     attempt->by = by;
     attempt_touch(attempt, last, end);
@@ -177,6 +222,6 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     Attempt attempt;
     attempt_begin(&attempt, threads, &knower, access, view->now);
     for (uint32_t lane = 0; lane < THREADS_LANES; lane += per)
-        touch_line(&attempt, first + (uint64_t)lane * bytes, lane, bytes);
+        touch_line(&attempt, first + (uint64_t)lane * bytes, lane, bytes, 0);
     return true;
 }

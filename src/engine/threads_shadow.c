@@ -11,12 +11,17 @@ static uint32_t cell_count(const ShadowPage *page) {
 
 /* ---- Pages ---- */
 
+/* Neighbors are side by side: they are looked for one after the other. */
+static uint32_t page_bucket(uint64_t number, uint32_t capacity) {
+    return ((uint32_t)hashed(number >> 3) << 3 | (number & 7)) & (capacity - 1);
+}
+
 static void pages_grow(Threads *threads) {
     uint32_t capacity = threads->page_capacity * 2;
     ShadowPage **grown = gsan_pool_take(&threads->pool, capacity * sizeof *grown);
     for (uint32_t i = 0; i < threads->page_capacity; i++)
         for (ShadowPage *page = threads->pages[i], *next; page; page = next) {
-            ShadowPage **bucket = &grown[hashed(page->number) & (capacity - 1)];
+            ShadowPage **bucket = &grown[page_bucket(page->number, capacity)];
             next = page->next;
             page->next = *bucket;
             *bucket = page;
@@ -30,10 +35,9 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
     if (threads->page_count >= threads->page_capacity)
         pages_grow(threads);
     uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **bucket = &threads->pages[hashed(number) & (threads->page_capacity - 1)];
+    ShadowPage **bucket = &threads->pages[page_bucket(number, threads->page_capacity)];
     ShadowPage *page = POOL_NEW(&threads->pool, ShadowPage);
     page->number = number;
-    page->shift = 2;
     page->next = *bucket;
     *bucket = page;
     threads->page_count++;
@@ -46,11 +50,11 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
 }
 
 static ShadowPage *page_find(Threads *threads, uint64_t address) {
-    uint64_t number = address / SHADOW_PAGE, hash = hashed(number);
-    ShadowPage **latest = &threads->latest[hash % LATEST_PAGES];
+    uint64_t number = address / SHADOW_PAGE;
+    ShadowPage **latest = &threads->latest[hashed(number) % LATEST_PAGES];
     if (*latest && (*latest)->number == number)
         return *latest;
-    ShadowPage *page = threads->pages[hash & (threads->page_capacity - 1)];
+    ShadowPage *page = threads->pages[page_bucket(number, threads->page_capacity)];
     while (page && page->number != number)
         page = page->next;
     if (page)
@@ -64,45 +68,57 @@ void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift) {
     *shift &= (uint8_t)~LINE_ALONE;
 }
 
-static uint32_t slot_at(uint32_t slot, uint8_t shift, uint32_t byte) {
-    return slot ? slot + (byte >> shift) : 0;
+static uint32_t slot_at(uint32_t slot, uint8_t shift, uint8_t flip, uint32_t byte) {
+    return slot ? slot + (byte >> shift ^ flip) : 0;
 }
 
-/* What its lines say, cell by cell. */
-static void make_cells(Threads *threads, ShadowPage *page) {
-    Cell *cells = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof(Cell));
+static uint8_t least_shift(uint32_t slot, uint8_t shift, uint8_t least) {
+    return slot && shift < least ? shift : least;
+}
+
+static uint8_t largest_shift(const Threads *threads) {
+    return threads->shape.by_word ? 2 : CELL_SHIFT;
+}
+
+/* What its lines say, cell by cell: no cell has two lanes of an access. */
+static void make_cells(Threads *threads, ShadowPage *page, uint8_t shift) {
     for (uint32_t i = 0; i < PAGE_LINES; i++) {
-        threads_line_settle(threads, &page->lines[i].writes, &page->lines[i].write_shift);
-        threads_line_settle(threads, &page->lines[i].reads, &page->lines[i].read_shift);
+        Line *line = &page->lines[i];
+        threads_line_settle(threads, &line->writes, &line->write_shift);
+        threads_line_settle(threads, &line->reads, &line->read_shift);
+        shift = least_shift(line->writes, line->write_shift, shift);
+        shift = least_shift(line->reads, line->read_shift, shift);
+        shift = least_shift(page->line_nc ? page->line_nc[i] : 0, line->nc_shift, shift);
     }
-    for (uint32_t i = 0; i < PAGE_CELLS; i++) {
-        const Line *line = &page->lines[i * 4 / SHADOW_LINE];
-        uint32_t byte = i * 4 % SHADOW_LINE;
-        cells[i] = (Cell){slot_at(line->writes, line->write_shift, byte), slot_at(line->reads, line->read_shift, byte)};
-    }
+    page->shift = shift;
+    uint32_t count = cell_count(page);
+    Cell *cells = gsan_pool_take(&threads->pool, count * sizeof(Cell));
     if (page->line_nc)
-        page->nc = gsan_pool_take(&threads->pool, PAGE_CELLS * sizeof *page->nc);
-    for (uint32_t i = 0; page->nc && i < PAGE_CELLS; i++)
-        page->nc[i] =
-            slot_at(page->line_nc[i * 4 / SHADOW_LINE], page->lines[i * 4 / SHADOW_LINE].nc_shift, i * 4 % SHADOW_LINE);
+        page->nc = gsan_pool_take(&threads->pool, count * sizeof *page->nc);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (i << shift) / SHADOW_LINE, byte = (i << shift) % SHADOW_LINE;
+        const Line *line = &page->lines[at];
+        cells[i] = (Cell){slot_at(line->writes, line->write_shift, line->write_flip, byte),
+                          slot_at(line->reads, line->read_shift, line->read_flip, byte)};
+        if (page->nc)
+            page->nc[i] = slot_at(page->line_nc[at], line->nc_shift, line->nc_flip, byte);
+    }
     page->cells = cells;
 }
 
-ShadowPage *threads_page_lines(Threads *threads, uint64_t address) {
+ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make) {
     ShadowPage *page = page_find(threads, address);
-    return page ? page : page_new(threads, address);
+    return page || !make ? page : page_new(threads, address);
 }
 
-ShadowPage *threads_page(Threads *threads, uint64_t address, bool make) {
+ShadowPage *threads_page(Threads *threads, uint64_t address) {
     ShadowPage *page = page_find(threads, address);
-    if (!page && make)
-        page = page_new(threads, address);
     if (page && !page->cells)
-        make_cells(threads, page);
+        make_cells(threads, page, largest_shift(threads));
     return page;
 }
 
-void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift) {
+static void split(Threads *threads, ShadowPage *page, uint8_t shift) {
     uint32_t old = cell_count(page), times = 1U << (page->shift - shift);
     Cell *cells = gsan_pool_take(&threads->pool, (size_t)old * times * sizeof(Cell));
     for (uint32_t i = 0; i < old * times; i++)
@@ -119,6 +135,14 @@ void threads_page_split(Threads *threads, ShadowPage *page, uint8_t shift) {
     page->shift = shift;
 }
 
+void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges) {
+    uint8_t shift = (uint8_t)__builtin_ctzll(edges | 1U << largest_shift(threads));
+    if (!page->cells)
+        make_cells(threads, page, shift);
+    if (shift < page->shift)
+        split(threads, page, shift);
+}
+
 static void locations_drop(Threads *threads, ShadowPage *page) {
     for (uint32_t i = 0; page->locations && i < PAGE_CELLS; i++)
         while (page->locations[i]) {
@@ -131,7 +155,7 @@ static void locations_drop(Threads *threads, ShadowPage *page) {
 }
 
 static void page_free(Threads *threads, ShadowPage *page) {
-    ShadowPage **at = &threads->pages[hashed(page->number) & (threads->page_capacity - 1)];
+    ShadowPage **at = &threads->pages[page_bucket(page->number, threads->page_capacity)];
     while (*at != page)
         at = &(*at)->next;
     *at = page->next;
@@ -153,8 +177,7 @@ void threads_pages_free(Threads *threads, ShadowPage *pages) {
 }
 
 static void forget_part(Threads *threads, ShadowPage *page, uint64_t begin, uint64_t end) {
-    if (((begin | end) & ((1U << page->shift) - 1)) != 0)
-        threads_page_split(threads, page, 0);
+    threads_page_cells(threads, page, begin | end);
     uint64_t base = page->number * SHADOW_PAGE;
     for (uint64_t at = begin; at < end; at += 1U << page->shift) {
         page->cells[(at - base) >> page->shift] = (Cell){0};
@@ -177,7 +200,7 @@ void threads_forget(Threads *threads, uint64_t address, uint64_t bytes) {
     ENTER(threads);
     for (uint64_t at = address, end = address + bytes; at < end;) {
         uint64_t stop = (at / SHADOW_PAGE + 1) * SHADOW_PAGE;
-        ShadowPage *page = threads_page(threads, at, false);
+        ShadowPage *page = threads_page(threads, at);
         if (page)
             forget_part(threads, page, at, stop < end ? stop : end);
         at = stop;
@@ -213,11 +236,13 @@ static void summarize(const Threads *threads, Node *node) {
     node->level = plain ? record->level : 0;
     node->element = record->element;
     node->cta = record->cta;
+    node->clusters = cluster_bit(threads, record->cta);
     node->gives = record->gives;
     node->depth = 1;
     if (!next)
         return;
     node->depth = next->depth + 1;
+    node->clusters |= next->clusters;
     node->gives |= next->gives;
     if (next->cta != node->cta)
         node->cta = UINT32_MAX;
@@ -235,10 +260,15 @@ static uint32_t node_new(Threads *threads, Node node) {
 }
 
 uint32_t threads_node_alone(Threads *threads, uint32_t record) {
-    return node_new(threads, (Node){.record = record, .alone = true});
+    uint32_t *node = &record_at(threads, record)->node;
+    if (!*node)
+        *node = node_new(threads, (Node){.record = record, .alone = true});
+    return *node;
 }
 
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes)
+        return threads_node_alone(threads, record);
     uint32_t *bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     for (uint32_t index = *bucket; index; index = node_at(threads, index)->chain) {
         const Node *node = node_at(threads, index);
@@ -251,6 +281,12 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
     }
     return *bucket = node_new(
                threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
+}
+
+uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
+    if (!next && !lanes)
+        return threads_node_alone(threads, record);
+    return node_new(threads, (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
 }
 
 /* ---- What nobody refers to ---- */
@@ -310,6 +346,8 @@ static void nodes_sweep(Threads *threads) {
     for (uint32_t i = 1; i < threads->nodes.next; i++) {
         Node *node = node_at(threads, i);
         if (node->record && !node->marked) {
+            if (record_at(threads, node->record)->node == i)
+                record_at(threads, node->record)->node = 0;
             node->record = 0; /* it is free */
             threads_store_give(threads, &threads->nodes, i);
             threads->node_count--;

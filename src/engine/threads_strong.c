@@ -4,7 +4,7 @@
 #include <string.h>
 
 Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make) {
-    ShadowPage *page = threads_page(threads, address, make);
+    ShadowPage *page = threads_page_lines(threads, address, make);
     if (!page || (!page->locations && !make))
         return NULL;
     if (!page->locations)
@@ -182,7 +182,7 @@ bool threads_chain_observed(const Threads *threads, const Knower *knower, uint32
 
 /* Whether the newest write of the bytes is that strong one. */
 static bool is_newest(Threads *threads, uint64_t address, uint32_t bytes, uint32_t record, uint32_t lane) {
-    ShadowPage *page = threads_page(threads, address, false);
+    ShadowPage *page = threads_page(threads, address);
     for (uint64_t at = address; page && at < address + bytes; at += 1U << page->shift) {
         uint32_t slot = page->cells[at % SHADOW_PAGE >> page->shift].writes;
         if (!slot)

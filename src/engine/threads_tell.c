@@ -40,7 +40,7 @@ static void race_table_grow(Threads *threads) {
             *race_seat(threads, old[i]) = old[i];
 }
 
-void threads_tell(Threads *threads, const ThreadsRace *race) {
+uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times) {
     if (threads->race_count * 2 >= threads->race_table_capacity)
         race_table_grow(threads);
     RaceKey key = {.first = race->first.access.site,
@@ -53,7 +53,8 @@ void threads_tell(Threads *threads, const ThreadsRace *race) {
         key.index = threads->race_count;
         *seat = key;
     }
-    threads->races[seat->index - 1].times++;
+    threads->races[seat->index - 1].times += times;
+    return seat->index - 1;
 }
 
 void threads_report_exit(Threads *threads, const Operation *operation) {
@@ -65,5 +66,5 @@ void threads_report_exit(Threads *threads, const Operation *operation) {
     race.first.access.site = operation->site;
     race.second.access.site = THREADS_NONE;
     race.bytes = operation->first.bytes;
-    threads_tell(threads, &race);
+    threads_tell(threads, &race, 1);
 }

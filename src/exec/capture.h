@@ -29,6 +29,16 @@ void memory_remove(uint64_t begin);
 const Allocation *memory_find(uint64_t address);
 /* All that were seen. */
 const Allocation *memory_all(size_t *many);
+/* Physical memory (a handle, from an offset on) is mapped at an address, or no more. */
+void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle);
+void memory_unmap(uint64_t begin, uint64_t bytes);
+/* The handle may mean other memory from now on; what is mapped stays. */
+void memory_release(uint64_t handle);
+/* What is mapped, pieces that lie side by side as one: from the *at-th piece on, which becomes the one behind it.
+ * False: there is no more. */
+bool memory_mapped(size_t *at, Allocation *run);
+/* Whether some of it is mapped at two addresses. */
+bool memory_twice(void);
 /* Whether it may be one: memory was allocated less than 4 GiB away from it. The heap that kernels allocate from lies
  * there, of which the driver says nothing. */
 bool memory_near(uint64_t address);
@@ -89,8 +99,8 @@ struct SeenLaunch {
     uint32_t grid[3], block[3], cluster[3], shared;
     bool dependent;
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
-    bool per_thread; /* no stream is that of the thread */
-    bool later;      /* a node of a graph: what memory holds when it runs is not known now */
+    bool per_thread;     /* no stream is that of the thread */
+    bool later;          /* a node of a graph: what memory holds when it runs is not known now */
     void **parameters, **extra;
     LaunchGo *go;
     const void *call; /* what `go` needs beside it */

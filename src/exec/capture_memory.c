@@ -48,6 +48,80 @@ void memory_remove(uint64_t begin) {
     count--;
 }
 
+/* ---- Mapped ---- */
+
+typedef struct Mapping {
+    uint64_t begin, bytes, offset, handle;
+    uint64_t released; /* handles that were released before its own was; 0: it was not */
+} Mapping;
+
+static Mapping *mappings; /* by address */
+static size_t mapping_count, mapping_capacity;
+static bool twice; /* some memory is there at two addresses */
+
+/* Whether one of the first `end` has some of the same memory as the i-th. */
+static bool has_same(size_t i, size_t end) {
+    const Mapping *one = &mappings[i];
+    for (size_t k = 0; k < end; k++) {
+        const Mapping *other = &mappings[k];
+        if (k != i && one->handle == other->handle && one->released == other->released &&
+            one->offset < other->offset + other->bytes && other->offset < one->offset + one->bytes)
+            return true;
+    }
+    return false;
+}
+
+void memory_map(uint64_t begin, uint64_t bytes, uint64_t offset, uint64_t handle) {
+    size_t at = mapping_count;
+    if (mapping_count == mapping_capacity) {
+        size_t wanted = mapping_capacity ? mapping_capacity * 2 : 64;
+        Mapping *more = realloc(mappings, wanted * sizeof *more);
+        if (!more)
+            return;
+        mappings = more;
+        mapping_capacity = wanted;
+    }
+    while (at && mappings[at - 1].begin > begin)
+        at--;
+    memmove(mappings + at + 1, mappings + at, (mapping_count - at) * sizeof *mappings);
+    mappings[at] = (Mapping){begin, bytes, offset, handle, 0};
+    mapping_count++;
+    twice |= has_same(at, mapping_count);
+}
+
+void memory_release(uint64_t handle) {
+    static uint64_t count;
+    count++;
+    for (size_t i = 0; i < mapping_count; i++)
+        if (mappings[i].handle == handle && !mappings[i].released)
+            mappings[i].released = count;
+}
+
+void memory_unmap(uint64_t begin, uint64_t bytes) {
+    size_t kept = 0;
+    for (size_t i = 0; i < mapping_count; i++)
+        if (mappings[i].begin - begin >= bytes)
+            mappings[kept++] = mappings[i];
+    mapping_count = kept;
+    bool still = false;
+    for (size_t i = 0; twice && i < mapping_count && !still; i++)
+        still = has_same(i, i);
+    twice = still;
+}
+
+bool memory_mapped(size_t *at, Allocation *run) {
+    if (*at >= mapping_count)
+        return false;
+    *run = (Allocation){mappings[*at].begin, mappings[*at].bytes, false};
+    while (++*at < mapping_count && mappings[*at].begin == run->begin + run->bytes)
+        run->bytes += mappings[*at].bytes;
+    return true;
+}
+
+bool memory_twice(void) {
+    return twice;
+}
+
 /* Memory that came some other way: mapped, imported, a variable of a module. */
 static const Allocation *ask_driver(uint64_t address) {
     static Allocation found;

@@ -87,15 +87,13 @@ bool checked_free(DevicePointer memory, Result *result) {
 /* For PyTorch's CUDAPluggableAllocator. */
 EXPORTED void *weir_gpu_alloc(ssize_t size, int device, void *stream) {
     DevicePointer memory = 0;
-    Result result = 0;
     (void)device, (void)stream; /* its context is current */
-    return size > 0 && checked_allocate(&memory, (size_t)size, &result) && !result ? (void *)(uintptr_t)memory : NULL;
+    return size > 0 && !cuMemAlloc_v2(&memory, (size_t)size) ? (void *)(uintptr_t)memory : NULL;
 }
 
 EXPORTED void weir_gpu_free(void *memory, ssize_t size, int device, void *stream) {
-    Result result;
     (void)size, (void)device, (void)stream;
-    checked_free((uintptr_t)memory, &result);
+    cuMemFree_v2((uintptr_t)memory);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------ */

@@ -65,6 +65,7 @@ static Recording recording_of(const GpuFlight *flight) {
                        .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
                        .memory = flight->memory,
                        .memory_count = flight->memory_count,
+                       .shared_at = flight->shared_at,
                        .order = flight->order.there ? &flight->order.order : NULL,
                        .known = flight->order.known};
 }
@@ -96,12 +97,27 @@ static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
 static const char no_order[] = "there are more streams than can be told apart: whether it races with launches of "
                                "others was not looked at";
 
+static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
+                                    "were not held against those by the other";
+
+/* What the recording lacks, in sentences. */
+static Text sentences_of(const GpuFlight *flight, const Recording *recording, Result result) {
+    Text text = {0};
+    if (result) {
+        text_addf(&text, "its launch failed with CUDA error %d", result);
+        text_char(&text, 0);
+    } else if (!recording->order) {
+        text_str(&text, (Str){no_order, sizeof no_order});
+    }
+    if (flight->twice)
+        text_str(&text, (Str){two_addresses, sizeof two_addresses});
+    return text;
+}
+
 /* `result`: how the launch ended, as the driver says it; `told`: it is written already, as a hang. */
 static bool take_records(GpuFlight *flight, Result result, bool told) {
     uint64_t ended = gpu_now();
     GpuChunks chunks;
-    char sentence[80];
-    int size = snprintf(sentence, sizeof sentence, "its launch failed with CUDA error %d", result);
     bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
     if (good) {
         uint64_t copied = gpu_now();
@@ -113,10 +129,8 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.packed = chunks.packed;
         recording.near = chunks.near;
         recording.far = chunks.far;
-        if (result)
-            recording.unseen = (Str){sentence, (size_t)size + 1};
-        else if (!recording.order)
-            recording.unseen = (Str){no_order, sizeof no_order};
+        Text sentences = sentences_of(flight, &recording, result);
+        recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
         if (!told)
@@ -124,6 +138,7 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         note_time(flight, &chunks, ended, copied);
         if (on_host)
             give_back(flight, &chunks);
+        text_free(&sentences);
     }
     free(chunks.copied);
     return good;

@@ -31,13 +31,18 @@ static void choose_sample(RecordingLaunch *launch, uint64_t ctas) {
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
 static void take_memory(GpuFlight *flight) {
-    size_t count;
+    size_t count, mapped = 0, at = 0;
+    Allocation run;
     pthread_mutex_lock(&hook_mutex);
     const Allocation *all = memory_all(&count);
-    flight->memory = count ? malloc(count * sizeof *flight->memory) : NULL;
+    while (memory_mapped(&at, &run))
+        mapped++;
+    flight->twice = memory_twice();
+    flight->memory = count + mapped ? malloc((count + mapped) * sizeof *flight->memory) : NULL;
     for (size_t i = 0; flight->memory && i < count; i++)
-        flight->memory[i] = (RecordingMemory){all[i].begin, all[i].bytes};
-    flight->memory_count = flight->memory ? count : 0;
+        flight->memory[flight->memory_count++] = (RecordingMemory){all[i].begin, all[i].bytes};
+    for (at = 0; flight->memory && memory_mapped(&at, &run);)
+        flight->memory[flight->memory_count++] = (RecordingMemory){run.begin, run.bytes};
     pthread_mutex_unlock(&hook_mutex);
 }
 

@@ -7,7 +7,7 @@
 
 /* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
 enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
-enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100, MOST_APART = 4 };
 enum { OUT_OF_MEMORY = 2, NO_RESOURCES = 701, TOO_LARGE = 720 }; /* CUDA_ERROR_...; TOO_LARGE: a cooperative launch */
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -87,6 +87,11 @@ static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
     return key;
 }
 
+/* The driver is asked only for what may be one: there are many other words in tensor maps. */
+static const Allocation *allocation_of(uint64_t word) {
+    return word >> 32 && !(word >> 48) ? memory_find(word) : NULL;
+}
+
 /* Of addresses: which are the same, how far those are apart that are near, and how they are aligned. Memory that is
  * somewhere else in each launch makes no other launch of it, but what overlaps in one of them alone does. */
 typedef struct Pointers {
@@ -109,19 +114,23 @@ static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *
     return add_key(key, about, sizeof about);
 }
 
-/* Of what tells launches apart: the shape, the numbers, and how addresses lie to each other. */
-static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values) {
+/* Of what tells launches apart: the shape, the numbers, and how addresses lie to each other; and on which of the first
+ * streams it is: what is recorded of one alone cannot be held against the others. */
+static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values, uint32_t stream) {
     uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
     Pointers pointers = {0};
     key = add_key(key, launch->block, sizeof launch->block);
     key = add_key(key, launch->cluster, sizeof launch->cluster);
     key = add_key(key, &launch->shared, sizeof launch->shared);
+    key = add_key(key, &launch->dependent, sizeof launch->dependent);
+    stream = stream < MOST_APART ? stream : MOST_APART;
+    key = add_key(key, &stream, sizeof stream);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const GpuParameter *parameter = &kernel->parameters[i];
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             memcpy(&word, values + parameter->offset + at, rest);
-            const Allocation *in = rest < 8 ? NULL : memory_find(word);
+            const Allocation *in = rest < 8 ? NULL : allocation_of(word);
             if (!in)
                 key = add_key(key, values + parameter->offset + at, rest);
             else
@@ -151,7 +160,8 @@ static bool is_capturing(const GpuDriver *driver, Handle stream) {
 }
 
 /* A flight, if it is to be recorded and can be; NULL: it is not, which is counted or said. */
-static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream) {
+static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream,
+                         const GpuOrder *order) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false;
     const char *why = NULL;
@@ -166,7 +176,7 @@ static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunc
         return NULL;
     }
     pthread_mutex_lock(&hook_mutex);
-    uint64_t key = launch_key(kernel, launch, values);
+    uint64_t key = launch_key(kernel, launch, values, order->order.stream);
     pthread_mutex_unlock(&hook_mutex);
     if (is_repeated(kernel, key, &different)) {
         if (different)
@@ -246,7 +256,7 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     if (kernel->wanted && !launch->later && !is_capturing(gpu_driver(NULL), stream) &&
         take_values(kernel, launch, values)) {
         pthread_mutex_lock(&hook_mutex);
-        uint64_t key = launch_key(kernel, launch, values);
+        uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
         pthread_mutex_lock(&gpu_mutex);
         again = is_repeated(kernel, key, &different);
@@ -307,7 +317,7 @@ static Result make(const SeenLaunch *launch) {
     }
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
+    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream, &order) : NULL;
     DevicePointer off = context ? context->off : 0;
     if (flight) {
         flight->made_at = now;

@@ -2,6 +2,7 @@
  * What nobody has is all zero. */
 #include "exec/gpu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, HOST_ARENA = 1 << 28, SHARE = 16 };
@@ -75,7 +76,8 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
     void *release = driver_symbol("cuDevicePrimaryCtxRelease_v2");
     driver->context_device(&context->device_number);
     driver->device_name(name, sizeof name, context->device_number);
-    context->device = strdup(name);
+    if (!context->device_number || asprintf(&context->device, "%s (device %d)", name, context->device_number) < 0)
+        context->device = strdup(name);
     if (release && driver->primary_retain(&primary, context->device_number) == 0) {
         context->primary = primary == context->context;
         (*(Result(**)(int)) & release)(context->device_number);

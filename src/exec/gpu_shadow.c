@@ -122,6 +122,7 @@ static const char *reserve(GpuShadow *shadow) {
         return "the driver does not tell how much memory there is";
     shadow->page = page;
     shadow->range = shadow->range ? shadow->range : 4 * (uint64_t)total;
+    shadow->range = shadow->range < SHADOW_MOST_BYTES ? shadow->range : SHADOW_MOST_BYTES;
     shadow->range = (shadow->range + page - 1) / page * page;
     shadow->cell_factor = shadow->seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1;
     uint64_t line_bytes = shadow->seed ? 0 : shadow->range / SHADOW_LINE * SHADOW_GRANULE;

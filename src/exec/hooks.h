@@ -42,6 +42,9 @@
     X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                 \
     X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                        \
     X(cuMemFreeHost, cuMemFreeHost, ANY)                                      \
+    X(cuMemMap, cuMemMap, ANY)                                                \
+    X(cuMemUnmap, cuMemUnmap, ANY)                                            \
+    X(cuMemRelease, cuMemRelease, ANY)                                        \
     X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, ANY)                    \
     X(cuLaunchKernel, cuLaunchKernel, LEGACY)                                 \
     X(cuLaunchKernel, cuLaunchKernel_ptsz, PER_THREAD)                        \
@@ -58,7 +61,8 @@
     X(cuGraphAddNode, cuGraphAddNode, ANY)                                    \
     X(cuGraphAddNode, cuGraphAddNode_v2, ANY)                                 \
     X(cuGraphNodeSetParams, cuGraphNodeSetParams, ANY)                        \
-    X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)
+    X(cuGraphExecNodeSetParams, cuGraphExecNodeSetParams, ANY)                \
+    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ANY)
 
 /* All of them, with those that order launches: HOOK_ROW is what is made of each. */
 #define HOOK_ASYNC(name, exported, means, count, stream) \
@@ -86,6 +90,10 @@ Function *hook_next(unsigned number);
 /* Calls the driver's entry point of the same name. */
 #define NEXT(exported, types, ...) \
     (hook_next(HOOK_##exported) ? ((Result(*) types)hook_next(HOOK_##exported))(__VA_ARGS__) : NOT_FOUND)
+
+/* Those that this library calls itself, as the program would. */
+Result cuMemAlloc_v2(DevicePointer *to, size_t bytes);
+Result cuMemFree_v2(DevicePointer memory);
 
 extern pthread_mutex_t hook_mutex;
 #define GUARDED(statement)                 \

@@ -126,6 +126,25 @@ EXPORTED Result cuMemFreeHost(void *memory) {
     return freed(NEXT(cuMemFreeHost, (void *), memory));
 }
 
+EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, unsigned long long handle,
+                         unsigned long long flags) {
+    Result result = NEXT(cuMemMap, (DevicePointer, size_t, size_t, unsigned long long, unsigned long long), memory,
+                         bytes, offset, handle, flags);
+    if (!result)
+        GUARDED(memory_map(memory, bytes, offset, handle));
+    return result;
+}
+
+EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
+    GUARDED(memory_unmap(memory, bytes));
+    return NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
+}
+
+EXPORTED Result cuMemRelease(unsigned long long handle) {
+    GUARDED(memory_release(handle));
+    return NEXT(cuMemRelease, (unsigned long long), handle);
+}
+
 EXPORTED Result cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address, const uint64_t *sizes,
                                        const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
                                        int interleave, int swizzle, int promotion, int fill) {

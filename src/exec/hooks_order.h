@@ -1,29 +1,28 @@
-/* Entry points of the driver that put something into a stream, or wait for one: all that order launches. Arguments are
- * words; which of them is the stream is the last number, from 1 (0: it has none, and uses that of none). */
+/* Entry points of the driver that put something into a stream, or wait for one: all that order launches. Forms of one
+ * (_v2) have the same arguments, as which of them is given is up to the driver. Arguments are words; which of them is
+ * the stream is the last number, from 1 (0: it has none, and uses that of none). */
 #ifndef EXEC_HOOKS_ORDER_H
 #define EXEC_HOOKS_ORDER_H
 
 /* Name as cuGetProcAddress is asked for it, name as the linker has it (without the ending of per-thread streams), what
  * it is for gpu_order.c, how many arguments it has, which is the stream. */
 #define ORDER_ASYNC(X)                                                                    \
-    X(cuMemcpyAsync, cuMemcpyAsync, TO_HOST, 4, 4)                                        \
-    X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, WORK, 6, 6)                                   \
-    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, WORK, 4, 4)                                \
-    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, TO_HOST, 4, 4)                             \
-    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, WORK, 4, 4)                                \
+    X(cuMemcpyAsync, cuMemcpyAsync, COPY_TO_HOST, 4, 4)                                   \
+    X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, COPY_PEER, 6, 6)                              \
+    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, COPY, 4, 4)                                \
+    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, COPY_TO_HOST, 4, 4)                        \
+    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, COPY, 4, 4)                                \
     X(cuMemcpyHtoAAsync, cuMemcpyHtoAAsync_v2, WORK, 5, 5)                                \
-    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, TO_HOST, 5, 5)                             \
+    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, WAITS, 5, 5)                               \
     X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, WAITS, 2, 2)                                   \
     X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, WAITS, 2, 2)                                   \
     X(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync, WAITS, 2, 2)                              \
-    X(cuMemsetD8Async, cuMemsetD8Async, WORK, 4, 4)                                       \
-    X(cuMemsetD16Async, cuMemsetD16Async, WORK, 4, 4)                                     \
-    X(cuMemsetD32Async, cuMemsetD32Async, WORK, 4, 4)                                     \
+    X(cuMemsetD8Async, cuMemsetD8Async, SET_8, 4, 4)                                      \
+    X(cuMemsetD16Async, cuMemsetD16Async, SET_16, 4, 4)                                   \
+    X(cuMemsetD32Async, cuMemsetD32Async, SET_32, 4, 4)                                   \
     X(cuMemsetD2D8Async, cuMemsetD2D8Async, WORK, 6, 6)                                   \
     X(cuMemsetD2D16Async, cuMemsetD2D16Async, WORK, 6, 6)                                 \
     X(cuMemsetD2D32Async, cuMemsetD2D32Async, WORK, 6, 6)                                 \
-    X(cuMemPrefetchAsync, cuMemPrefetchAsync, WORK, 4, 4)                                 \
-    X(cuMemPrefetchAsync, cuMemPrefetchAsync_v2, WORK, 5, 5)                              \
     X(cuStreamAttachMemAsync, cuStreamAttachMemAsync, WORK, 4, 1)                         \
     X(cuMemMapArrayAsync, cuMemMapArrayAsync, WORK, 3, 3)                                 \
     X(cuGraphLaunch, cuGraphLaunch, GRAPH, 2, 2)                                          \
@@ -49,12 +48,12 @@
 
 /* In the stream of none. */
 #define ORDER_SYNC(X)                                           \
-    X(cuMemcpy, cuMemcpy, WAITS, 3, 0)                          \
-    X(cuMemcpyPeer, cuMemcpyPeer, WORK, 5, 0)                   \
+    X(cuMemcpy, cuMemcpy, COPY_WAITS, 3, 0)                     \
+    X(cuMemcpyPeer, cuMemcpyPeer, COPY_PEER, 5, 0)              \
     X(cuMemcpy3DPeer, cuMemcpy3DPeer, WAITS, 1, 0)              \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, WAITS, 3, 0)               \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, WAITS, 3, 0)               \
-    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, WORK, 3, 0)                \
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, COPY_WAITS, 3, 0)          \
+    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, COPY_WAITS, 3, 0)          \
+    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, COPY, 3, 0)                \
     X(cuMemcpyDtoA, cuMemcpyDtoA_v2, WORK, 4, 0)                \
     X(cuMemcpyAtoD, cuMemcpyAtoD_v2, WORK, 4, 0)                \
     X(cuMemcpyHtoA, cuMemcpyHtoA_v2, WAITS, 4, 0)               \
@@ -63,9 +62,9 @@
     X(cuMemcpy2D, cuMemcpy2D_v2, WAITS, 1, 0)                   \
     X(cuMemcpy2DUnaligned, cuMemcpy2DUnaligned_v2, WAITS, 1, 0) \
     X(cuMemcpy3D, cuMemcpy3D_v2, WAITS, 1, 0)                   \
-    X(cuMemsetD8, cuMemsetD8_v2, WORK, 3, 0)                    \
-    X(cuMemsetD16, cuMemsetD16_v2, WORK, 3, 0)                  \
-    X(cuMemsetD32, cuMemsetD32_v2, WORK, 3, 0)                  \
+    X(cuMemsetD8, cuMemsetD8_v2, SET_8, 3, 0)                   \
+    X(cuMemsetD16, cuMemsetD16_v2, SET_16, 3, 0)                \
+    X(cuMemsetD32, cuMemsetD32_v2, SET_32, 3, 0)                \
     X(cuMemsetD2D8, cuMemsetD2D8_v2, WORK, 5, 0)                \
     X(cuMemsetD2D16, cuMemsetD2D16_v2, WORK, 5, 0)              \
     X(cuMemsetD2D32, cuMemsetD2D32_v2, WORK, 5, 0)
@@ -76,7 +75,6 @@
     X(cuEventSynchronize, cuEventSynchronize, HOST_EVENT, 1, 0) \
     X(cuEventQuery, cuEventQuery, HOST_EVENT, 1, 0)             \
     X(cuEventDestroy, cuEventDestroy_v2, DESTROYS_EVENT, 1, 0)  \
-    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)  \
-    X(cuIpcOpenEventHandle, cuIpcOpenEventHandle, ELSEWHERE, 9, 0)
+    X(cuCtxSynchronize, cuCtxSynchronize, WAITS_FOR_ALL, 1, 0)
 
 #endif

@@ -295,7 +295,10 @@ typedef struct Term {
 
 const Term *glossary(size_t *count);
 
-/* One that says nothing yet, about a verdict. */
+/* One that says nothing yet, about a verdict; and a barrier of which nothing is known. */
 Report report_blank(const char *file, const Verdict *verdict);
+ReportBarrier report_barrier_blank(void);
+/* The deadlocks among the findings of the verdict, in its arena, as the report's. */
+void report_add_deadlocks(Report *report, Verdict *verdict);
 
 #endif

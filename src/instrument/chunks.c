@@ -47,6 +47,18 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* ---- The start --------------------------------------------------------------------------------------------- */
 
+/* Where variables of shared memory are. */
+static void write_variables(Code *code) {
+    const PtxModule *module = code->look->module;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, code->look->function, variables);
+    for (uint32_t i = 0; i < count; i++) {
+        Str name = ptx_name(module, module->variables[variables[i]].name);
+        code_say(code, "mov.u32 ~r1, %.*s", (int)name.size, name.data);
+        code_say(code, "add.u32 ~r1, ~r1, 1");
+        code_say(code, "@~q1 st.global.b16 [~e0+%u], ~r1", OF(shared_at) + 2 * i);
+    }
+}
+
 /* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid. */
 static void write_windows(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
@@ -56,6 +68,7 @@ static void write_windows(Code *code) {
     code_say(code, "cvta.local.u64 ~e3, ~e1");
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    write_variables(code);
     if (!code->plan->parameters || !function->parameter_count)
         return;
     Str name = ptx_name(code->look->module, code->look->module->variables[function->parameters].name);
@@ -118,25 +131,41 @@ void write_prologue(Code *code) {
         write_state_made(code);
 }
 
-/* ---- Further chunks ---------------------------------------------------------------------------------------- */
-
-/* The number of a further chunk in ~r1, and in ~q1 whether there is one. ~e0: the launch, ~e1: the chunks, ~r0: how
- * many there are, ~q0: one is wanted. */
-static void write_request(Code *code) {
-    bool together = code->plan->together;
-    code_say(code, "mov.b32 ~r1, 0");
-    if (together)
-        code_say(code, "and.pred ~q1, ~q0, ~lead");
-    code_say(code, "@%s atom.global.add.u32 ~r1, [~e0+%u], 1", together ? "~q1" : "~q0", OF(next));
-    if (together)
-        code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
-    code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
-    code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
-    code_say(code, "@~q2 red.global.or.b32 [~e0+%u], %u", OF(dropped), RECORD_DROPPED_PLACE);
+void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what) {
+    code_say(code, "mov.b32 %s, 1", free);
+    code_say(code, "@%s st.global.b8 [%s+%u], %s", predicate, launch, OF(dropped) + (what > 255), free);
 }
 
-void write_refill(Code *code, uint32_t offset) {
-    bool together = code->plan->together;
+/* ---- Further chunks ---------------------------------------------------------------------------------------- */
+
+/* For the warp, by lane 0. An increment, because ptxas makes a dozen instructions of an add that several lanes may make
+ * at once; there are less than 2^31 chunks. CTAs that are not recorded have nobody who leads: they stay where nobody
+ * looks, which is the chunk behind the last; and so does who finds that there is none left. The new chunk says of whom
+ * it is what the old one says. */
+static void write_refill_together(Code *code, uint32_t offset) {
+    write_launch(code, "~e0");
+    code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+    code_say(code, "@~lead atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
+    code_say(code, "selp.b32 ~r1, ~r1, ~r0, ~lead");
+    code_say(code, "setp.lt.and.u32 ~q0, ~r1, ~r0, ~lead");
+    code_say(code, "setp.ge.and.u32 ~q1, ~r1, ~r0, ~lead");
+    write_dropped(code, "~q1", "~e0", "~r2", RECORD_DROPPED_PLACE);
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
+    code_say(code, "@~q0 st.global.v4.b32 [~ptr+%u], {~word, ~zero, ~r1, ~zero}", offset * RECORD_UNIT);
+    code_say(code, "add.s64 ~e2, ~ptr, %u", offset * RECORD_UNIT);
+    code_say(code, "and.b64 ~e2, ~e2, -%u", code->chunk);
+    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
+    code_say(code, "min.u32 ~r1, ~r1, ~r0");
+    code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
+    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, 0));
+    code_say(code, "@~lead st.global.v4.b32 [~e2], {~word, ~r3, ~zero, ~zero}");
+    code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
+}
+
+/* For a lane that leads, which may have had none before. */
+static void write_refill_alone(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
@@ -144,21 +173,28 @@ void write_refill(Code *code, uint32_t offset) {
     code_say(code, "add.s64 ~e3, ~ptr, %u", offset * RECORD_UNIT);
     code_say(code, "and.b64 ~e4, ~e3, -%u", code->chunk);
     code_say(code, "setp.ne.s64 ~q0, ~e4, ~e2");
-    write_request(code);
+    code_say(code, "mov.b32 ~r1, 0");
+    code_say(code, "@~q0 atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
+    code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
+    code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
+    write_dropped(code, "~q2", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "mad.wide.u32 ~e4, ~r1, %u, ~e1", code->chunk);
     code_say(code, "selp.b64 ~e2, ~e4, ~e2, ~q1");
     /* The old one says where it goes on, if there is an old one. */
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
     code_say(code, "setp.ge.u64 ~q2, ~e3, %u", code->chunk);
-    code_say(code, "and.pred ~q1, ~q1, %s", together ? "~lead" : "~q2");
+    code_say(code, "and.pred ~q1, ~q1, ~q2");
     code_say(code, "@~q1 st.global.v4.b32 [~e3], {~word, ~zero, ~r1, ~zero}");
     write_warp(code);
     code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0), head_word(RECORD_CHUNK, 1));
     code_say(code, "or.b32 ~word, ~tag, ~r0");
     code_say(code, "mov.u32 ~r0, %%laneid");
-    code_say(code, "%sst.global.v4.b32 [~e2], {~word, ~r3, ~r0, %s}", together ? "@~lead " : "",
-             together ? "~zero" : "~count");
+    code_say(code, "st.global.v4.b32 [~e2], {~word, ~r3, ~r0, ~count}");
     code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
+}
+
+void write_refill(Code *code, uint32_t offset) {
+    (code->plan->together ? write_refill_together : write_refill_alone)(code, offset);
 }
 
 void write_room(Code *code, uint32_t units) {

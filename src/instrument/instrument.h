@@ -10,6 +10,7 @@
 #include "ptx/ptx.h"
 #include "ptx/value/sum.h"
 #include "ptx/value/value.h"
+#include "record/record.h"
 
 typedef enum InstrumentMode { INSTRUMENT_RECORD, INSTRUMENT_SHADOW } InstrumentMode;
 enum { INSTRUMENT_GLOBAL = 1, INSTRUMENT_SHARED = 2, INSTRUMENT_TENSOR = 4, INSTRUMENT_EVERYWHERE = 7 };
@@ -100,6 +101,11 @@ void instrument_sites_free(Sites *sites);
 /* How much more than lane 0's value the value of a thread is, by its number in the CTA: of a RECORD_WARP. */
 uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
 
+/* Whether the records of a launch with such CTAs say what they are taken to say. A kernel that looks at no place of a
+ * thread but %tid.x, and does not say how large its CTAs are, is taken to have one row of threads in them, or several
+ * of a multiple of 32. In others it runs as it did, too. */
+bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]);
+
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
@@ -109,6 +115,9 @@ enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);
+/* Which variables of shared memory a kernel tells the addresses of (RecordLaunch.shared_at), if it names more than one:
+ * those of the module and of its own that are declared before its first instruction. How many. */
+uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);

@@ -36,14 +36,16 @@ typedef struct Look {
     const Calls *calls; /* NULL: not known yet */
     uint32_t function;
     bool shaped; /* how many threads a CTA has is known: what is told of threads by their number holds */
-    bool whole;  /* ... and each of its warps has 32 */
+    /* It is not, but launches that instrument_fits does not take are not looked at: what is told of the lanes of a warp
+     * holds in the others. Which lanes come together does so in all: nobody waits for one that does not come. */
+    bool rows;
+    const bool *divergent; /* of each block: it may be run by a part of a warp's threads */
     /* Where forms take it for granted that no index wraps between the lanes of a warp, that can be looked at: all
      * instructions that extend one are such as write_wrap_check can. */
     bool wraps_checked;
     PtxFlow flow;
     PtxValues values;
     Arena arena;
-    uint8_t *acts; /* of each form of the module: 0: not looked at, 1: it has no effects, 2: it has */
 } Look;
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
 void look_close(Look *look);
@@ -76,7 +78,7 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
                  Site *site);
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
 static inline bool look_together(const Look *look, uint32_t block) {
-    return look->shaped && look->module->functions[look->function].entry && !look->values.divergent[block];
+    return (look->shaped || look->rows) && look->module->functions[look->function].entry && !look->divergent[block];
 }
 /* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
  * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
@@ -111,6 +113,8 @@ typedef struct Step {
     uint32_t check;   /* units that have to be there behind it; 0: no check */
     uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
+    bool headed;      /* STEP_APART: who is there and who leads was found by the step before it */
+    uint32_t room;    /* STEP_APART that is not: units of it and of those that are behind it */
 } Step;
 
 typedef struct Plan {
@@ -282,9 +286,12 @@ void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
 void write_refill(Code *code, uint32_t offset);
+/* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
+void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
 void write_room(Code *code, uint32_t units);
-/* The value of a part in ~lo and ~hi, and, if it has 64 bits, in ~value. */
+/* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
+void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
 /* What the step's statement stores, in ~lo: itself, or a hash of it. */
 void write_data(Code *code, const SitePart *part, const Step *step);

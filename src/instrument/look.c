@@ -1,34 +1,74 @@
 /* One function of a module, with its flow and its values. */
 #include "instrument/internal.h"
 
+/* Whether a statement names the place of a thread in its CTA in another direction than x. */
+static bool reads_rows(const PtxModule *module, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        for (uint32_t k = 0; statement->kind == PTX_INSTRUCTION && k < statement->count; k++) {
+            const PtxOperand *operand = &module->operands[statement->first + k];
+            if (operand->kind == PTX_SPECIAL && str_is(str_of(ptx_special_at(operand->a)->varies), "thread") &&
+                operand->part != PTX_X)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a kernel whose shape is not known is taken for one with a single row. */
+static bool has_rows(const PtxModule *module, uint32_t function, const PtxBlockShape *shape) {
+    const PtxFunction *of = &module->functions[function];
+    return of->entry && !shape->x && !reads_rows(module, of->begin, of->end);
+}
+
+/* Which lanes come together, whatever the shape is and memory holds. */
+static bool find_divergent(Look *look, const char **problem) {
+    PtxValues values;
+    bool *divergent = ARENA_ARRAY(&look->arena, bool, look->flow.block_count + 1);
+    if (!ptx_values(&values, &look->flow, &(PtxBlockShape){.rows = ROWS_ANY, .unsteady = true},
+                    ptx_values_budget(look->module), problem))
+        return false;
+    memcpy(divergent, values.divergent, look->flow.block_count * sizeof *divergent);
+    ptx_values_free(&values);
+    look->divergent = divergent;
+    return true;
+}
+
+static bool look_closed(Look *look) {
+    look_close(look);
+    return false;
+}
+
 bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem) {
     *look = (Look){.module = module, .calls = calls, .function = function};
     if (!ptx_flow(&look->flow, module, function, ptx_flow_budget(module), problem))
         return false;
-    if (!ptx_values(&look->values, &look->flow, NULL, ptx_values_budget(module), problem)) {
+    if (!ptx_values(&look->values, &look->flow, &(PtxBlockShape){.rows = ROWS_LONE}, ptx_values_budget(module),
+                    problem)) {
         ptx_flow_free(&look->flow);
         return false;
     }
     arena_init(&look->arena, SIZE_MAX);
-    look->acts = ARENA_ARRAY(&look->arena, uint8_t, module->forms_count + 1);
     const PtxBlockShape *shape = &look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
     look->shaped = threads > 0 && threads <= FORM_MOST_THREADS;
-    look->whole = look->shaped && threads % RECORD_LANES == 0;
+    look->rows = has_rows(module, function, shape);
+    look->divergent = look->values.divergent;
+    if (look->rows && !find_divergent(look, problem))
+        return look_closed(look);
     look->wraps_checked = true;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++)
         look->wraps_checked &= !look->values.assumed[i] || can_check_wrap(look, i);
     return true;
 }
 
+bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]) {
+    PtxBlockShape shape = ptx_block_shape(module, function);
+    return !has_rows(module, function, &shape) || block[0] % RECORD_LANES == 0 || block[1] * block[2] == 1;
+}
+
 bool look_acts(const Look *look, uint32_t instruction) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, instruction);
-    uint8_t *acts = &look->acts[statement->what];
-    const PtxRow *row = look->module->forms[statement->what].row;
-    if (!*acts) /* a row may have effects that an instruction of it has not, but not the other way round */
-        *acts = !row || *row->effects || ptx_effects_of(look->module, statement, effects) ? 2 : 1;
-    return *acts == 2;
+    return look_form(look, instruction)->effect_count > 0;
 }
 
 void look_close(Look *look) {

@@ -42,7 +42,7 @@ static bool holds(const Look *look, uint32_t block, uint32_t operand, const Form
         return false;
     if (!look_together(look, block) && look->flow.blocks[look->flow.values[value].block].loop != PTX_NONE)
         return false;
-    return look->shaped || (form_is_uniform(look->values.tables, form) && form_span(form) <= SPAN_CTA);
+    return look->shaped || look->rows || (form_is_uniform(look->values.tables, form) && form_span(form) <= SPAN_CTA);
 }
 
 static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
@@ -57,7 +57,7 @@ static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
     part->shape = PART_STRIDE;
     part->stride = guess;
     if (part->proven && (form.kind == FORM_AFFINE || form.kind == FORM_BITS) && form.width == part->bits &&
-        look->whole && look_together(look, g->block)) {
+        look_together(look, g->block)) {
         part->shape = PART_CORNERS;
         return;
     }
@@ -133,6 +133,8 @@ uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread) 
     uint64_t offset = 0;
     if (part->shape == PART_STRIDE)
         offset = (uint64_t)part->stride * (thread % RECORD_LANES);
+    else if (part->shape == PART_TABLE && part->threads == RECORD_LANES) /* it is the same in all warps */
+        offset = part->offsets[thread % RECORD_LANES] - part->offsets[0];
     else if (part->shape == PART_TABLE && thread < part->threads)
         offset = part->offsets[thread] - part->offsets[thread - thread % RECORD_LANES];
     return offset & form_mask(part->bits);

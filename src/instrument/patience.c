@@ -99,13 +99,8 @@ static uint32_t waiting_loop(const Look *look, const Step *step) {
 
 /* ---- The clock --------------------------------------------------------------------------------------------- */
 
-static void forget(Code *code) {
-    code_say(code, "mov.b32 ~since, 0");
-    code_say(code, "mov.b32 ~polled, 0");
-}
-
 /* Where the loop is entered, the clock stands still. */
-static void write_entries(Code *code, uint32_t loop) {
+static void write_entries(Code *code, uint32_t loop, bool polls) {
     const PtxFlow *flow = &code->look->flow;
     const FlowBlock *header = &flow->blocks[flow->loops[loop].header];
     for (uint32_t i = 0; i < header->predecessor_count; i++) {
@@ -113,7 +108,9 @@ static void write_entries(Code *code, uint32_t loop) {
         const FlowBlock *block = &flow->blocks[from];
         if (in_loop(flow, from, loop) || block->begin == block->end)
             continue;
-        forget(code);
+        code_say(code, "mov.b32 ~since, 0");
+        if (polls)
+            code_say(code, "mov.b32 ~polled, 0");
         code_put(code, flow->instructions[block->end - 1], block->ends == FLOW_NEXT);
     }
 }
@@ -125,7 +122,7 @@ static void write_elapsed(Code *code) {
     code_say(code, "cvt.u32.u64 ~t0, ~d0");
     code_say(code, "or.b32 ~t0, ~t0, 1");
     code_say(code, "setp.eq.u32 ~p1, ~since, 0");
-    code_say(code, "@~p1 mov.b32 ~since, ~t0");
+    code_say(code, "selp.b32 ~since, ~t0, ~since, ~p1");
     code_say(code, "sub.u32 ~t0, ~t0, ~since");
     code_say(code, "setp.lt.u32 ~p1, ~t0, %u", FIRST_LOOK);
 }
@@ -136,27 +133,24 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time. */
+/* To `on` if it is not yet time, which it never is without a host or with a limit of 0, made 2^32 - 1. There are no
+ * branches, of which each costs ptxas time: without a host its word is read from elsewhere. */
 static void write_limit(Code *code, uint32_t on) {
-    uint32_t over = new_label(code);
     write_launch(code, "~d0");
     code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
-    code_say(code, "setp.eq.u64 ~p1, ~d1, 0");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_say(code, "ld.global.b64 ~d0, [~d0+%u]", OF(hang_after));
-    code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
-    code_say(code, "cvt.u32.u64 ~t1, ~d0");
-    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_say(code, "setp.ge.u32 ~p1, ~t0, ~t1");
-    code_say(code, "@~p1 bra ~L%u", over);
-    code_say(code, "shr.u32 ~t1, ~t1, %u", PART_OF_LIMIT);
-    code_say(code, "setp.lt.u32 ~p1, ~t0, ~t1");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_say(code, "ld.volatile.global.b32 ~t1, [~d1+%u]", OF_HOST(hang));
-    code_say(code, "setp.eq.u32 ~p1, ~t1, 0");
-    code_say(code, "@~p1 bra ~L%u", on);
-    code_label(code, over);
+    code_say(code, "ld.global.b64 ~value, [~d0+%u]", OF(hang_after));
+    code_say(code, "shr.u64 ~value, ~value, %u", TIME_SHIFT);
+    code_say(code, "cvt.u32.u64 ~t1, ~value");
+    code_say(code, "sub.u32 ~t1, ~t1, 1");
+    code_say(code, "setp.ne.u64 ~p2, ~d1, 0");
+    code_say(code, "selp.b64 ~d0, ~d1, ~d0, ~p2");
+    code_say(code, "ld.volatile.global.b32 ~lo, [~d0+%u]", OF_HOST(hang));
+    code_say(code, "shr.u32 ~hi, ~t1, %u", PART_OF_LIMIT);
+    code_say(code, "setp.gt.and.u32 ~p1, ~t0, ~hi, ~p2");
+    code_say(code, "setp.ne.and.u32 ~p1, ~lo, 0, ~p1");
+    code_say(code, "setp.gt.and.u32 ~p2, ~t0, ~t1, ~p2");
+    code_say(code, "or.pred ~p1, ~p1, ~p2");
+    code_say(code, "@!~p1 bra ~L%u", on);
 }
 
 /* Behind the look. */
@@ -193,17 +187,16 @@ static void write_look(Code *code, const Step *step) {
 
 /* ---- Giving up --------------------------------------------------------------------------------------------- */
 
-/* By the lowest of those who wait for the same. */
+/* By the lowest of those who wait for the same: to a chunk, or, if there is none left, where nobody looks. ~e0: the
+ * launch, ~e1: the host's block. */
 static void write_record(Code *code) {
-    uint32_t told = new_label(code);
-    write_launch(code, "~e0");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
+    code_say(code, "ld.global.b64 ~e2, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
-    code_say(code, "atom.global.add.u32 ~r1, [~e0+%u], 1", OF(next));
+    code_say(code, "atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
     code_say(code, "setp.ge.u32 ~q0, ~r1, ~r0");
-    code_say(code, "@~q0 st.global.b32 [~e0+%u], ~mask", OF(dropped));
-    code_say(code, "@~q0 bra ~L%u", told);
-    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
+    write_dropped(code, "~q0", "~e0", "~r2", RECORD_DROPPED_PLACE);
+    code_say(code, "min.u32 ~r1, ~r1, ~r0");
+    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e2", code->chunk);
     write_warp(code);
     code_say(code, "mov.u32 ~r0, %%laneid");
     code_say(code, "mov.b32 ~r1, 0x%x", LAST_COUNT);
@@ -212,19 +205,19 @@ static void write_record(Code *code) {
     code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_GIVES_UP, 0));
     code_say(code, "or.b32 ~word, ~word, ~gives");
     code_say(code, "st.global.v4.b32 [~e2+%u], {~word, ~mask, ~lo, ~hi}", RECORD_UNIT);
-    code_label(code, told);
     code_say(code, "fence.acq_rel.sys");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
     code_say(code, "mov.b32 ~r0, 1");
-    code_say(code, "red.global.add.u32 [~e1+%u], ~r0", OF_HOST(gave_up));
+    code_say(code, "red.global.inc.u32 [~e1+%u], %u", OF_HOST(gave_up), INT32_MAX);
     code_say(code, "st.volatile.global.b32 [~e1+%u], ~r0", OF_HOST(hang));
 }
 
 /* At the end of the function, for all of its waits: nobody comes back. */
 static void write_gives_up(Code *code) {
-    uint32_t stands = new_label(code), again = new_label(code);
+    uint32_t stands = new_label(code);
     code->to = &code->cold;
     code_label(code, code->gives_up);
+    write_launch(code, "~e0");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
     code_say(code, "activemask.b32 ~t0");
     code_say(code, "mov.b64 ~d0, {~lo, ~hi}");
     code_say(code, "match.any.sync.b64 ~mask, ~d0, ~t0");
@@ -236,13 +229,10 @@ static void write_gives_up(Code *code) {
     code_say(code, "@~p1 bra ~L%u", stands);
     write_record(code);
     code_label(code, stands);
-    write_launch(code, "~e0");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
-    code_label(code, again);
     code_say(code, "nanosleep.u32 %u", STANDS_BY);
     code_say(code, "ld.volatile.global.b32 ~t0, [~e1+%u]", OF_HOST(drained));
     code_say(code, "setp.eq.u32 ~p1, ~t0, 0");
-    code_say(code, "@~p1 bra ~L%u", again);
+    code_say(code, "@~p1 bra ~L%u", stands);
     code_say(code, "setp.eq.u32 ~p1, ~t0, 2");
     code_say(code, "@~p1 trap");
     code_say(code, "exit");
@@ -252,6 +242,9 @@ static void write_gives_up(Code *code) {
 void write_patience(Code *code, Arena *arena) {
     const Plan *plan = code->plan;
     bool *entered = ARENA_ARRAY(arena, bool, code->look->flow.loop_count + 1), any = false;
+    bool polls = false;
+    for (uint32_t i = 0; i < plan->count; i++)
+        polls |= looked_at(code->look, &plan->steps[i]) != PTX_NONE;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t loop = waiting_loop(code->look, &plan->steps[i]);
         if (loop == PTX_NONE)
@@ -260,7 +253,7 @@ void write_patience(Code *code, Arena *arena) {
             code->gives_up = new_label(code);
         any = true;
         if (!entered[loop])
-            write_entries(code, loop);
+            write_entries(code, loop, polls);
         entered[loop] = true;
         write_look(code, &plan->steps[i]);
     }

@@ -195,7 +195,7 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     bool *settled = find_settled(plan, sites, count);
     plan->called = !look->module->functions[look->function].entry;
     plan->calls = look->calls && calls_any(look->calls, look->function);
-    plan->together = look->shaped && !plan->called && !plan->calls;
+    plan->together = (look->shaped || look->rows) && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
             instruction++;
@@ -222,6 +222,31 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
         plan->together &= look_together(look, step->block);
         plan->dynamic |= step->how != STEP_STATIC;
         plan->loops |= look->flow.blocks[step->block].loop != PTX_NONE;
+    }
+}
+
+/* ---- Together for a while --------------------------------------------------------------------------------- */
+
+/* Whether whoever comes to its block comes to the step. */
+static bool is_for_all(const Look *look, const Step *step) {
+    return step->how == STEP_APART && !step->branch && (step->settled || step->given == PTX_NONE) &&
+           (step->settled || !(look_statement(look, step->instruction)->flags & PTX_GUARDED));
+}
+
+/* Lanes that come to a step of a straight stretch together come to the others of it, too. */
+static void find_stretches(Plan *plan) {
+    Step *head = NULL;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        Step *step = &plan->steps[i];
+        uint32_t units = step_most_units(step);
+        bool goes_on = head && step->block == head->block && step->calls == head->calls &&
+                       is_for_all(plan->look, step) && head->room + units <= MOST_UNITS;
+        step->headed = goes_on;
+        step->room = step->how == STEP_APART && !goes_on ? units : 0;
+        if (goes_on)
+            head->room += units;
+        else
+            head = is_for_all(plan->look, step) ? step : NULL;
     }
 }
 
@@ -285,6 +310,11 @@ static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t uni
         }
 }
 
+/* Whether all lanes look there whether there is room, for what comes behind it, too. */
+static bool looks_itself(const Plan *plan, const Step *step) {
+    return plan->together && step->how == STEP_EACH;
+}
+
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
 static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end, uint32_t behind, uint32_t limit) {
     uint32_t units = behind, last = end, calls = calls_before(plan, block, UINT32_MAX, false);
@@ -297,6 +327,11 @@ static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end
         }
         if (!step->in_run || step->last)
             last = i;
+        if (looks_itself(plan, step)) {
+            plan->most = units > plan->most ? units : plan->most;
+            units = 0;
+            continue;
+        }
         if (units + units_of(plan, step) > limit && units) {
             plan->steps[last].check = units;
             plan->most = units > plan->most ? units : plan->most;
@@ -320,7 +355,18 @@ static void mark_first(Plan *plan) {
     }
 }
 
-static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *arena) {
+/* A turn that comes to such a step finds the room that the last one left: it need not look where it begins. What has to
+ * be there then is what is before the step, which is known without what comes behind it. */
+static void find_own_needs(Plan *plan, bool *heads, const uint32_t *begins, uint32_t *needs, uint32_t limit) {
+    for (uint32_t b = 0; b < plan->look->flow.block_count; b++)
+        for (uint32_t i = begins[b]; heads[b] && i < begins[b + 1]; i++)
+            if (looks_itself(plan, &plan->steps[i])) {
+                needs[b] = need_of(plan, b, begins[b], i + 1, 0, limit);
+                heads[b] = false;
+            }
+}
+
+static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
     const PtxFlow *flow = &plan->look->flow;
     uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
     uint32_t *begins = ARENA_ARRAY(arena, uint32_t, flow->block_count + 2);
@@ -328,6 +374,7 @@ static void find_needs(Plan *plan, const bool *heads, uint32_t limit, Arena *are
         begins[plan->steps[i].block + 1]++;
     for (uint32_t b = 0; b < flow->block_count; b++)
         begins[b + 1] += begins[b];
+    find_own_needs(plan, heads, begins, needs, limit);
     for (uint32_t i = flow->order_count; i-- > 0;) {
         uint32_t b = flow->order[i], behind = 0;
         const FlowBlock *block = &flow->blocks[b];
@@ -366,13 +413,15 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);
+    find_stretches(plan);
     plan->dynamic |= plan->calls;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
-        uint32_t units = step_most_units(&plan->steps[i]);
+        uint32_t units = step_most_units(&plan->steps[i]), room = plan->steps[i].room;
         own = units > own ? units : own;
+        own = room > own ? room : own;
     }
     plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));
     if (open && plan->chunk < CHUNK_LARGE)

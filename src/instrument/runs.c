@@ -61,7 +61,8 @@ static uint64_t lanes_key(const Look *look, const Step *step) {
 static uint32_t words_of(const Site *site) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
-        words += site->parts[i].shape == PART_CORNERS || site->parts[i].shape == PART_EVERY ? 0 : site->parts[i].bits / 32;
+        words +=
+            site->parts[i].shape == PART_CORNERS || site->parts[i].shape == PART_EVERY ? 0 : site->parts[i].bits / 32;
     return words;
 }
 
@@ -256,7 +257,7 @@ static void write_every(Code *code) {
 }
 
 /* What is in ~lo and ~hi, and of 64 bits in ~value. */
-static void write_told(Code *code, uint8_t bits, bool corners) {
+static void tell_words(Code *code, uint8_t bits, bool corners) {
     if (corners) {
         write_corners(code, bits);
         return;
@@ -266,19 +267,39 @@ static void write_told(Code *code, uint8_t bits, bool corners) {
         add_word(code, "~hi");
 }
 
-/* What a register holds, there. */
-static void write_register(Code *code, const SiteSlot *slot) {
+/* A register, by its text, of so many bits: told as it is, if it is one or two words that stand in one unit. */
+static void tell_register(Code *code, const char *text, unsigned width, uint8_t bits, bool corners) {
+    if (!corners && width == 32)
+        add_word(code, text);
+    else if (!corners && width == 64 && code->held <= 2) {
+        code_say(code, "mov.b64 {~w%u, ~w%u}, %s", code->held, code->held + 1, text);
+        if ((code->held += 2) == 4)
+            write_held(code);
+    } else {
+        write_register(code, text, width);
+        tell_words(code, bits, corners);
+    }
+}
+
+static void tell_slot(Code *code, const SiteSlot *slot) {
     PtxOperand operand = {.kind = PTX_REGISTER, .a = slot->variable, .value = slot->index};
     Text text = {0};
     ptx_print_operand(code->look->module, &operand, &text);
-    if (slot->bits == 64) {
-        code_say(code, "mov.b64 ~value, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b64 {~lo, ~hi}, ~value");
-    } else {
-        code_say(code, "mov.b32 ~lo, %.*s", (int)text.size, text.data);
-        code_say(code, "mov.b32 ~hi, 0");
+    tell_register(code, text_keep(&text, &code->edits->arena), slot->bits, slot->bits, slot->corners);
+}
+
+static void tell_part_value(Code *code, const Step *step, const SitePart *part) {
+    bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
+    if (!part->data && !every) {
+        unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
+        tell_register(code, operand_text(code, part->operand), width, part->bits, corners);
+        return;
     }
-    text_free(&text);
+    write_part_value(code, step, part);
+    if (every)
+        write_every(code);
+    else
+        tell_words(code, part->bits, corners);
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {
@@ -288,17 +309,10 @@ void write_run(Code *code, const Step *step, uint32_t offset) {
     else if (site->masked)
         add_word(code, write_mask(code, step));
     for (uint32_t i = 0; i < site->part_count; i++)
-        if (site->parts[i].told) {
-            write_part_value(code, step, &site->parts[i]);
-            if (site->parts[i].shape == PART_EVERY)
-                write_every(code);
-            else
-                write_told(code, site->parts[i].bits, site->parts[i].shape == PART_CORNERS);
-        }
-    for (uint32_t i = 0; i < site->slot_count; i++) {
-        write_register(code, &site->slots[i]);
-        write_told(code, site->slots[i].bits, site->slots[i].corners);
-    }
+        if (site->parts[i].told)
+            tell_part_value(code, step, &site->parts[i]);
+    for (uint32_t i = 0; i < site->slot_count; i++)
+        tell_slot(code, &site->slots[i]);
     code->told++;
     if (!step->last)
         return;

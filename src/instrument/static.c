@@ -1,9 +1,7 @@
 /* Records of sites that all lanes of a warp come to: lane 0 writes them. */
 #include "instrument/internal.h"
 
-void write_value(Code *code, const SitePart *part) {
-    const char *text = operand_text(code, part->operand);
-    unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
+void write_register(Code *code, const char *text, unsigned width) {
     if (width == 64) {
         code_say(code, "mov.b64 ~value, %s", text);
         code_say(code, "mov.b64 {~lo, ~hi}, ~value");
@@ -18,6 +16,10 @@ void write_value(Code *code, const SitePart *part) {
     else
         code_say(code, "mov.b32 ~lo, %s", text);
     code_say(code, "mov.b32 ~hi, 0");
+}
+
+void write_value(Code *code, const SitePart *part) {
+    write_register(code, operand_text(code, part->operand), ptx_operand_form(&code->look->values, part->operand).width);
 }
 
 void write_part_value(Code *code, const Step *step, const SitePart *part) {

@@ -6,8 +6,6 @@
  * most, are not as long as 2^28 each. And if all are small, no lane is that far from lane 0. */
 #include "instrument/internal.h"
 
-#include <stddef.h>
-
 enum { SMALL = 1 << 27, FAR = 1 << 28 };
 
 /* The registers of 32 bits that differ between lanes. */
@@ -73,8 +71,7 @@ static void write_wrap_check(Code *code, uint32_t instruction, uint32_t operand)
     if (together && !guarded)
         write_far(code, index, signs);
     write_launch(code, "~d0");
-    code_say(code, "@~p1 red.global.or.b32 [~d0+%u], %u", (unsigned)offsetof(RecordLaunch, dropped),
-             RECORD_DROPPED_WRAP);
+    write_dropped(code, "~p1", "~d0", "~t0", RECORD_DROPPED_WRAP);
     cold_end(code, cold);
 }
 

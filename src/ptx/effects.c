@@ -3,13 +3,19 @@
 
 #include "ptx/print.h"
 
-static unsigned effects_of_form(const PtxForm *form, PtxEffect *effects) {
-    unsigned count;
+void ptx_form_find_effects(PtxForm *form, Arena *arena) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
     Str problem;
-    if (form->row && ptx_effects(form->row, form->text, effects, PTX_EFFECTS_MOST, &count, &problem))
-        return count;
-    effects[0] = (PtxEffect){.effect.verb = EFFECT_ANYTHING};
-    return 1;
+    form->effect_count = 0;
+    if (!form->row || !ptx_effects(form->row, form->text, effects, PTX_EFFECTS_MOST, &form->effect_count, &problem)) {
+        effects[0] = (PtxEffect){.effect.verb = EFFECT_ANYTHING};
+        form->effect_count = 1;
+    }
+    if (!form->effect_count)
+        return;
+    PtxEffect *kept = ARENA_ARRAY(arena, PtxEffect, form->effect_count);
+    memcpy(kept, effects, form->effect_count * sizeof *effects);
+    form->effects = kept;
 }
 
 /* Which memory a matrix of an MMA is in: a register holds the descriptor of shared memory, an address is one of tensor
@@ -34,9 +40,10 @@ static bool settle(const PtxModule *module, const PtxStatement *statement, PtxEf
 unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, PtxEffect *effects) {
     if (statement->kind != PTX_INSTRUCTION) /* the brace that a function returns at */
         return 0;
-    unsigned all = effects_of_form(&module->forms[statement->what], effects), count = 0;
-    for (unsigned i = 0; i < all; i++) {
-        PtxEffect effect = effects[i];
+    const PtxForm *form = &module->forms[statement->what];
+    unsigned count = 0;
+    for (unsigned i = 0; i < form->effect_count; i++) {
+        PtxEffect effect = form->effects[i];
         if (settle(module, statement, &effect))
             effects[count++] = effect;
     }
@@ -117,35 +124,17 @@ static void print_guard(const PtxModule *module, const PtxStatement *statement, 
     ptx_print_operand(module, &module->operands[statement->first], to);
 }
 
-/* The effects of each form, found once. */
-typedef struct Found {
-    bool known;
-    unsigned count;
-    PtxEffect *effects;
-} Found;
-
-static const Found *find(const PtxModule *module, const PtxStatement *statement, Arena *arena, Found *forms) {
-    Found *found = &forms[statement->what];
-    if (!found->known) {
-        PtxEffect effects[PTX_EFFECTS_MOST];
-        found->count = effects_of_form(&module->forms[statement->what], effects);
-        found->effects = ARENA_ARRAY(arena, PtxEffect, found->count + 1);
-        memcpy(found->effects, effects, found->count * sizeof *effects);
-        found->known = true;
-    }
-    return found;
-}
-
-static void print_effects(const PtxModule *module, const PtxStatement *statement, const Found *found, Text *to) {
+static void print_effects(const PtxModule *module, const PtxStatement *statement, Text *to) {
+    const PtxForm *form = &module->forms[statement->what];
     Named named = {module, statement};
     PtxNames names = {print_named, &named};
-    if (!found->count)
+    if (!form->effect_count)
         return;
     text_addf(to, "%u: ", source_place(module->source, statement->begin).line);
-    text_str(to, module->forms[statement->what].text);
+    text_str(to, form->text);
     text_char(to, '\n');
-    for (unsigned i = 0; i < found->count; i++) {
-        PtxEffect effect = found->effects[i];
+    for (unsigned i = 0; i < form->effect_count; i++) {
+        PtxEffect effect = form->effects[i];
         if (!settle(module, statement, &effect))
             continue;
         text_str(to, STR("    "));
@@ -158,14 +147,9 @@ static void print_effects(const PtxModule *module, const PtxStatement *statement
 }
 
 void ptx_print_effects(const PtxModule *module, const bool *kept, Text *to) {
-    Arena arena;
-    arena_init(&arena, SIZE_MAX);
-    Found *forms = ARENA_ARRAY(&arena, Found, module->forms_count + 1);
-    memset(forms, 0, (module->forms_count + 1) * sizeof *forms);
     for (uint32_t i = 0; i < module->statements_count; i++) {
         const PtxStatement *statement = &module->statements[i];
         if (statement->kind == PTX_INSTRUCTION && (!kept || kept[i]))
-            print_effects(module, statement, find(module, statement, &arena, forms), to);
+            print_effects(module, statement, to);
     }
-    arena_free(&arena);
 }

@@ -8,6 +8,8 @@
 /* The effects of an instruction, at most PTX_EFFECTS_MOST. One that is in no row does EFFECT_ANYTHING. The names of
  * operands in them are those of its row: ptx_effect_operand finds them. */
 unsigned ptx_effects_of(const PtxModule *module, const PtxStatement *statement, PtxEffect *effects);
+/* Fills in those of a form. */
+void ptx_form_find_effects(PtxForm *form, Arena *arena);
 /* The operand of that name; NULL: it is missing. */
 const PtxOperand *ptx_effect_operand(const PtxModule *module, const PtxStatement *statement, Str name);
 

@@ -1,5 +1,6 @@
 /* Instructions and labels of PTX. An opcode with its modifiers is looked up as a whole: a module has a few hundred of
  * them, and only a new one is taken apart. */
+#include "ptx/effects.h"
 #include "ptx/internal.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static uint32_t find_form(Reader *r, Str text) {
     PtxForm *form = PUSH(r, forms);
     *form = (PtxForm){.text = text};
     describe_form(r, form, ARENA_PUSH(&r->stacks, r->facts, r->fact_count, r->fact_capacity));
+    ptx_form_find_effects(form, &r->module->arena);
     r->form_slots[at] = index + 1;
     return index;
 }

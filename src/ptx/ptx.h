@@ -107,6 +107,8 @@ typedef struct PtxForm {
     uint32_t writes;        /* operands that the row says are written: bit i is operand i, the guard not counted */
     uint32_t updates;       /* ... and those of them that are read before */
     PtxEvaluator evaluator; /* the row's */
+    const struct PtxEffect *effects; /* the row's, of this form: ptx/effects.h has those of an instruction */
+    unsigned effect_count;
 } PtxForm;
 
 typedef struct PtxVariable {

@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_ORDER + 1,
+    SECTIONS = RECORDING_SHARED + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -190,6 +190,19 @@ static const char *read_order(Recording *recording, const Section *section, Aren
     return NULL;
 }
 
+/* Copied: in the file it need not be aligned. */
+static const char *read_shared(Recording *recording, const Section *section, Arena *arena) {
+    size_t bytes = RECORD_VARIABLES * sizeof(uint16_t);
+    if (!section->there)
+        return NULL;
+    if (section->bytes != bytes)
+        return "the recording's places of variables are cut off";
+    uint16_t *places = ARENA_ARRAY(arena, uint16_t, RECORD_VARIABLES);
+    memcpy(places, section->at, bytes);
+    recording->shared_at = places;
+    return NULL;
+}
+
 /* Of a kernel that was recorded. */
 static const char *read_recorded(Recording *recording, Section *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
@@ -202,6 +215,8 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
         problem = read_memory(recording, &sections[RECORDING_MEMORY], arena);
     if (!problem)
         problem = read_order(recording, &sections[RECORDING_ORDER], arena);
+    if (!problem)
+        problem = read_shared(recording, &sections[RECORDING_SHARED], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
@@ -211,7 +226,7 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     Section sections[SECTIONS] = {0};
     *recording = (Recording){0};
-    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording";
+    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording; weir exec --keep writes them";
     if (!*problem)
         *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
     if (!*problem)
@@ -301,6 +316,8 @@ static bool write_recorded(FILE *to, const Recording *recording) {
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&
+           (!recording->shared_at || write_section(to, RECORDING_SHARED, recording->shared_at,
+                                                   RECORD_VARIABLES * sizeof *recording->shared_at)) &&
            write_chunks(to, recording);
 }
 

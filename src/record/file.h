@@ -29,6 +29,7 @@ typedef enum RecordingSection {
     RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
     RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
                          program were over when this one began; may be missing */
+    RECORDING_SHARED, /* RecordLaunch.shared_at; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -69,6 +70,7 @@ typedef enum RecordingOrderFlags {
     /* It may have waited for something that nobody saw: memory that a stream waits for, a semaphore of others. Nothing
      * is to be said of it and launches that it is not known to come behind. */
     RECORDING_ORDER_OPEN = 1,
+    RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nobody saw it waiting for */
 } RecordingOrderFlags;
 
 typedef struct RecordingOrder {
@@ -84,7 +86,8 @@ typedef struct RecordingOrder {
 
 /* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */
 typedef struct RecordingKnown {
-    uint32_t stream, reserved;
+    uint32_t stream;
+    uint32_t copies; /* of the copies of the stream (record/copies.h) those before that number are over */
     uint64_t begun;  /* when this one begins */
     uint64_t waited; /* behind griddepcontrol.wait: more than `begun` only if it is RECORDING_DEPENDENT */
     uint64_t maybe;  /* if the host waited for them in a way that nobody saw: it could have */
@@ -102,10 +105,12 @@ typedef struct Recording {
     size_t first_count, more_count; /* chunks */
     Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
     uint32_t near, far;
+    const uint16_t *shared_at;   /* of the RECORD_VARIABLES that there can be; NULL: not told */
     Str unseen;                  /* sentences, each with a zero behind it */
     Str shadow;                  /* bytes of that section; they need not be aligned */
     const RecordingOrder *order; /* NULL: it is not known */
     const RecordingKnown *known;
+    const struct RecordingCopies *copies; /* of its program, where they were read, too (record/copies.h); else NULL */
 } Recording;
 
 /* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */

@@ -91,8 +91,10 @@ static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
     return (hash ^ hash >> RECORD_HASH_SHIFT) ^ word;
 }
 
+enum { RECORD_VARIABLES = 20 };
+
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 2 };
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
 
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
@@ -115,7 +117,9 @@ typedef struct RecordLaunch {
     uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
     uint32_t sample_value;  /* 76 */
     uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
-    uint64_t reserved[5];   /* 88 */
+    /* 88: by the kernel, if it names several variables of shared memory: where each is, + 1; 0: not told. Which they
+     * are: instrument/instrument.h */
+    uint16_t shared_at[RECORD_VARIABLES];
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
 

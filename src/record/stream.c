@@ -137,6 +137,20 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
 }
 
+/* Whether a record of so many bytes, which the cursor is behind, lacks some of them: the kernel was stopped, not by its
+ * own waits, this was the last that the lane wrote, and a unit of it is as it was before. */
+static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    static const uint8_t empty[RECORD_UNIT];
+    const RecordingLaunch *launch = &reader->recording->launch;
+    if (bytes <= RECORD_UNIT || (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) != RECORDING_CUT ||
+        record_tag(head_at(cursor->at).word) == launch->tag)
+        return false;
+    for (size_t i = RECORD_UNIT; i < bytes; i += RECORD_UNIT)
+        if (memcmp(cursor->at - i, empty, RECORD_UNIT) == 0)
+            return true;
+    return false;
+}
+
 /* Its number is the next one, but of lanes that came together, and have a record each. */
 static void advance_number(RecordCursor *cursor, Head head) {
     bool lane = record_kind(head.word) == RECORD_LANE;
@@ -206,6 +220,7 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
     cursor->every = cursor->corners + corners;
     cursor->at += all;
+    cursor->torn = is_torn(reader, cursor, all);
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -269,6 +284,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     cursor->run--;
     record->site = cursor->site;
     record->number = cursor->number;
+    record->torn = cursor->torn;
     record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
     record->lanes = cursor->run_lanes;
     if (shape->masked) {
@@ -324,6 +340,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         } else if (kind == RECORD_RUN) {
             if (!begin_run(reader, cursor))
                 return false;
+            cursor->stamped = false;
             if (!cursor->run) /* slots were told, and nothing happened */
                 continue;
             cursor->number++;
@@ -349,6 +366,7 @@ static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, con
     part->value = head.value;
     part->list = cursor->at + RECORD_UNIT;
     cursor->at += RECORD_UNIT + bytes;
+    record->torn |= is_torn(reader, cursor, RECORD_UNIT + bytes);
     return true;
 }
 
@@ -434,6 +452,7 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
+    record->torn = is_torn(reader, cursor, RECORD_UNIT + bytes);
     return true;
 }
 
@@ -452,6 +471,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;
+    record->torn = false;
     if (kind == RECORD_EXIT || kind == RECORD_PLAIN || kind == RECORD_GIVES_UP) {
         record->parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = head.value};
         cursor->at += RECORD_UNIT;

@@ -8,6 +8,9 @@
 
 #include "record/file.h"
 
+#include <stddef.h>
+#include <string.h>
+
 /* Lanes may have one chunk more to begin with: for a wait that gave up. */
 enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
@@ -98,11 +101,16 @@ typedef struct Record {
     uint32_t time;
     uint64_t found, written, compared;
     uint32_t turn; /* the caller's: the turn that it has among those to one place */
-    uint8_t part_count;
-    RecordPart parts[RECORD_PARTS];
+    bool torn; /* the kernel was stopped, and some of it may be missing: that is 0 */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
+    uint8_t part_count;
+    RecordPart parts[RECORD_PARTS]; /* the first is there also where there is none of the site's */
 } Record;
+/* Without the room of parts that there are not. */
+static inline void record_copy(Record *to, const Record *from) {
+    memcpy(to, from, offsetof(Record, parts) + (from->part_count ? from->part_count : 1) * sizeof from->parts[0]);
+}
 
 /* One leader. */
 typedef struct RecordCursor {
@@ -117,6 +125,7 @@ typedef struct RecordCursor {
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
     uint8_t lane;
+    bool torn; /* the run is */
     bool stamped; /* a count stands before the next record */
 } RecordCursor;
 

@@ -10,7 +10,8 @@ const draw = (name, attributes, text) => {
   if (text !== undefined) element.textContent = text;
   return element;
 };
-const shortName = name => name.slice(name.lastIndexOf(".") + 1);
+const shortName = name => document.body.dataset.text === "PTX" ? name.split(".").slice(0, 2).join(".")
+  : name.slice(name.lastIndexOf(".") + 1);
 const colorOf = barrier => barrier < 0 ? NO_COLOR : barrier % COLORS;
 const dashOf = barrier => DASHES[Math.floor(barrier / COLORS) % DASHES.length];
 

@@ -18,7 +18,8 @@ static void add_blocked(Table *table, const ReportBlocked *blocked, bool roomy) 
 }
 
 static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
-    text_addf(&writer->text, "%s waits", blocked->place.partition);
+    bool several = str_starts(str_of(blocked->place.partition), STR("warps "));
+    text_addf(&writer->text, "%s wait%s", blocked->place.partition, several ? "" : "s");
     if (*blocked->held_by)
         text_addf(&writer->text, " for %s", blocked->held_by);
     if (*blocked->why)

@@ -194,72 +194,122 @@ EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, 
 
 /* ---- Device, contexts, streams, events ----------------------------------------------------------- */
 
-static char context, stream, event;
+enum { DEVICES = 2, CONTEXTS_MOST = 8 };
+static char contexts[DEVICES];
+static _Thread_local int current[CONTEXTS_MOST], depth; /* a stack: devices, that of the top is the thread's */
+
+static int device_of(const void *context) {
+    return context == &contexts[1];
+}
+static uint64_t clock_now; /* of the device: launches come one after the other */
 
 EXPORTED Result cuInit(unsigned flags) {
     return flags ? INVALID : SUCCESS;
 }
 
 EXPORTED Result cuCtxGetCurrent(Handle *to) {
-    *to = &context;
+    *to = &contexts[current[depth]];
     return SUCCESS;
 }
 
+EXPORTED Result cuCtxSetCurrent(Handle to) {
+    current[depth] = device_of(to);
+    return failure;
+}
+
+EXPORTED Result cuCtxPushCurrent_v2(Handle to) {
+    if (depth + 1 == CONTEXTS_MOST)
+        return INVALID;
+    current[++depth] = device_of(to);
+    return failure;
+}
+
+EXPORTED Result cuCtxPopCurrent_v2(Handle *to) {
+    if (to)
+        *to = &contexts[current[depth]];
+    depth -= depth > 0;
+    return failure;
+}
+
+EXPORTED Result cuCtxEnablePeerAccess(Handle peer, unsigned flags) {
+    return flags || device_of(peer) == current[depth] ? INVALID : SUCCESS;
+}
+
 EXPORTED Result cuCtxGetDevice(int *device) {
-    *device = 0;
+    *device = current[depth];
     return SUCCESS;
 }
 
 EXPORTED Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = attribute == 75 ? 9 : attribute == 16 ? 4 : 0; /* sm_90 with four SMs */
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDeviceGetName(char *name, int bytes, int device) {
     snprintf(name, (size_t)bytes, "a machine of PTX");
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDevicePrimaryCtxRetain(Handle *to, int device) {
-    *to = &context;
-    return device ? INVALID : SUCCESS;
+    *to = &contexts[device == 1];
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
     *flags = 0;
     *active = 1;
-    return device ? INVALID : SUCCESS;
+    return device < DEVICES ? SUCCESS : INVALID;
 }
 
 #define NOTHING(name, ...)              \
     EXPORTED Result name(__VA_ARGS__) { \
         return failure;                 \
     }
-NOTHING(cuCtxSetCurrent, Handle to __attribute__((unused)))
-NOTHING(cuCtxPushCurrent_v2, Handle to __attribute__((unused)))
-NOTHING(cuCtxPopCurrent_v2, Handle *to __attribute__((unused)))
 NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
-NOTHING(cuStreamDestroy_v2, Handle of __attribute__((unused)))
 NOTHING(cuStreamSynchronize, Handle of __attribute__((unused)))
+NOTHING(cuStreamQuery, Handle of __attribute__((unused)))
+NOTHING(cuStreamWaitValue32_v2, Handle of __attribute__((unused)), Address at __attribute__((unused)),
+        uint32_t value __attribute__((unused)), unsigned flags __attribute__((unused)))
+NOTHING(cuLaunchHostFunc, Handle of __attribute__((unused)), void (*call)(void *) __attribute__((unused)),
+        void *with __attribute__((unused)))
 NOTHING(cuStreamWaitEvent, Handle of __attribute__((unused)), Handle e __attribute__((unused)),
         unsigned flags __attribute__((unused)))
 NOTHING(cuThreadExchangeStreamCaptureMode, int *mode __attribute__((unused)))
-NOTHING(cuEventDestroy_v2, Handle of __attribute__((unused)))
+NOTHING(cuEventSynchronize, Handle of __attribute__((unused)))
 NOTHING(cuEventRecord, Handle of __attribute__((unused)), Handle s __attribute__((unused)))
 NOTHING(cuEventQuery, Handle of __attribute__((unused)))
 
-EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &stream;
+/* Nothing but the flags. */
+static Result make_handle(Handle *to, unsigned flags) {
+    unsigned *made = malloc(sizeof *made);
+    *made = flags;
+    *to = made;
     return SUCCESS;
 }
 
+EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
+    return make_handle(to, flags);
+}
+
 EXPORTED Result cuEventCreate(Handle *to, unsigned flags) {
-    (void)flags;
-    *to = &event;
+    return make_handle(to, flags);
+}
+
+EXPORTED Result cuStreamGetFlags(Handle of, unsigned *flags) {
+    *flags = of == (Handle)99 ? 0 : *(unsigned *)of;
     return SUCCESS;
+}
+
+EXPORTED Result cuStreamDestroy_v2(Handle of) {
+    free(of);
+    return failure;
+}
+
+EXPORTED Result cuEventDestroy_v2(Handle of) {
+    free(of);
+    return failure;
 }
 
 EXPORTED Result cuEventElapsedTime(float *milliseconds, Handle from, Handle to) {
@@ -420,6 +470,9 @@ EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
     memcpy(&magic, image, sizeof magic);
     bool elf = memcmp(image, ELFMAG, SELFMAG) == 0;
     const char *text = elf ? ((const Image *)image)->text : magic == 0xBA55ED50 ? text_in(image) : image;
+    const char *refused = getenv("STANDIN_REFUSES"); /* kernels of that name */
+    if (refused && strstr(text, refused))
+        return BAD_PTX;
     Loaded *loaded = calloc(1, sizeof *loaded);
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
@@ -528,8 +581,8 @@ EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, H
     return SUCCESS;
 }
 
-/* Where a recorded kernel tells that it hangs, if that is to be told soon; NULL. */
-static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *launch) {
+/* What a recorded kernel is launched with; NULL: it is another one. */
+static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *launch) {
     const PtxModule *module = program->module;
     const PtxFunction *kernel = &module->functions[program->entry];
     const RecordLaunch *block;
@@ -539,30 +592,38 @@ static volatile RecordHost *host_of(const PtxProgram *program, const PtxLaunch *
     if (program->seats[last].bytes != sizeof block) /* it checks itself, and hangs as it is */
         return NULL;
     memcpy(&block, launch->parameters + program->seats[last].at, sizeof block);
-    return block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+    return block;
 }
 
-/* Until the host says how its threads end; those at barriers never do. */
-static PtxEnd stand_by(volatile RecordHost *host) {
-    while (!host->drained)
+/* Where it tells that it hangs, if that is to be told soon; NULL. */
+static volatile RecordHost *host_of(const RecordLaunch *block) {
+    return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+}
+
+/* Until the host says how its threads end; those at barriers never do, and a kernel that is stubborn is not trapped. */
+static PtxEnd stand_by(volatile RecordHost *host, const char *name) {
+    while (!host->drained || (host->drained == 2 && strcmp(name, "stubborn") == 0))
         usleep(1000);
     return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }
 
-EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
+                         void **parameters, void **extra) {
     Arena arena;
     const char *problem = "";
     if (on == (Handle)99)
         return SUCCESS; /* a node, which nobody launches */
     const Found *found = function;
     bool recorded = found->of->module.functions[found->function].parameter_count > 0;
-    if (bx * by * bz * found->of->registers > 65536 || (recorded && strcmp(found->name, "crowded") == 0))
+    if (block[0] * block[1] * block[2] * found->of->registers > 65536 ||
+        (recorded && strcmp(found->name, "crowded") == 0))
         return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
     pthread_mutex_lock(&mutex);
     launches += strncmp(found->name, "weir_", strlen("weir_")) != 0;
     const PtxProgram *program = program_of(function, &arena);
-    PtxLaunch launch = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = shared};
+    memcpy(launch.grid, grid, sizeof launch.grid);
+    memcpy(launch.block, block, sizeof launch.block);
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
@@ -570,15 +631,18 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
-        volatile RecordHost *host = host_of(program, &launch);
+        const RecordLaunch *records = block_of(program, &launch);
+        volatile RecordHost *host = host_of(records);
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        machine->timed = host != NULL;
+        machine->timed = records != NULL;
+        machine->clock_begin = clock_now;
         end = ptx_schedule_run(machine, &schedule);
+        clock_now = machine->clock;
         if (host && end == PTX_END_STUCK) {
             take_memory(machine, &launch);
             pthread_mutex_unlock(&mutex);
-            end = stand_by(host);
+            end = stand_by(host, found->name);
             pthread_mutex_lock(&mutex);
         } else if (end != PTX_END_COMPLETE)
             fprintf(stderr, "the machine of PTX: end %d, line %u: %s\n", end,
@@ -598,6 +662,19 @@ EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsign
         failure = FAILED;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
+}
+
+EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
+    return run_kernel(function, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, on, parameters, extra);
+}
+
+EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
+    const struct {
+        unsigned grid[3], block[3], shared;
+        Handle stream;
+    } *launch = config;
+    return run_kernel(function, launch->grid, launch->block, launch->shared, launch->stream, parameters, extra);
 }
 
 /* How many launches of the program have reached the driver. */

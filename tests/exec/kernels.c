@@ -14,6 +14,12 @@ Result cuInit(unsigned);
 Result cuMemAlloc_v2(uint64_t *, size_t);
 Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuMemMap(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
+Result cuMemUnmap(uint64_t, size_t);
+Result cuMemRelease(unsigned long long);
+Result cuDevicePrimaryCtxRetain(Handle *, int);
+Result cuCtxSetCurrent(Handle);
+Result cuCtxEnablePeerAccess(Handle, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleUnload(Handle);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
@@ -60,6 +66,17 @@ static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                               "  ret;\n"
                               "}\n"
                               ".visible .entry polls(.param .u64 to) {\n"
+                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
+                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra BEHIND;\n"
+                              "AGAIN:\n"
+                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
+                              "  @%p2 bra AGAIN;\n"
+                              "BEHIND:\n"
+                              "  bar.sync 1, 64;\n"
+                              "  ret;\n"
+                              "}\n"
+                              ".visible .entry stubborn(.param .u64 to) {\n"
                               "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
                               "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
                               "  @%p1 bra BEHIND;\n"
@@ -161,6 +178,48 @@ static int launch_from_threads(Handle function) {
     return good;
 }
 
+/* The same kernel on two devices at the same time, both of which write memory of the first. */
+static int launch_on_peers(Handle function) {
+    Handle first, second;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    launch(function, 3, NULL);
+    if (cuCtxSetCurrent(second) || cuCtxEnablePeerAccess(first, 0))
+        return 0;
+    launch(function_of(right, "turned"), 3, NULL);
+    return is_turned(3);
+}
+
+/* The same kernel on two devices: right on the first; on the second, whose memory `to` is not, without its barrier. */
+static int launch_on_two(Handle function) {
+    Handle first, second;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    launch(function, 3, NULL);
+    int good = is_turned(3);
+    if (cuCtxSetCurrent(second) || cuCtxEnablePeerAccess(first, 0))
+        return 0;
+    launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 4, NULL);
+    return good;
+}
+
+/* Memory of a handle at one address or two; the first is no more in use, or its handle is. */
+static int launch_mapped(Handle function, const char *what) {
+    enum { PAGE = 1 << 16 };
+    static const uint64_t ranges = UINT64_C(0x310000000);
+    if (cuMemMap(ranges, PAGE, 0, 1, 0))
+        return 0;
+    if (strcmp(what, "moved") == 0)
+        cuMemUnmap(ranges, PAGE);
+    else if (strcmp(what, "released") == 0)
+        cuMemRelease(1);
+    if (cuMemMap(ranges + PAGE, PAGE, strcmp(what, "halves") == 0 ? PAGE : 0, 1, 0))
+        return 0;
+    to = ranges + PAGE;
+    launch(function, 3, NULL);
+    return is_turned(3);
+}
+
 static int run(const char *what) {
     Handle function = function_of(right, "turned");
     size_t offset, bytes;
@@ -229,12 +288,19 @@ static int run(const char *what) {
         return 1;
     }
     if (strcmp(what, "mangled") == 0)
-        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 1,
-                              1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
+        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1,
+                              1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
     if (strcmp(what, "crowded") == 0)
         return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
                               NULL, NULL, NULL) == 0 &&
                standin_launches() == 1;
+    if (strcmp(what, "devices") == 0)
+        return launch_on_two(function);
+    if (strcmp(what, "peers") == 0)
+        return launch_on_peers(function);
+    if (strcmp(what, "twice") == 0 || strcmp(what, "moved") == 0 || strcmp(what, "released") == 0 ||
+        strcmp(what, "halves") == 0)
+        return launch_mapped(function, what);
     if (strcmp(what, "parallel") == 0)
         return launch_from_threads(function);
     if (strcmp(what, "fails") == 0) {
@@ -242,7 +308,8 @@ static int run(const char *what) {
         launch(function, 3, NULL);
         return 1;
     }
-    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0) {
+    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0 ||
+        strcmp(what, "stubborn") == 0) {
         void *parameters[] = {&to};
         cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
         printf("the program goes on\n");

@@ -1,13 +1,14 @@
 /* Any bytes as PTX. Of a module without errors every function has a flow, within its budget, or none for want of
  * memory; and what it says is what is found the slow way (tests/unit/ptx_flow_brute.h). */
 #include "../unit/ptx_flow_brute.h"
-#include "ptx/reader.h"
+#include "ptx_functions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { LARGEST_INPUT = 8 << 10, BUDGET = 32 << 20 };
 
-static void check_function(const PtxModule *module, uint32_t function) {
+static void check_function(PtxModule *module, uint32_t function, uint32_t before) {
+    (void)before;
     PtxFlow flow;
     const char *problem = NULL;
     if (!ptx_flow(&flow, module, function, BUDGET, &problem)) {
@@ -25,19 +26,7 @@ static void check_function(const PtxModule *module, uint32_t function) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size > LARGEST_INPUT)
-        return 0;
-    Source *source = source_copy("fuzz", (const char *)data, size);
-    PtxModule module;
-    Diagnostics diagnostics = {0};
-    if (!source)
-        abort();
-    if (ptx_read(&module, source, false, &diagnostics))
-        for (uint32_t i = 0; i < module.functions_count; i++)
-            if (module.functions[i].body)
-                check_function(&module, i);
-    ptx_free(&module);
-    diagnostics_free(&diagnostics);
-    source_free(source);
+    if (size <= LARGEST_INPUT)
+        each_function(data, size, false, check_function);
     return 0;
 }

@@ -7,12 +7,9 @@
  */
 #include "analyze/ptx/lint.h"
 #include "ptx/flow/flow.h"
-#include "ptx/reader.h"
 #include "ptx/value/value.h"
-#include "render/json.h"
-#include "render/text.h"
-
-#include <stdlib.h>
+#include "ptx_functions.h"
+#include "said.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -56,7 +53,7 @@ static void check_values(const PtxFlow *flow) {
     ptx_values_free(&values);
 }
 
-static void check_function(PtxModule *module, uint32_t function, bool first) {
+static void check_function(PtxModule *module, uint32_t function, uint32_t before) {
     PtxFlow flow;
     const char *problem = NULL;
     if (ptx_flow(&flow, module, function, BUDGET, &problem)) {
@@ -68,35 +65,14 @@ static void check_function(PtxModule *module, uint32_t function, bool first) {
     Arena arena;
     arena_init(&arena, BUDGET);
     Verdict verdict = {.arena = &arena};
-    Text text = {0}, object = {0};
-    ptx_lint(module, function, first, NULL, &verdict);
+    ptx_lint(module, function, before == 0, NULL, &verdict);
     verdict_close(&verdict);
-    render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
-    JsonSeries report = render_json_begin(&object, "0", "inputs", false);
-    render_json_input(&report, "fuzz", &verdict, NULL);
-    render_json_end(&report, NULL, NULL);
-    text_free(&text);
-    text_free(&object);
+    say_verdict(&verdict, module->source);
     arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size > LARGEST_INPUT)
-        return 0;
-    Source *source = source_copy("fuzz", (const char *)data, size);
-    PtxModule module;
-    Diagnostics diagnostics = {0};
-    bool first = true;
-    if (!source)
-        abort();
-    if (ptx_read(&module, source, false, &diagnostics))
-        for (uint32_t i = 0; i < module.functions_count; i++)
-            if (module.functions[i].body && module.functions[i].entry) {
-                check_function(&module, i, first);
-                first = false;
-            }
-    ptx_free(&module);
-    diagnostics_free(&diagnostics);
-    source_free(source);
+    if (size <= LARGEST_INPUT)
+        each_function(data, size, true, check_function);
     return 0;
 }

@@ -1,9 +1,7 @@
 /* Any bytes as PTX. Of a module without errors the values of every function have forms, within their budget, or none
  * for want of memory; and each form is one that there can be. */
-#include "ptx/reader.h"
 #include "ptx/value/value.h"
-
-#include <stdlib.h>
+#include "ptx_functions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -37,8 +35,10 @@ static void check_values(const PtxFlow *flow, const PtxBlockShape *shape) {
     ptx_values_free(&values);
 }
 
-static void check_function(const PtxModule *module, uint32_t function) {
-    static const PtxBlockShape shapes[] = {{0, 0, 0}, {64, 1, 1}, {24, 3, 2}, {7, 0, 0}};
+static void check_function(PtxModule *module, uint32_t function, uint32_t before) {
+    (void)before;
+    static const PtxBlockShape shapes[] = {{.x = 0}, {.x = 64, .y = 1, .z = 1}, {.x = 24, .y = 3, .z = 2},
+                                           {.x = 7}, {.rows = ROWS_LONE},       {.rows = ROWS_ANY}};
     PtxFlow flow;
     const char *problem = NULL;
     if (ptx_flow(&flow, module, function, BUDGET, &problem))
@@ -48,19 +48,7 @@ static void check_function(const PtxModule *module, uint32_t function) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size > LARGEST_INPUT)
-        return 0;
-    Source *source = source_copy("fuzz", (const char *)data, size);
-    PtxModule module;
-    Diagnostics diagnostics = {0};
-    if (!source)
-        abort();
-    if (ptx_read(&module, source, false, &diagnostics))
-        for (uint32_t i = 0; i < module.functions_count; i++)
-            if (module.functions[i].body)
-                check_function(&module, i);
-    ptx_free(&module);
-    diagnostics_free(&diagnostics);
-    source_free(source);
+    if (size <= LARGEST_INPUT)
+        each_function(data, size, false, check_function);
     return 0;
 }

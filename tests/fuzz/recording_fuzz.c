@@ -1,9 +1,11 @@
-/* Any bytes as a recording: it is read, or refused with a sentence; and one that was read is played to a verdict,
- * whatever its records say, without a fault. */
+/* Any bytes as a recording: it is read, or refused with a sentence; and one that was read is played to a verdict and
+ * drawn, whatever its records say, without a fault. */
 #include "analyze/recording/recording.h"
 #include "instrument/instrument.h"
 #include "ptx/reader.h"
-#include "render/text.h"
+#include "render/report.h"
+#include "render/report_json.h"
+#include "said.h"
 
 #include <stdlib.h>
 
@@ -22,8 +24,21 @@ static void claim(PtxModule *module, Recording *recording) {
     instrument_sites_free(&sites);
 }
 
+static void say_report(const Report *report, const Trace *trace, Source *source) {
+    Text texts[3] = {{0}};
+    render_report_text(report, (ReportTextOptions){.width = 80}, &texts[0]);
+    render_report_html(report, trace, source, &texts[1]);
+    JsonSeries reports = render_json_begin(&texts[2], "0", "reports", true);
+    render_json_report(&reports, report);
+    render_json_end(&reports, NULL, NULL);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        text_free(&texts[i]);
+}
+
 static void check(PtxModule *module, const Recording *made) {
     Arena arena;
+    Report report;
+    Trace trace;
     Recording claimed = *made, *recording = &claimed;
     if (recording->launch.tag & 1) /* not always */
         claim(module, recording);
@@ -33,11 +48,10 @@ static void check(PtxModule *module, const Recording *made) {
     arena_init(&arena, BUDGET);
     Verdict verdict = {.arena = &arena, .kernel = "fuzz"};
     ThreadsOptions options = {.only_launch = true};
-    Text text = {0};
-    recording_check(module, entry, recording, &options, &verdict);
+    recording_report(module, entry, recording, &options, &verdict, &report, &trace);
     verdict_close(&verdict);
-    render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
-    text_free(&text);
+    say_verdict(&verdict, module->source);
+    say_report(&report, &trace, module->source);
     arena_free(&arena);
 }
 

@@ -10,10 +10,9 @@
 #include "analyze/run/trail.h"
 #include "mlir/reader.h"
 #include "render/difference.h"
-#include "render/json.h"
 #include "render/report.h"
 #include "render/report_json.h"
-#include "render/text.h"
+#include "said.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,15 +98,9 @@ static void check_witness(Module *module, const Op *function, const Finding *fin
 
 static void run(Module *module, const Op *function, ScheduleChoice choice) {
     Verdict verdict = {.arena = &module->arena};
-    Text text = {0}, object = {0};
     check_runs(module, function, &(CheckOptions){.choice = choice, .budget = STEPS, .states = STATES}, &verdict);
     verdict_close(&verdict);
-    render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
-    JsonSeries report = render_json_begin(&object, "0", "inputs", false);
-    render_json_input(&report, "fuzz", &verdict, NULL);
-    render_json_end(&report, NULL, NULL);
-    text_free(&text);
-    text_free(&object);
+    say_verdict(&verdict, module->source);
     for (size_t i = 0; i < verdict.finding_count; i++)
         if (*verdict.findings[i].witness) {
             check_witness(module, function, &verdict.findings[i], false);

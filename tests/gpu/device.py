@@ -16,9 +16,10 @@ for folder in (pathlib.Path(__file__).parent, pathlib.Path(__file__).parent.pare
 import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
-BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40x")
+BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40s")
 LAUNCH = struct.Struct("<20I7Q")
-SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6}
+SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10, "shared": 11}
+ORDER, KNOWN = struct.Struct("<Q6I"), struct.Struct("<2I3Q")
 HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
 
@@ -220,6 +221,34 @@ class Launch:
         return grid[0] * grid[1] * grid[2] * -(-block[0] * block[1] * block[2] // 32)
 
 
+class Order:
+    """Which launches are over when another begins, as src/record/file.h has it: launches on streams that do not wait for each other but by
+    events, after a moment at which nothing ran."""
+
+    def __init__(self, process):
+        self.process, self.now, self.begun, self.ended = process, {}, {}, {}
+
+    def launch(self, number, words):
+        """The section of a launch, which is made now."""
+        stream = words.get("stream", 0)
+        now = self.now.setdefault(stream, {})
+        for name in words.get("after", []):
+            for clock in self.ended.get(name, []):
+                join(now, clock)
+        early = words.get("dependent") and stream in self.begun and not words.get("after")
+        begun = dict(self.begun[stream]) if early else dict(now)
+        known = [KNOWN.pack(s, 0, begun.get(s, 0), over, over) for s, over in sorted(now.items())]
+        self.begun[stream] = begun
+        now[stream] = number + 1
+        self.ended.setdefault(words["kernel"], []).append(dict(now))
+        return ORDER.pack(self.process, 0, stream, 0, len(known), 0, 0) + b"".join(known)
+
+
+def join(clock, other):
+    for stream, over in other.items():
+        clock[stream] = max(clock.get(stream, 0), over)
+
+
 class Recorder:
     """What instrumented launches of one function need. Launches take turns: the records of one are gone when the next begins. With
     `outlives`, records lie in memory of the host, where they are still there after a fault that costs the device's."""
@@ -250,7 +279,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0)
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0, bytes(40))
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -262,7 +291,7 @@ class Recorder:
     def after(self, slot=0):
         """The block after its launch."""
         names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "hang_after", "host", "shared_window", "local_window", "sample_mask",
-                 "sample_value", "param_window")
+                 "sample_value", "param_window", "shared_at")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 
     def settle(self):
@@ -286,8 +315,8 @@ class Recorder:
         """Of the host's memory; the device's goes with free_all."""
         self.device.unpin(self.staging, *([self.host] if self.host else []), *([*self.held, self.blocks] if self.outlives else []))
 
-    def write(self, path, slot=0, number=0, nanoseconds=0, flags=0):
-        """The recording as a file; bytes of chunks in it."""
+    def write(self, path, slot=0, number=0, nanoseconds=0, flags=0, order=b""):
+        """The recording as a file; bytes of chunks in it. `order`: when the launch began, among others (Order)."""
         block, words = self.after(slot), self.launch.words
         used = self.used(block)
         flags |= HUNG if self.hung() else 0
@@ -298,7 +327,7 @@ class Recorder:
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:
             file.write(b"weirrec1")
-            for kind, data in (("launch", head + names), ("ptx", self.launch.ptx.encode()), ("parameters", self.launch.parameters), ("memory", memory),
+            for kind, data in (("launch", head + names), *([("order", order)] if order else []), ("ptx", self.launch.ptx.encode()), ("parameters", self.launch.parameters), ("memory", memory), ("shared", block["shared_at"]),
                                ("first", self.read(self.first, self.first_bytes)), ("more", self.read(self.more, used) if used else b""),
                                ("end", b"")):
                 file.write(struct.pack("<IIQ", SECTIONS[kind], 0, len(data)) + data + bytes(-len(data) % 8))

@@ -63,8 +63,8 @@ static bool set_block(const PtxProgram *program, PtxLaunch *launch, const Shadow
 }
 
 /* Buffers from the first to the last, with the room between them, are the range. */
-static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunch *block, uint64_t factor, Everything *all,
-                        size_t size) {
+static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunch *block, uint64_t factor,
+                        Everything *all, size_t size) {
     uint32_t count = launch->buffer_count;
     for (uint32_t i = 0; i < count; i++) {
         buffers[i] = launch->buffers[i];
@@ -73,13 +73,15 @@ static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunc
                                          .address = CELLS + (buffers[i].address - block->real) * factor,
                                          .bytes = (buffers[i].bytes + 31) / 16 * 16 * factor,
                                          .zero = true};
+        /* Those of the seed have no lines; the memory is not used then. */
+        buffers[2 * count + 1 + i] =
+            (PtxBuffer){.name = "weir lines",
+                        .parameter = PTX_NONE,
+                        .address = CELLS + block->bytes * factor +
+                                   (buffers[i].address - block->real) / SHADOW_LINE * SHADOW_GRANULE,
+                        .bytes = (buffers[i].bytes / SHADOW_LINE + 1) * SHADOW_GRANULE,
+                        .zero = true};
     }
-    uint64_t lines = block->bytes / SHADOW_LINE * SHADOW_GRANULE;
-    buffers[2 * count + 1] = (PtxBuffer){.name = "weir lines",
-                                         .parameter = PTX_NONE,
-                                         .address = CELLS + block->bytes * factor,
-                                         .bytes = lines,
-                                         .zero = true};
     buffers[2 * count] = (PtxBuffer){.name = "weir state",
                                      .parameter = PTX_NONE,
                                      .address = STATE,
@@ -87,7 +89,7 @@ static void add_buffers(PtxLaunch *launch, PtxBuffer *buffers, const ShadowLaunc
                                      .data = (const uint8_t *)all,
                                      .data_bytes = size};
     launch->buffers = buffers;
-    launch->buffer_count = 2 * count + 2;
+    launch->buffer_count = 3 * count + 1;
 }
 
 bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxModule *plain, bool seed,
@@ -101,7 +103,7 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
     bool clocked = sites.clocked || seed;
     size_t size = sizeof(Everything) + 4 * (size_t)actors;
     Everything *all = arena_zalloc(arena, size);
-    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 2 * launch->buffer_count + 2);
+    PtxBuffer *buffers = ARENA_ARRAY(arena, PtxBuffer, 3 * launch->buffer_count + 1);
     uint64_t real = PTX_BUFFERS_FIRST, end = real;
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         if (launch->buffers[i].address + launch->buffers[i].bytes > end)

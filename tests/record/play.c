@@ -1,16 +1,18 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json ...
+ *     play [--verbose] [--hangs | --orders] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
  * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
  * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded: nothing
- * may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last recording to a file, and compares nothing. With --hangs, kernels that do not
- * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. The last
- * line is `N passed, N failed`. */
+ * may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last recording to a
+ * file, and compares nothing. With --hangs, kernels that do not end are run until their waits give up, by the machine's
+ * clock, and the recording has to name the same cause. With --orders, kernels end in the order in which they are
+ * recorded; if the machine finds another one in which they do not, or in which an mbarrier is used wrongly, the recording
+ * has to tell of such a one. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -26,7 +28,7 @@ enum { BUDGET = 100000000, TAG = 7 };
 #define HANG_AFTER UINT64_C(20000000)
 
 static unsigned passed, failed;
-static bool verbose, hangs;
+static bool verbose, hangs, orders;
 static const char *keep;
 static uint32_t sample; /* of the numbers of CTAs that are recorded these bits are 0 */
 
@@ -171,6 +173,28 @@ static uint32_t more_chunks(const Case *of) {
     return 4096 + 16 * warps_of(&of->launch);
 }
 
+/* Variables of shared memory from the last to the first, as another compiler might have it: who plays the recording
+ * does not know but from what the kernel tells. */
+static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t entry) {
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, entry, variables);
+    uint64_t at = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
+    for (uint32_t i = count; i-- > 0;) {
+        PtxSeat *seat = &program->seats[variables[i]];
+        uint64_t align = module->variables[variables[i]].align ? module->variables[variables[i]].align : 16;
+        if (!seat->bytes)
+            continue;
+        seat->at = (at + align - 1) / align * align;
+        at = seat->at + seat->bytes;
+    }
+    if (!count)
+        return;
+    program->shared_bytes = at > program->shared_bytes ? at : program->shared_bytes;
+    program->dynamic_at = (program->shared_bytes + 1023) / 1024 * 1024;
+    for (uint32_t i = 0; i < count; i++)
+        if (!program->seats[variables[i]].bytes)
+            program->seats[variables[i]].at = program->dynamic_at;
+}
+
 /* The launch of the kernel as it was, and one parameter more: the block and chunks in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
     size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
@@ -246,6 +270,7 @@ static void take_recording(Case *of, bool complete) {
     to->ptx = (Str){of->module->source->data, of->module->source->size};
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
+    to->shared_at = of->block.shared_at;
     to->first = bytes_at(of, FIRST_AT, count * chunk);
     to->first_count = count;
     to->more = bytes_at(of, MORE_AT, asked * chunk);
@@ -289,6 +314,7 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     PtxProgram *program = ptx_program(&of->arena, &of->instrumented, of->instrumented_entry, SIZE_MAX, &problem);
     if (!program)
         return problem;
+    turn_around(program, &of->instrumented, of->instrumented_entry);
     add_block(of, program);
     of->machine = ptx_machine(program, &of->with, GEAR_DATA, &problem);
     if (!of->machine)
@@ -296,6 +322,10 @@ static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
     of->machine->budget = budget;
     of->machine->timed = hangs;
     *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = hangs ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER});
+    if (orders && *end == PTX_END_STUCK)
+        *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_EAGER, .mirrored = true});
+    if (orders && *end == PTX_END_STUCK)
+        *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
     of->another_order = *end == PTX_END_BUDGET && !hangs;
     if (of->another_order) /* whoever polls and writes records is not seen to stand still */
         *end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = SCHEDULE_ROUND_ROBIN});
@@ -329,8 +359,7 @@ static bool may_be_same_value(const Finding *a, const Finding *b) {
 
 static bool same_finding(const Finding *a, const Finding *b) {
     uint32_t a0 = a->places[0].ir_line, a1 = second_line(a), b0 = b->places[0].ir_line, b1 = second_line(b);
-    return (a->rule == b->rule || may_be_same_value(a, b)) &&
-           ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
+    return (a->rule == b->rule || may_be_same_value(a, b)) && ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
 }
 
 static const char *missing(Arena *arena, const Verdict *in, const Verdict *from, const char *who) {
@@ -364,11 +393,14 @@ static bool is_doubted_at(const Verdict *verdict, uint32_t line) {
     return false;
 }
 
-static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete) {
+/* `guessed`: a value that nobody wrote decided something. Code that is put in asks for it once more, and may be given
+ * another one, which no device does: then the recording is one of a run that cannot be. */
+static const char *verdicts_differ(Arena *arena, const Verdict *machine, const Verdict *played, bool complete,
+                                   bool guessed) {
     const char *problem = missing(arena, machine, played, "the machine");
     if (!problem && complete && !has_incomplete(played))
         problem = missing(arena, played, machine, "the recording");
-    for (size_t i = 0; !problem && complete && i < played->incomplete_count; i++) {
+    for (size_t i = 0; !problem && complete && !guessed && i < played->incomplete_count; i++) {
         if (is_doubted_at(machine, played->incomplete[i].ir_line))
             continue;
         Text text = {0};
@@ -428,9 +460,54 @@ static const char *compare_hangs(Case *of) {
                : "the recording has another cause";
 }
 
+/* Of waits and mbarriers, in whatever order. */
+static bool is_of_waits(const Finding *finding) {
+    const char *id = rule_of(finding->rule)->id;
+    return strncmp(id, "deadlock.", 9) == 0 || strncmp(id, "barrier.", 8) == 0;
+}
+
+static bool has_rule(const Verdict *verdict, const Finding *of) {
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == of->rule)
+            return true;
+    return false;
+}
+
+/* A kernel that ended, and that does not in other orders: the recording tells of one that the machine finds in its own
+ * runs; and of none if there is none. */
+static const char *compare_orders(Case *of) {
+    ThreadsOptions options = {.launch = &of->given, .only_launch = true};
+    Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena};
+    PtxEnd recorded = PTX_END_UNKNOWN;
+    const char *problem = record(of, BUDGET, &recorded);
+    if (problem)
+        return problem;
+    if (recorded != PTX_END_COMPLETE)
+        return "the instrumented kernel does not end";
+    threads_check(of->module, of->entry, &options, &machine);
+    recording_check(of->module, of->entry, &of->recording, &options, &played);
+    if (verbose) {
+        print_verdict("check", &machine);
+        print_verdict("recording", &played);
+    }
+    bool wrong = false, told = false;
+    for (size_t i = 0; i < machine.finding_count; i++)
+        wrong |= is_of_waits(&machine.findings[i]);
+    for (size_t i = 0; i < played.finding_count; i++) {
+        if (!is_of_waits(&played.findings[i]))
+            continue;
+        told = true;
+        if (!has_rule(&machine, &played.findings[i]))
+            return "the recording has a finding that the machine does not have";
+    }
+    return told == wrong ? NULL : told ? "the recording tells of an order that is none" : "no other order was found";
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
     if (hangs)
         return compare_hangs(of);
+    if (orders)
+        return compare_orders(of);
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
@@ -444,7 +521,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return problem;
     threads_check(of->module, of->entry, &options, &machine);
     recording_check(of->module, of->entry, &of->recording, &options, &played);
-    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, see, &theirs);
+    RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
+    recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
     if (verbose) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);
@@ -460,9 +538,9 @@ static const char *compare(Case *of, PtxMachine *plain) {
     if (!problem && complete && !plain->guess_count && !of->another_order)
         problem = deeds_differ(&of->arena, &ours, &theirs);
     if (!problem)
-        problem = verdicts_differ(&of->arena, &machine, &played, complete);
+        problem = verdicts_differ(&of->arena, &machine, &played, complete, plain->guess_count > 0);
     if (!problem)
-        problem = verdicts_differ(&of->arena, &played, &seen, complete);
+        problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->guess_count > 0);
     return problem;
 }
 
@@ -478,6 +556,7 @@ static const char *run_case(Case *of, const char *json) {
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";
     PtxEnd end;
+    turn_around(of->program, of->module, of->entry);
     PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
     if (keep)
         problem = record(of, UINT64_MAX, &end);
@@ -558,6 +637,8 @@ int main(int count, char **arguments) {
             sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
+        else if (!strcmp(arguments[i], "--orders"))
+            orders = true;
         else
             run_file(arguments[i]);
     printf("%u passed, %u failed\n", passed, failed);

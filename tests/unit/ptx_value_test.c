@@ -95,7 +95,7 @@ static void test_constants(void **unused) {
     expect("", "mov.u32 %r1, 1; setp.gt.s32 %p1|%p2, %r1, 2; selp.b32 %r2, 10, 20, %p2;" STORE("%r2"), NULL, "10");
     expect("", TID "and.b32 %r4, %r1, 0; mul.lo.s32 %r5, %r3, %r4;" STORE("%r5"), NULL, "0");
     expect("", "mov.u32 %r1, 12; lop3.b32 %r2, %r1, 10, 3, 0x96;" STORE("%r2"), NULL, "5");
-    expect("", "mov.u32 %r1, %ntid.x;" STORE("%r1"), &(PtxBlockShape){96, 2, 1}, "96");
+    expect("", "mov.u32 %r1, %ntid.x;" STORE("%r1"), &(PtxBlockShape){.x = 96, .y = 2, .z = 1}, "96");
     expect(".reqntid 64", "mov.u32 %r1, %ntid.y;" STORE("%r1"), NULL, "1");
 }
 
@@ -105,10 +105,11 @@ static void test_threads(void **unused) {
     expect("", TID STORE("%r2"), NULL, "0 + lane * 1");
     expect("", TID "mov.u32 %r4, %tid.y;" STORE("%r4"), NULL, "uniform(warp, ones 0x0 of 0xfffffc00)");
     expect(".reqntid 64", TID STORE("%r1"), NULL, "0 + lane * 1; warps from 32");
-    expect("", TID STORE("%r1"), &(PtxBlockShape){16, 4, 1}, "0 + bits [1 2 4 8 0]");
-    expect("", "mov.u32 %r4, %tid.y;" STORE("%r4"), &(PtxBlockShape){16, 4, 1}, "0 + bits [0 0 0 0 1]; warps from 2");
+    expect("", TID STORE("%r1"), &(PtxBlockShape){.x = 16, .y = 4, .z = 1}, "0 + bits [1 2 4 8 0]");
+    expect("", "mov.u32 %r4, %tid.y;" STORE("%r4"), &(PtxBlockShape){.x = 16, .y = 4, .z = 1},
+           "0 + bits [0 0 0 0 1]; warps from 2");
     /* Rows of 24: each warp begins elsewhere in one. */
-    Found *found = find("", TID STORE("%r1"), &(PtxBlockShape){24, 8, 1});
+    Found *found = find("", TID STORE("%r1"), &(PtxBlockShape){.x = 24, .y = 8, .z = 1});
     Form form = last_stored(found);
     assert_int_equal(form.kind, FORM_TABLE);
     for (unsigned thread = 0; thread < 192; thread++)
@@ -116,7 +117,7 @@ static void test_threads(void **unused) {
     uint64_t stride;
     assert_false(form_stride(&found->values, &form, &stride));
     done(found);
-    expect("", TID STORE("%r1"), &(PtxBlockShape){24, 0, 0}, "any");
+    expect("", TID STORE("%r1"), &(PtxBlockShape){.x = 24, .y = 0, .z = 0}, "any");
     expect("", "mov.u32 %r1, %lanemask_lt; popc.b32 %r2, %r1;" STORE("%r2"), NULL, "0 + lane * 1");
     expect("", "mov.u32 %r1, %ctaid.x;" STORE("%r1"), NULL, "uniform(cta, ones 0x0 of 0x80000000)");
     expect("", "mov.u32 %r1, %clock;" STORE("%r1"), NULL, "any");

@@ -80,6 +80,22 @@ static void test_flag_again(void **unused) {
     assert_true(of.numbers[clear] < of.numbers[late]);
 }
 
+/* Where nobody knows what was there before: who read what was written a moment later has not read it before that. */
+static void test_written_and_read(void **unused) {
+    (void)unused;
+    Case of = {0};
+    uint32_t seen = add(&of, STRONG_READ, 1, 1000, 1, 0), set = add(&of, STRONG_WRITE, 0, 1400, 0, 1);
+    of.items[set].finds = false;
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    assert_true(of.numbers[set] < of.numbers[seen]);
+    Case far = {0};
+    seen = add(&far, STRONG_READ, 1, 1000, 1, 0);
+    set = add(&far, STRONG_WRITE, 0, 900000, 0, 1);
+    far.items[set].finds = false;
+    assert_int_equal(strong_order(far.items, far.count, far.numbers).unfit, 0);
+    assert_true(far.numbers[seen] < far.numbers[set]);
+}
+
 /* Times that wrap, several places, and a value that nobody left. */
 static void test_rest(void **unused) {
     (void)unused;
@@ -159,7 +175,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
         cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
-        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -457,6 +457,49 @@ static void test_tensor_maps_of_the_driver(void **state) {
     assert_false(tensormap_decode_driver(zeros, &map));
 }
 
+static void test_order_comes_back(void **state) {
+    (void)state;
+    Made made;
+    Recording back;
+    const char *problem;
+    size_t count;
+    RecordingOrder order = {.process = 77, .device = 1, .stream = 3, .known_count = 2, .beside = 4};
+    static const RecordingKnown known[] = {{.stream = 0, .begun = 5, .waited = 6, .maybe = 7}, {.stream = 3}};
+    make(&made);
+    made.recording.launch.number = 9;
+    made.recording.order = &order;
+    made.recording.known = known;
+    uint8_t *bytes = written(&made.recording, &count);
+    assert_true(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_memory_equal(back.order, &order, sizeof order);
+    assert_memory_equal(back.known, known, sizeof known);
+    FILE *file = fmemopen(bytes, count, "rb"); /* without the rest of it */
+    assert_true(recording_read_order(&back, file, &made.arena));
+    fclose(file);
+    assert_string_equal(back.kernel, "k");
+    assert_int_equal(back.launch.number, 9);
+    assert_int_equal(back.known[0].waited, 6);
+    file = fmemopen(bytes, 200, "rb");
+    assert_false(recording_read_order(&back, file, &made.arena));
+    fclose(file);
+    free(bytes);
+    order.known_count = 1; /* less than there is in the section */
+    bytes = written(&made.recording, &count);
+    uint32_t *number = memmem(bytes, count, &order, sizeof order);
+    number[5] = 1 << 30;
+    assert_false(recording_read(&back, bytes, count, &made.arena, &problem));
+    assert_string_equal(problem, "the recording's order among launches is cut off");
+    free(bytes);
+    made.recording.order = NULL;
+    bytes = written(&made.recording, &count);
+    file = fmemopen(bytes, count, "rb");
+    assert_true(recording_read_order(&back, file, &made.arena));
+    assert_null(back.order);
+    fclose(file);
+    free(bytes);
+    arena_free(&made.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_follow_each_other),
@@ -466,6 +509,7 @@ int main(void) {
         cmocka_unit_test(test_missing_chunk),
         cmocka_unit_test(test_file_comes_back),
         cmocka_unit_test(test_file_of_nothing),
+        cmocka_unit_test(test_order_comes_back),
         cmocka_unit_test(test_tensor_maps_of_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -424,6 +424,57 @@ static void memory(void **state) {
     threads_free(small);
 }
 
+/* Several launches in one engine: each CTA is one of its own. */
+static void launches(void **state) {
+    (void)state;
+    /* who knows that the other has ended, and who does not */
+    writes(A, 0);
+    threads_ended(engine, FAR, 1, 0, 1);
+    reads(FAR, 0);
+    NO_RACE();
+    reads(FAR, 1);
+    RACES(UNORDERED);
+    /* also before it is over here, and when that is gone */
+    again();
+    threads_ended(engine, FAR, UINT32_MAX, 0, 1);
+    writes(A, 0);
+    threads_exit(engine, A, UINT32_MAX);
+    threads_exit(engine, B, UINT32_MAX);
+    threads_over(engine, 0);
+    reads(FAR, 5);
+    NO_RACE();
+    /* what one knows it can tell others */
+    again();
+    threads_free(engine);
+    const char *problem;
+    engine = threads_create(&(ThreadsShape){.ctas = 3, .cta_threads = 32}, &problem);
+    writes(0, 0);
+    threads_ended(engine, 1, 1, 0, 1);
+    flag(1, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+    flag(2, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
+    reads(2, 0);
+    NO_RACE();
+    reads(2, 1);
+    RACES(UNORDERED);
+    /* operations of the other are over, too, in whichever proxy; not for who does not know */
+    for (int knows = 0; knows < 2; knows++)
+        for (uint8_t proxy = THREADS_GENERIC; proxy <= THREADS_ASYNC; proxy++) {
+            again();
+            uint32_t copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+            piece(copy, THREADS_WRITE, SITE_FIRST, proxy);
+            if (knows)
+                threads_ended(engine, FAR, 1, 0, 1);
+            reads(FAR, 0);
+            assert_int_equal(found(), knows ? -1 : THREADS_IN_FLIGHT);
+        }
+    again();
+    writes(A, 0);
+    threads_ended(engine, FAR, 1, 0, 1);
+    uint32_t copy = threads_issue(engine, FAR, 1, false, 0, SITE_SECOND);
+    piece(copy, THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+    NO_RACE();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lanes_are_unordered, begin, end),
@@ -442,6 +493,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(ends_of_ctas, begin, end),
         cmocka_unit_test_setup_teardown(order_of_the_run, begin, end),
         cmocka_unit_test_setup_teardown(memory, begin, end),
+        cmocka_unit_test_setup_teardown(launches, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "analyze/grid/check.h"
 #include "analyze/membar/report.h"
-#include "analyze/recording/recording.h"
+#include "analyze/recording/together.h"
 #include "analyze/threads/check.h"
 #include "finding/difference.h"
 #include "finding/port.h"
@@ -55,6 +55,7 @@ typedef struct Result {
     Module *module;
     PtxModule *ptx; /* what was asked about is PTX, and `module` has nothing but its text; NULL: it is none */
     const Recording *recording; /* of a run of it, which alone is looked at; NULL: there is none */
+    TogetherKind together;      /* ... and whether those that may have run at the same time were looked at with it */
     Arena arena;
     VerdictKind kind;
     const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */

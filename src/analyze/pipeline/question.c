@@ -301,6 +301,10 @@ static bool read_ptx_trail(Result *result) {
     ThreadsTrail *trail = ARENA_NEW(&result->arena, ThreadsTrail);
     if (!read_beside(result, path) || !threads_trail_read(&result->arena, result->source, trail, &result->diagnostics))
         return false;
+    if (trail->recorded && trail->beside && result->recording) { /* it, or one that it is played with */
+        result->threads_trail = trail;
+        return true;
+    }
     if (!result_keep(result, trail->kernel))
         return result_fail(result, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
                            result_names(result));
@@ -341,8 +345,9 @@ static bool ask_recording(Result *result) {
 /* Rules read it as it stands: a launch beside it is for those who run it. */
 static bool ask_ptx(Result *result) {
     const Question *question = &result->question;
-    if (question->report)
-        return result_fail(result, "barrier reports are made of Triton GPU IR; weir check and weir run take PTX");
+    if (question->report && !result->recording)
+        return result_fail(result, "barrier reports are made of Triton GPU IR and of recordings (weir exec --keep); "
+                                   "weir check and weir run take PTX");
     if (question->lint_only && (question->argument_count || question->grid))
         return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
     if (!find_entries(result))

@@ -126,9 +126,56 @@ void row_free(Row *row) {
     arena_free(&row->arena);
 }
 
+/* ---- Recordings ----------------------------------------------------------------------------------- */
+
+/* Each is of one kernel. */
+static bool are_recordings(Result *const *results, size_t count) {
+    bool all = count > 1;
+    for (size_t i = 0; i < count; i++)
+        all &= results[i]->recording && results[i]->count == 1 && !*results[i]->problem;
+    return all;
+}
+
+static void check_recordings(void *context) {
+    RowWork *work = context;
+    RecordedLaunch *launches = ARENA_ARRAY(&work->row->arena, RecordedLaunch, work->count);
+    ThreadsOptions *options = ARENA_ARRAY(&work->row->arena, ThreadsOptions, work->count);
+    for (size_t i = 0; i < work->count; i++) {
+        Result *result = work->results[i];
+        options[i] = result_threads(result, 0);
+        launches[i] = (RecordedLaunch){.module = result->ptx,
+                                       .entry = result->entries[0],
+                                       .recording = result->recording,
+                                       .file = result->module->source->name,
+                                       .options = &options[i],
+                                       .verdict = &result->verdicts[0]};
+    }
+    recordings_check(launches, work->count);
+    for (size_t i = 0; i < work->count; i++)
+        work->results[i]->together = launches[i].together;
+}
+
+static void run_recordings(Row *row, Result *const *results, size_t count) {
+    RowWork work = {.row = row, .results = results, .count = count};
+    arena_init(&row->arena, row_budget);
+    if (results_attempt(results, count, &row->arena, check_recordings, &work))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        results[i]->arena.budget += LAST_WORDS;
+        results[i]->verdicts[0].kind = VERDICT_INCOMPLETE;
+    }
+}
+
 void results_check(Result *const *results, size_t count) {
     Row row = {0};
     bool ready = count > 0;
+    if (are_recordings(results, count)) {
+        deadline_start(results[0]->question.timeout);
+        run_recordings(&row, results, count);
+        if (deadline_end())
+            for (size_t i = 0; i < count; i++)
+                result_is_late(results[i], 0);
+    }
     for (size_t i = 0; i < count; i++)
         ready &= results[i]->question.global && !*results[i]->problem && !results[i]->ptx; /* that is run by itself */
     if (ready) {

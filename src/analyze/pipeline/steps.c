@@ -97,13 +97,20 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
                             .orders = orders[question->runs.choice],
                             .random = question->runs.schedules,
                             .trail = result->threads_trail,
+                            .together = result->together,
                             .progress = question->runs.progress,
                             .context = question->runs.context};
 }
 
 void step_threads(Result *result, size_t kernel) {
     ThreadsOptions options = result_threads(result, kernel);
-    if (result->recording)
+    if (result->recording && options.trail && options.trail->beside && !result->together)
+        verdict_incomplete(&result->verdicts[kernel], "", 0,
+                           "the trail is of launches that were played together: give the recordings of all of them");
+    if (result->recording && result->question.report)
+        recording_report(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel],
+                         &result->reports[kernel], &result->traces[kernel]);
+    else if (result->recording)
         recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);

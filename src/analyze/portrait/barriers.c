@@ -3,14 +3,13 @@
 
 #include <inttypes.h>
 
-/* The uses of all slots by one role at one instruction, together. */
-static bool add_site(const Portrait *portrait, const Use *use, ReportSite *sites, size_t *count) {
+void portrait_add_site(const Portrait *portrait, const Use *use, ReportSite *sites, size_t *count) {
     const char *role = portrait->roles[portrait->actors[use->actor].role].name;
     uint32_t line = code_line(portrait->check->program, use->code);
     for (size_t i = 0; i < *count; i++)
         if (sites[i].place.ir_line == line && strcmp(sites[i].place.partition, role) == 0) {
             sites[i].place.times += use->times;
-            return false;
+            return;
         }
     bool bytes = use->mechanism == MECHANISM_TMA;
     sites[*count] = (ReportSite){.place = portrait_place(portrait, role, use->code, use->times),
@@ -26,7 +25,6 @@ static bool add_site(const Portrait *portrait, const Use *use, ReportSite *sites
                                  .passes_at_once = use->passes,
                                  .amount = use->waits || (!bytes && use->amount <= 0) ? -1 : use->amount};
     ++*count;
-    return true;
 }
 
 static const ReportSite *sites_of(const Portrait *portrait, uint32_t ring, bool waits, size_t *count) {
@@ -39,7 +37,7 @@ static const ReportSite *sites_of(const Portrait *portrait, uint32_t ring, bool 
         const Meeting *meeting = &portrait->meetings[i];
         for (uint32_t k = 0; meeting->ring == ring && k < meeting->use_count; k++)
             if (meeting->uses[k].waits == waits)
-                add_site(portrait, &meeting->uses[k], sites, count);
+                portrait_add_site(portrait, &meeting->uses[k], sites, count);
     }
     bool named = portrait->rings[ring].kind != MEET_MBARRIER;
     for (size_t i = 0; i < *count; i++) /* a barrier of threads has no parity */
@@ -115,19 +113,11 @@ void portrait_tell_barriers(Portrait *portrait, Report *report) {
     for (uint32_t i = 0; i < portrait->ring_count; i++) {
         const Ring *ring = &portrait->rings[i];
         ReportBarrier *barrier = &barriers[i];
-        *barrier = (ReportBarrier){.name = ring->name,
-                                   .value = ring->value,
-                                   .kind = kinds[ring->kind],
-                                   .depth = ring->kind == MEET_MBARRIER ? ring->depth : -1,
-                                   .count = -1,
-                                   .index = "",
-                                   .phase = "",
-                                   .offset = "",
-                                   .expect_bytes = -1,
-                                   .data_bytes = -1,
-                                   .cadence = "",
-                                   .pair = "",
-                                   .participants = ""};
+        *barrier = report_barrier_blank();
+        barrier->name = ring->name;
+        barrier->value = ring->value;
+        barrier->kind = kinds[ring->kind];
+        barrier->depth = ring->kind == MEET_MBARRIER ? (int64_t)ring->depth : -1;
         barrier->arrives = sites_of(portrait, i, false, &barrier->arrive_count);
         barrier->waits = sites_of(portrait, i, true, &barrier->wait_count);
         barrier->mechanism = mechanisms_of(portrait, barrier->arrives, barrier->arrive_count);
@@ -136,89 +126,4 @@ void portrait_tell_barriers(Portrait *portrait, Report *report) {
     }
     report->barriers = barriers;
     report->barrier_count = portrait->ring_count;
-}
-
-/* ---- Who waits forever ---------------------------------------------------------------------------- */
-
-/* The meeting that a group stands at; NULL: it waits for something else. */
-static const Meeting *stands_at(const Portrait *portrait, const PtxGroup *group) {
-    for (uint32_t i = 0; i < portrait->meeting_count; i++) {
-        const Meeting *meeting = &portrait->meetings[i];
-        if ((group->status == PTX_IS_MBARRIER && meeting->kind == MEET_MBARRIER &&
-             meeting->at == (uint32_t)group->place &&
-             meeting->rank == (uint32_t)(group->place >> 32) % portrait->check->machine->cluster_size) ||
-            (group->status == PTX_IS_NAMED && meeting->kind == MEET_NAMED && meeting->at == group->waits_for &&
-             meeting->rank == group->warp->cta->rank) ||
-            (group->status == PTX_IS_CLUSTER && meeting->kind == MEET_CLUSTER))
-            return meeting;
-    }
-    return NULL;
-}
-
-/* Who arrived there before: it did not again. */
-static void add_could(const Portrait *portrait, const Meeting *meeting, ReportBlocked *row) {
-    ReportSite *sites = ARENA_ARRAY(portrait->arena, ReportSite, meeting->use_count + 1);
-    size_t count = 0;
-    for (uint32_t i = 0; i < meeting->use_count; i++)
-        if (!meeting->uses[i].waits)
-            add_site(portrait, &meeting->uses[i], sites, &count);
-    ReportPlace *could = ARENA_ARRAY(portrait->check->verdict->arena, ReportPlace, count + 1);
-    for (size_t i = 0; i < count; i++)
-        could[i] = sites[i].place;
-    row->could = could;
-    row->could_count = count;
-}
-
-static ReportBlocked row_of(const Portrait *portrait, const PtxGroup *group) {
-    static const char *const others[] = {
-        [PTX_IS_LANES_MEET] = "other lanes of its warp", [PTX_IS_GROUP_WAIT] = "its copies or MMAs",
-        [PTX_IS_SPINS] = "memory that it polls",         [PTX_IS_REGISTERS] = "registers",
-        [PTX_IS_LAUNCHES] = "the launch before",         [PTX_IS_DONE] = ""};
-    const PtxWarp *warp = group->warp;
-    const Meeting *meeting = stands_at(portrait, group);
-    ReportBlocked row = {
-        .place =
-            portrait_place(portrait,
-                           verdict_text(portrait->check->verdict,
-                                        portrait->actor_count > portrait->warps ? "warp %u of CTA rank %u" : "warp %u",
-                                        warp->index, warp->cta->rank),
-                           &portrait->check->program->code[group->pc], 0),
-        .waits_for = group->status < sizeof others / sizeof *others && others[group->status] ? others[group->status]
-                                                                                             : "something",
-        .parity = -1,
-        .phase = -1,
-        .pending = -1,
-        .flips = -1,
-        .why = "",
-        .held_by = ""};
-    if (!meeting)
-        return row;
-    row.waits_for = portrait_slot(portrait, (uint32_t)(meeting - portrait->meetings));
-    row.flips = (int64_t)meeting->flips;
-    add_could(portrait, meeting, &row);
-    const PtxCta *cta = portrait->check->machine->ctas[warp->cta->number - warp->cta->rank + meeting->rank];
-    const PtxMbarrier *mbarrier = meeting->kind == MEET_MBARRIER && cta ? ptx_mbarrier_at(cta, meeting->at) : NULL;
-    if (mbarrier) {
-        row.phase = (int)(mbarrier->phase & 1);
-        row.parity = row.phase;
-        row.pending = mbarrier->pending;
-        row.bytes = mbarrier->bytes;
-    }
-    return row;
-}
-
-const ReportBlocked *portrait_blocked(Portrait *portrait, size_t *count) {
-    const PtxMachine *machine = portrait->check->machine;
-    ReportBlocked *rows = ARENA_ARRAY(portrait->check->verdict->arena, ReportBlocked, portrait->actor_count + 1);
-    *count = 0;
-    for (uint32_t i = 0; i < portrait->actor_count; i++) {
-        const Actor *actor = &portrait->actors[i];
-        const PtxCta *cta = machine->ctas[portrait->cluster * machine->cluster_size + actor->rank];
-        const PtxGroup *group = cta ? cta->warps[actor->warp].groups : NULL;
-        while (group && (group->status == PTX_IS_DONE || !group->lanes))
-            group = group->next;
-        if (group)
-            rows[(*count)++] = row_of(portrait, group);
-    }
-    return rows;
 }

@@ -44,7 +44,19 @@ static void add_carries(Portrait *portrait, Bundles *bundles, const Link *link, 
         bundle->granules[i] |= link->carries[again][i];
 }
 
-/* What is handed over, else only that one waits for another: between roles, or where there is nothing else. */
+/* A barrier that all warps meet at: whatever is behind it comes after whatever is before it. */
+static bool is_for_all(const Portrait *portrait, const Meeting *meeting) {
+    bool *come = ARENA_ARRAY(portrait->arena, bool, portrait->actor_count + 1);
+    uint32_t count = 0, all = meeting->kind == MEET_NAMED ? portrait->warps : portrait->actor_count;
+    for (uint32_t i = 0; i < meeting->use_count; i++)
+        if (meeting->uses[i].waits && !come[meeting->uses[i].actor]) {
+            come[meeting->uses[i].actor] = true;
+            count++;
+        }
+    return meeting->kind != MEET_MBARRIER && count == all;
+}
+
+/* What is handed over; and where nothing is, that one role waits for another at a barrier that is not for all. */
 static Bundles find_bundles(Portrait *portrait) {
     Bundles bundles = {0};
     for (unsigned again = 0; again < 2; again++)
@@ -55,7 +67,7 @@ static Bundles find_bundles(Portrait *portrait) {
         const Link *link = &portrait->links[i];
         uint32_t from = portrait->actors[link->from].role, to = portrait->actors[link->to].role;
         uint32_t ring = portrait->meetings[link->meeting].ring;
-        bool told = from == to;
+        bool told = from == to || is_for_all(portrait, &portrait->meetings[link->meeting]);
         for (uint32_t k = 0; k < carrying && !told; k++)
             told = bundles.items[k].from == from && bundles.items[k].to == to && bundles.items[k].ring == ring;
         if (!told)

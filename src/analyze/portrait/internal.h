@@ -5,12 +5,12 @@
 #include "analyze/portrait/portrait.h"
 
 enum {
-    GRANULE = 16,       /* bytes of shared memory that are looked at together */
-    GRANULE_USERS = 8,  /* instructions, and warps that read, of which a granule keeps the last */
-    PHASES = 4,         /* of a barrier, of which the arrivals are kept */
-    MOST_ROLES = 16,    /* if more warps differ, they are told apart by less */
-    MOST_PIECES = 16,   /* of one variable in shared memory, else it is one */
-    MOST_DRAWN = 200000 /* events */
+    GRANULE = 16,      /* bytes of shared memory that are looked at together */
+    GRANULE_USERS = 8, /* instructions, and warps that read, of which a granule keeps the last */
+    PHASES = 4,        /* of a barrier, of which the arrivals are kept */
+    MOST_ROLES = 16,   /* if more warps differ, they are told apart by less */
+    MOST_PIECES = 16,  /* of one variable in shared memory, else it is one */
+    MOST_DRAWN = 50000 /* events */
 };
 
 /* ---- Warps ---- */
@@ -47,6 +47,7 @@ typedef struct Arrival {
     uint32_t actor, order; /* among all events */
     uint32_t drawn;        /* 1 + its event in the picture */
     uint64_t time;         /* in the picture */
+    bool flies;            /* by something asynchronous */
     const PtxCode *code;
 } Arrival;
 
@@ -129,13 +130,15 @@ typedef struct Learned {
 typedef struct Knows {
     Learned *items;
     uint32_t count, capacity;
+    uint32_t link; /* the newest of theirs, + 1 */
 } Knows;
 
 /* A barrier that one actor has waited for and another has arrived at. */
 typedef struct Link {
     uint32_t from, to, meeting;
+    uint32_t next; /* of the same two, + 1 */
     const PtxCode *out, *in;
-    uint64_t times;
+    bool flies;           /* out does */
     uint64_t *carries[2]; /* granules: data that is ready; memory that may be used again. NULL: none */
 } Link;
 
@@ -201,9 +204,21 @@ void portrait_tell_roles(Portrait *portrait, Report *report);
 /* Arrivals and waits, as they come; the meeting's number. */
 void portrait_meet(Portrait *portrait, const PtxEvent *event);
 void portrait_find_rings(Portrait *portrait);
-void portrait_tell_barriers(Portrait *portrait, Report *report);
+/* Whoever stands at one at the end waits there, too. */
+void portrait_meet_blocked(Portrait *portrait);
 /* "full[1]"; "barrier 0" */
 const char *portrait_slot(const Portrait *portrait, uint32_t meeting);
+
+/* ---- barriers.c ---- */
+void portrait_tell_barriers(Portrait *portrait, Report *report);
+/* The uses of all slots by one role at one instruction are one site. */
+void portrait_add_site(const Portrait *portrait, const Use *use, ReportSite *sites, size_t *count);
+
+/* ---- blocked.c ---- */
+/* Where the actor stands at the end; NULL: it has ended. */
+const PtxGroup *portrait_stands(const Portrait *portrait, uint32_t actor);
+/* The meeting that it waits at, + 1; 0: it waits for something else. */
+uint32_t portrait_stands_at(const Portrait *portrait, const PtxGroup *group);
 
 /* ---- memory.c ---- */
 void portrait_access(Portrait *portrait, const PtxEvent *event);
@@ -215,6 +230,8 @@ void portrait_learn(Portrait *portrait, const Arrival *arrival, uint32_t to, uin
 void portrait_reach(Portrait *portrait, const PtxEvent *event, const PtxSpot *spot, uint64_t bytes);
 /* What was accessed of shared memory, in pieces. */
 void portrait_find_pieces(Portrait *portrait);
+/* Names of rings and pieces, when all of them are known. */
+void portrait_name_all(Portrait *portrait);
 /* Whether some of the granules are the piece's. */
 bool portrait_carries(const uint64_t *granules, const Piece *piece);
 void portrait_tell_buffers(Portrait *portrait, Report *report);

@@ -62,23 +62,19 @@ void portrait_draw_wait(Portrait *portrait, const PtxEvent *event, uint32_t meet
 
 /* Whoever stands still at the end. */
 static void draw_blocked(Portrait *portrait) {
-    const PtxMachine *machine = portrait->check->machine;
     uint64_t end = 0;
     for (uint32_t i = 0; i < portrait->actor_count; i++)
         end = portrait->actors[i].now > end ? portrait->actors[i].now : end;
     for (uint32_t i = 0; i < portrait->actor_count; i++) {
-        Actor *actor = &portrait->actors[i];
-        const PtxCta *cta = machine->ctas[portrait->cluster * machine->cluster_size + actor->rank];
-        const PtxGroup *group = cta ? cta->warps[actor->warp].groups : NULL;
-        while (group && (group->status == PTX_IS_DONE || !group->lanes))
-            group = group->next;
+        const PtxGroup *group = portrait_stands(portrait, i);
         if (group)
             add(portrait, &(Drawn){.kind = TRACE_BLOCKED,
                                    .what = PTX_EVENT_TEST,
                                    .actor = i,
+                                   .meeting = portrait_stands_at(portrait, group),
                                    .code = &portrait->check->program->code[group->pc],
-                                   .time = actor->now,
-                                   .duration = end + 1 - actor->now});
+                                   .time = portrait->actors[i].now,
+                                   .duration = end + 1 - portrait->actors[i].now});
     }
 }
 

@@ -1,7 +1,6 @@
 /* Barriers of all kinds: who arrives and who waits, phase by phase; and which of them are a ring. */
 #include "analyze/portrait/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- As they come -------------------------------------------------------------------------------- */
@@ -34,15 +33,15 @@ static uint32_t meeting_of(Portrait *portrait, const PtxEvent *event) {
     }
 }
 
-static Use *use_of(Portrait *portrait, Meeting *meeting, const PtxEvent *event, bool waits) {
-    uint32_t actor = portrait_actor(portrait, event->warp);
+static Use *use_of(Portrait *portrait, Meeting *meeting, uint32_t actor, const PtxCode *code, uint32_t phase,
+                   bool waits) {
     for (uint32_t i = 0; i < meeting->use_count; i++) {
         Use *use = &meeting->uses[i];
-        if (use->actor == actor && use->code == event->code && use->waits == waits)
+        if (use->actor == actor && use->code == code && use->waits == waits)
             return use;
     }
     Use *use = ARENA_PUSH(portrait->arena, meeting->uses, meeting->use_count, meeting->use_capacity);
-    *use = (Use){.code = event->code, .actor = actor, .waits = waits, .first = event->phase, .amount = -1};
+    *use = (Use){.code = code, .actor = actor, .waits = waits, .first = phase, .amount = -1};
     return use;
 }
 
@@ -63,7 +62,7 @@ static ReportMechanism mechanism_of(const Portrait *portrait, const PtxEvent *ev
 static void arrive(Portrait *portrait, uint32_t number, const PtxEvent *event) {
     Meeting *meeting = &portrait->meetings[number];
     Phase *phase = &meeting->phases[meeting->phase % PHASES];
-    Use *use = use_of(portrait, meeting, event, false);
+    Use *use = use_of(portrait, meeting, portrait_actor(portrait, event->warp), event->code, event->phase, false);
     uint32_t drawn = portrait_draw(portrait, event, number + 1);
     use->mechanism = (uint8_t)mechanism_of(portrait, event);
     use->times++;
@@ -78,6 +77,7 @@ static void arrive(Portrait *portrait, uint32_t number, const PtxEvent *event) {
                   .order = portrait->order,
                   .drawn = drawn,
                   .time = (event->flight ? actor->flying : actor->now) - 1,
+                  .flies = event->flight != NULL,
                   .code = event->code};
 }
 
@@ -98,7 +98,7 @@ static void wait(Portrait *portrait, uint32_t number, const PtxEvent *event) {
     Meeting *meeting = &portrait->meetings[number];
     bool mbarrier = meeting->kind == MEET_MBARRIER, passes = mbarrier && event->phase == UINT32_MAX;
     uint32_t which = mbarrier ? event->phase : meeting->phase - 1, actor = portrait_actor(portrait, event->warp);
-    Use *use = use_of(portrait, meeting, event, true);
+    Use *use = use_of(portrait, meeting, actor, event->code, which, true);
     if (!use->times++)
         use->passes = passes;
     bool kept = !passes && which < meeting->phase && meeting->phase - which < PHASES;
@@ -139,6 +139,16 @@ void portrait_meet(Portrait *portrait, const PtxEvent *event) {
     default:
         portrait_draw(portrait, event, number + 1);
         break;
+    }
+}
+
+void portrait_meet_blocked(Portrait *portrait) {
+    for (uint32_t i = 0; i < portrait->actor_count; i++) {
+        const PtxGroup *group = portrait_stands(portrait, i);
+        uint32_t number = group ? portrait_stands_at(portrait, group) : 0;
+        if (number)
+            use_of(portrait, &portrait->meetings[number - 1], i, &portrait->check->program->code[group->pc],
+                   portrait->meetings[number - 1].phase, true);
     }
 }
 
@@ -205,25 +215,6 @@ static void make_rings(Portrait *portrait, const Sorted *order) {
     }
 }
 
-/* A ring that has its variable for itself has its name. */
-static void name_ring(Portrait *portrait, Ring *ring) {
-    Verdict *verdict = portrait->check->verdict;
-    uint64_t at = shared_begin(portrait->check, ring->first);
-    ring->value = "";
-    if (ring->kind != MEET_MBARRIER) {
-        ring->name = ring->kind == MEET_CLUSTER ? "cluster barrier" : verdict_text(verdict, "barrier %u", ring->first);
-        return;
-    }
-    const char *name = shared_name(portrait->check, ring->first);
-    bool alone = true;
-    for (uint32_t i = 0; i < portrait->ring_count; i++)
-        if (portrait->rings[i].kind == MEET_MBARRIER && &portrait->rings[i] != ring)
-            alone &= shared_begin(portrait->check, portrait->rings[i].first) != at;
-    ring->name = alone ? name : verdict_text(verdict, "%s+%" PRIu64, name, ring->first - at);
-    ring->value =
-        verdict_text(verdict, "bytes %" PRIu64 "-%" PRIu64 " of %s", ring->first - at, ring->last - at + 7, name);
-}
-
 void portrait_find_rings(Portrait *portrait) {
     Sorted *order = ARENA_ARRAY(portrait->arena, Sorted, portrait->meeting_count + 1);
     portrait->rings = ARENA_ARRAY(portrait->arena, Ring, portrait->meeting_count + 1);
@@ -232,8 +223,6 @@ void portrait_find_rings(Portrait *portrait) {
     if (portrait->meeting_count)
         qsort(order, portrait->meeting_count, sizeof *order, by_key);
     make_rings(portrait, order);
-    for (uint32_t i = 0; i < portrait->ring_count; i++)
-        name_ring(portrait, &portrait->rings[i]);
 }
 
 const char *portrait_slot(const Portrait *portrait, uint32_t number) {

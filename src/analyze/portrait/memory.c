@@ -8,22 +8,23 @@ static Knows *knows_of(Portrait *portrait, uint32_t who, uint32_t whom) {
 }
 
 static Link *link_of(Portrait *portrait, uint32_t from, uint32_t to, uint32_t meeting) {
-    for (uint32_t i = portrait->link_count; i-- > 0;) { /* the newest is asked for most */
-        Link *link = &portrait->links[i];
-        if (link->from == from && link->to == to && link->meeting == meeting)
-            return link;
-    }
+    Knows *knows = knows_of(portrait, to, from);
+    for (uint32_t at = knows->link; at; at = portrait->links[at - 1].next)
+        if (portrait->links[at - 1].meeting == meeting)
+            return &portrait->links[at - 1];
     Link *link = ARENA_PUSH(portrait->arena, portrait->links, portrait->link_count, portrait->link_capacity);
-    *link = (Link){.from = from, .to = to, .meeting = meeting};
+    *link = (Link){.from = from, .to = to, .meeting = meeting, .next = knows->link};
+    knows->link = portrait->link_count;
     return link;
 }
 
 void portrait_learn(Portrait *portrait, const Arrival *arrival, uint32_t to, uint32_t meeting, const PtxCode *in) {
     Link *link = link_of(portrait, arrival->actor, to, meeting);
     Knows *knows = knows_of(portrait, to, arrival->actor);
-    link->out = link->out ? link->out : arrival->code;
+    if (!link->out || (arrival->flies && !link->flies)) /* a copy rather than who announces it */
+        link->out = arrival->code;
+    link->flies |= arrival->flies;
     link->in = link->in ? link->in : in;
-    link->times++;
     if (!knows->count || knows->items[knows->count - 1].order < arrival->order)
         *ARENA_PUSH(portrait->arena, knows->items, knows->count, knows->capacity) = (Learned){arrival->order, meeting};
 }

@@ -149,8 +149,10 @@ uint64_t portrait_times(const Portrait *portrait, uint32_t role, const PtxCode *
 void portrait_finish(Portrait *portrait, Report *report, Trace *trace) {
     report->cluster = portrait->check->machine->cluster_size;
     portrait_find_roles(portrait);
+    portrait_meet_blocked(portrait);
     portrait_find_rings(portrait);
     portrait_find_pieces(portrait);
+    portrait_name_all(portrait);
     portrait_tell_roles(portrait, report);
     portrait_tell_barriers(portrait, report);
     portrait_tell_edges(portrait, report);

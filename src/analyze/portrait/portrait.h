@@ -1,10 +1,10 @@
 /* A run of PTX as a barrier report and a picture: which warps do the same, which barriers they meet at, in which
  * phases, what memory that orders, and who waits forever.
  *
- * It is about one cluster of the grid, whose events it watches. Warps that come to the same instructions are a role,
- * which the report calls a partition. Mbarriers that lie one behind the other and are used by the same instructions are
- * a ring. An edge carries memory that was accessed before the arrival and after the wait, by different warps, as long
- * as no shorter way from one to the other is known.
+ * It is about one cluster of the grid, whose events it watches. Warps that run the same are a role, which the
+ * report calls a partition; one of them may do more than the others, for all of them. Mbarriers that lie one behind the
+ * other and are used by the same instructions are a ring. An edge carries memory that was accessed before the arrival
+ * and after the wait, by different warps, as long as no shorter way from one to the other is known.
  *
  * The picture has no clock, as recordings have none: each thing that synchronizes takes one step of its warp, and a
  * wait lasts until the arrivals that it is for are over. What no wait orders is side by side. */

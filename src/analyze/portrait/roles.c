@@ -1,15 +1,21 @@
-/* Roles: warps that come to the same instructions, and what they are for. */
+/* Roles: warps that run the same, and what they are for. */
 #include "analyze/portrait/internal.h"
 
 /* How exactly warps are told apart: by all that they run, by what synchronizes or flies, not at all. */
 typedef enum Exactness { BY_ALL, BY_MEETINGS, BY_NOTHING } Exactness;
 
+/* Warps that run the same, but for what an elected one does for the others: the most of it is both's, and all of what
+ * one of them runs. */
 static bool is_same(const Portrait *portrait, const Actor *a, const Actor *b, Exactness exactness) {
-    for (uint32_t i = 0; i < portrait->check->program->code_count; i++)
-        if ((a->times[i] != 0) != (b->times[i] != 0) &&
-            (exactness == BY_ALL || portrait->does[i] & (DOES_SYNCHRONIZE | DOES_FLY)))
-            return false;
-    return true;
+    uint32_t both = 0, only[2] = {0, 0};
+    for (uint32_t i = 0; i < portrait->check->program->code_count; i++) {
+        if (exactness != BY_ALL && !(portrait->does[i] & (DOES_SYNCHRONIZE | DOES_FLY)))
+            continue;
+        both += a->times[i] && b->times[i];
+        only[0] += a->times[i] && !b->times[i];
+        only[1] += b->times[i] && !a->times[i];
+    }
+    return (!only[0] || !only[1]) && only[0] + only[1] <= both;
 }
 
 static bool find(Portrait *portrait, Exactness exactness) {
@@ -78,11 +84,11 @@ void portrait_find_roles(Portrait *portrait) {
 
 static bool uses(const Portrait *portrait, uint32_t role, const Piece *piece, bool writes, uint8_t does,
                  uint8_t does_not) {
-    const Actor *actor = &portrait->actors[portrait->roles[role].first];
+    const PtxCode *code = portrait->check->program->code;
     for (uint32_t i = 0; i < piece->user_count; i++) {
         const User *user = &piece->users[i];
-        if (user->writes == writes && actor->times[user->code] && portrait->does[user->code] & does &&
-            !(portrait->does[user->code] & does_not))
+        if (user->writes == writes && portrait->does[user->code] & does && !(portrait->does[user->code] & does_not) &&
+            portrait_times(portrait, role, &code[user->code]))
             return true;
     }
     return false;

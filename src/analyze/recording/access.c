@@ -9,11 +9,13 @@ typedef struct Reach {
     uint64_t least, most; /* of the lanes' */
 } Reach;
 
-static void find_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, Reach *reach) {
-    uint64_t offset = (uint64_t)site->access.offset;
-    uint64_t mask = site->site->parts[0].bits == 32 ? UINT32_MAX : UINT64_MAX;
+/* Of a part of the record, and what is added to it. */
+static void find_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, unsigned part,
+                       int64_t plus, Reach *reach) {
+    uint64_t offset = (uint64_t)plus;
+    uint64_t mask = site->site->parts[part].bits == 32 ? UINT32_MAX : UINT64_MAX;
     uint64_t least = UINT64_MAX, most = 0;
-    play_values(player, site, record, 0, warp, &reach->at);
+    play_values(player, site, record, part, warp, &reach->at);
     for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t at = (reach->at.at[i] + offset) & mask, in = (uint64_t)0 - (record->lanes >> i & 1);
         uint64_t low = at | ~in, high = at & in;
@@ -23,6 +25,13 @@ static void find_reach(const Player *player, const PlaySite *site, const Record 
     }
     reach->least = least;
     reach->most = most;
+}
+
+static bool is_aligned(const Reach *reach, uint32_t lanes, uint32_t align) {
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        bits |= lanes >> i & 1 ? reach->at.at[i] : 0;
+    return !(bits & (align - 1));
 }
 
 /* Whether all of it is the CTA's own shared memory, of which `reach` has offsets then. */
@@ -40,8 +49,7 @@ static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t
 }
 
 /* Where the engine has it. False: the machine has to look at it. */
-static bool place(const Player *player, const PtxWarp *warp, const PlaySite *site, Reach *reach) {
-    const PlayAccess *access = &site->access;
+static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *access, Reach *reach) {
     const PtxMachine *machine = player->machine;
     uint32_t bytes = access->access.bytes;
     PtxSpace space = access->space;
@@ -57,13 +65,15 @@ static bool place(const Player *player, const PtxWarp *warp, const PlaySite *sit
     }
     if (space == PTX_SPACE_GLOBAL && reach->most >= PTX_GLOBAL_END - bytes)
         return false;
+    if (space == PTX_SPACE_GLOBAL && player->copies && copies_near(player, reach->least, reach->most + bytes))
+        return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
         return false;
     if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
         return false;
-    uint64_t base = threads_shared(warp->cta->number, 0);
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0);
     for (unsigned i = 0; i < PTX_LANES; i++)
         reach->at.at[i] += base;
     return true;
@@ -94,9 +104,10 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
             return false;
         if (player->stored && access->access.kind != EFFECT_READ)
             return false;
-        first = threads_shared(warp->cta->number, reach.least);
+        first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
-               !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
+               !(player->machine->anywhere || play_has(player->machine, first, first + all)) ||
+               (player->copies && copies_near(player, first, first + all))) {
         return false;
     }
     return ptx_watch_beside(player->watch, warp, &site->told, first);
@@ -104,14 +115,13 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
 
 /* Lanes that write to shared memory what is there. */
 static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
-                              const Lanes *addresses) {
-    uint64_t base = threads_shared(warp->cta->number, 0), offsets[PTX_LANES];
+                              const Lanes *addresses, uint32_t bytes) {
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0), offsets[PTX_LANES];
     if (addresses->at[__builtin_ctz(record->lanes)] < base)
         return 0;
     for (unsigned i = 0; i < PTX_LANES; i++)
         offsets[i] = addresses->at[i] - base;
-    return stored_put(player, warp->cta->number, record->lanes, offsets, site->access.access.bytes, site, record,
-                      warp->index);
+    return stored_put(player, warp->cta->number, record->lanes, offsets, bytes, site, record, warp->index);
 }
 
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
@@ -121,21 +131,49 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
         player->machine->thread_instructions += PTX_LANES;
         return true;
     }
-    find_reach(player, site, record, warp->index, &reach);
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < PTX_LANES; i++)
-        bits |= record->lanes >> i & 1 ? reach.at.at[i] : 0;
-    if (bits & (site->access.align - 1) || !place(player, warp, site, &reach))
+    find_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
+    if (!is_aligned(&reach, record->lanes, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
     ThreadsAccess told = site->told;
     player->check->events++;
     player->machine->thread_instructions += lanes;
     if (player->stored && told.kind == THREADS_WRITE)
-        told.silent = stored_silent(player, warp, site, record, &reach.at);
+        told.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
     ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
     if (player->apart)
         ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
+    return true;
+}
+
+/* Whether each lane reads all of its bytes. */
+static bool reads_all(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record) {
+    Lanes sizes;
+    uint64_t differs = 0;
+    if (!site->copy.limit)
+        return true;
+    play_values(player, site, record, site->limit_part, warp->index, &sizes);
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        differs |= record->lanes >> i & 1 ? (uint32_t)sizes.at[i] ^ site->copy.bytes : 0;
+    return !differs;
+}
+
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+    enum { EVENTS = 4 }; /* as the machine has them: it is issued, reads, writes, and lands */
+    const PlayCopy *copy = &site->copy;
+    Reach from, to;
+    if (player->apart || !reads_all(player, warp, site, record))
+        return false;
+    find_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
+    find_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
+    if (!is_aligned(&from, record->lanes, copy->bytes) || !is_aligned(&to, record->lanes, copy->bytes) ||
+        !place(player, warp, &copy->from, &from) || !place(player, warp, &copy->to, &to) ||
+        !ptx_watch_copy(player->watch, warp, record->lanes, &site->reads, from.at.at, &site->writes, to.at.at))
+        return false;
+    if (player->stored) /* what it brings is not known */
+        stored_silent(player, warp, site, record, &to.at, copy->bytes);
+    player->check->events += EVENTS;
+    player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
     return true;
 }
 

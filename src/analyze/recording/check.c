@@ -1,4 +1,5 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
+#include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
 #include "ptx/effects.h"
@@ -9,10 +10,10 @@
 typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
-    PtxObserve *also;
-    void *also_observer;
+    RecordingSeen *seen;
     bool hangs; /* and it is told why */
     Player player;
+    StrongTurns turns;
 } Playing;
 
 /* ---- The launch ----------------------------------------------------------------------------------- */
@@ -85,6 +86,32 @@ PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording) {
     return launch;
 }
 
+static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t other) {
+    const PtxVariable *one = &module->variables[variable], *two = &module->variables[other];
+    return variable == other || (one->name == two->name && one->scope == two->scope);
+}
+
+/* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
+static void seat_shared(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint64_t end = 0, dynamic = 0;
+    for (uint32_t i = 0; recording->shared_at && i < count; i++)
+        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
+                continue;
+            seat->at = recording->shared_at[i] - 1U;
+            end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
+            dynamic = seat->bytes ? dynamic : seat->at;
+        }
+    if (end > program->shared_bytes)
+        program->shared_bytes = end;
+    program->dynamic_at = dynamic                                       ? dynamic
+                          : program->dynamic_at < program->shared_bytes ? (program->shared_bytes + 15) / 16 * 16
+                                                                        : program->dynamic_at;
+}
+
 /* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
@@ -119,9 +146,15 @@ static void tell_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
+    if (playing->recording->order && playing->recording->order->beside)
+        verdict_note(verdict,
+                     "launches on %u other stream%s that may have run at the same time were not recorded: "
+                     "races with them were not looked for",
+                     playing->recording->order->beside, playing->recording->order->beside == 1 ? "" : "s");
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
-    if (launch->flags & RECORDING_DEPENDENT)
+    bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
+    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
@@ -153,6 +186,24 @@ static void tell_lapped(const Playing *playing) {
                            code_line(playing->check.program, lapped),
                            "a wait for a phase that others do not wait for was played later than it was made: races "
                            "across it may have been missed");
+}
+
+void tell_order(Verdict *verdict, const StrongTurns *turns) {
+    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
+    if (turns->split)
+        verdict_incomplete(
+            verdict, "", 0,
+            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
+            "others access as a vector",
+            turns->split, turns->count);
+    if (doubted)
+        verdict_incomplete(
+            verdict, "", 0,
+            turns->doubts.unfit
+                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
+                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                  "whose result is not known",
+            doubted, turns->count);
 }
 
 static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
@@ -202,9 +253,17 @@ static void tell_variables(const ThreadsCheck *check) {
     }
 }
 
+/* The last finding, which is why the launch failed, comes before all others. */
+static void tell_first(Verdict *verdict) {
+    size_t last = verdict->finding_count - 1;
+    Finding finding = verdict->findings[last];
+    memmove(verdict->findings + 1, verdict->findings, last * sizeof *verdict->findings);
+    verdict->findings[0] = finding;
+}
+
 /* ---- The play ------------------------------------------------------------------------------------- */
 
-static void observe(void *observer, const PtxEvent *event) {
+void playing_observe(void *observer, const PtxEvent *event) {
     Player *player = observer;
     PtxEvent known;
     if (player->stored) {
@@ -216,8 +275,12 @@ static void observe(void *observer, const PtxEvent *event) {
     history_see(player->check->history, event);
     if (player->sites->any_state)
         tokens_see(player, event);
-    if (player->also)
-        player->also(player->also_observer, event);
+    if (player->seen && player->seen->see)
+        player->seen->see(player->seen->observer, event);
+    if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
+        together_waited(player, event);
+    if (player->copies && event->kind == PTX_EVENT_ACCESS)
+        copies_see(player, event);
     ptx_watch_observe(player->watch, event);
     if (player->apart)
         ptx_watch_observe(player->apart, event);
@@ -228,6 +291,11 @@ static void prepare_told(Player *player) {
         PlaySite *site = &player->sites->items[i];
         if (site->plain)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
+        if (site->copies) {
+            ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);
+            ptx_watch_told(player->watch, site->code, &site->copy.to.access, &site->writes);
+            site->reads.element = site->writes.element = 0;
+        }
     }
 }
 
@@ -241,7 +309,7 @@ static bool is_whole(const Playing *playing) {
         unknown += player->unknown_codes[i];
     return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
            !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns.doubts.unfit && !player->turns.doubts.unsure && !player->turns.split &&
+           !player->turns->doubts.unfit && !player->turns->doubts.unsure && !player->turns->split &&
            !record_reader_unseen(reader);
 }
 
@@ -335,6 +403,16 @@ static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     }
 }
 
+bool playing_start(Player *player) {
+    ptx_machine_start(player->machine);
+    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
+    player->queue_end = &player->queue;
+    if (player->sites->any_data)
+        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, player->machine->cta_count);
+    return record_reader(&player->reader, player->recording, player->sites->shapes, player->sites->sites.count,
+                         &player->arena);
+}
+
 static PtxEnd play_all(Playing *playing) {
     Player *player = &playing->player;
     PtxMachine *machine = player->machine;
@@ -344,43 +422,30 @@ static PtxEnd play_all(Playing *playing) {
         machine->arena.exhausted = before;
         return PTX_END_BUDGET;
     }
-    ptx_machine_start(machine);
-    player->clusters = ARENA_ARRAY(&player->arena, PlayCluster *, player->cluster_count);
-    if (player->sites->any_data)
-        player->stored = ARENA_ARRAY(&player->arena, PlayCtaBytes, machine->cta_count);
     PtxEnd end = PTX_END_BUDGET;
-    if (record_reader(&player->reader, playing->recording, player->sites->shapes, player->sites->sites.count,
-                      &player->arena)) {
-        turns_read(player);
+    if (playing_start(player)) {
+        turns_read(&playing->turns, &player, 1);
         end = play(player);
     }
     machine->arena.exhausted = before;
     return end;
 }
 
-/* In which order strong accesses were made is found from what they found, where that is possible. */
-static void tell_order(const Playing *playing) {
-    const StrongTurns *turns = &playing->player.turns;
-    uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
-    if (turns->split)
-        verdict_incomplete(
-            playing->check.verdict, "", 0,
-            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
-            "others access as a vector",
-            turns->split, turns->count);
-    if (doubted)
-        verdict_incomplete(
-            playing->check.verdict, "", 0,
-            turns->doubts.unfit
-                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
-                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
-                  "whose result is not known",
-            doubted, turns->count);
+/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
+static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    uint32_t races, cta = 0;
+    const PtxRace *race = ptx_watch_races(watch, &races);
+    if (races && end != PTX_END_STUCK)
+        return race->second.cta / machine->cluster_size;
+    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
+        cta++;
+    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
 /* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
 static const char *why_unordered(const Playing *playing) {
-    const StrongTurns *turns = &playing->player.turns;
+    const StrongTurns *turns = &playing->turns;
     const RecordingLaunch *launch = &playing->recording->launch;
     if (turns->count && (launch->sample_mask || launch->sample_value))
         return "CTAs that were not recorded may order them";
@@ -428,58 +493,83 @@ static void tell_apart(Playing *playing, const ThreadsRun *run) {
         ptx_watch_free(playing->player.apart);
 }
 
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
-    ThreadsCheck *check = &playing->check;
-    Player *player = &playing->player;
-    ThreadsRun run = {0};
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
-                       .recording = playing->recording,
+                       .recording = recording,
                        .sites = sites,
                        .machine = machine,
                        .watch = watch,
-                       .also = playing->also,
-                       .also_observer = playing->also_observer,
                        .cluster_count = machine->cta_count / machine->cluster_size};
     arena_init(&player->arena, budget);
     player->unknown_codes = ARENA_ARRAY(&check->arena, uint32_t, check->program->code_count + 1);
     /* A program may have memory that nobody saw being allocated: then only a launch that failed is looked at for it. */
-    uint32_t flags = playing->recording->launch.flags;
+    uint32_t flags = recording->launch.flags;
     bool failed = (flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    machine->unlisted =
-        !playing->recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
+    machine->unlisted = !recording->memory_count || has_globals(check) || (flags & RECORDING_AS_PASSED && !failed);
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
-    open_apart(playing);
-    machine->observe = observe;
+    machine->observe = playing_observe;
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    ThreadsRun run = {0};
+    playing_open(player, check, playing->recording, sites, watch);
+    copies_find(player);
+    open_apart(playing);
+    player->seen = playing->seen;
+    if (playing->seen && playing->seen->begin)
+        playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
     if (player->apart)
         ptx_watch_end(player->apart);
+    if (playing->seen && playing->seen->end)
+        playing->seen->end(playing->seen, check);
+    if (playing->seen)
+        playing->seen->cluster = found_in(check, watch, end);
     check->runs = 1;
-    tell_order(playing);
+    if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
+        tell_order(check->verdict, &playing->turns);
     check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
     tell_apart(playing, &run);
+    copies_tell(player);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
     tell_left_out(check);
-    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs)
+    if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
+        if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)
+            tell_first(check->verdict);
+    }
     if (!playing->hangs)
         tell_lapped(playing);
-    machine->observe = NULL;
+    check->machine->observe = NULL;
     arena_free(&player->arena);
+}
+
+bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
+    if (!runs_prepare(check, problem))
+        return false;
+    seat_shared(check, recording);
+    if (!play_unpack(check->program, recording, &check->arena)) {
+        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        return false;
+    }
+    return play_sites(sites, check, recording, problem);
 }
 
 static void check_recording(ThreadsCheck *check) {
@@ -490,14 +580,9 @@ static void check_recording(ThreadsCheck *check) {
         recording_unseen(playing->recording, check->verdict);
         return;
     }
-    bool good = runs_prepare(check, &problem);
     Recording unpacked = *playing->recording;
-    if (good && !play_unpack(check->program, &unpacked, &check->arena)) {
-        problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
-        good = false;
-    }
     playing->recording = &unpacked;
-    if (!good || !play_sites(&sites, check, playing->recording, &problem)) {
+    if (!playing_prepare(check, &unpacked, &sites, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
@@ -515,12 +600,11 @@ static void check_recording(ThreadsCheck *check) {
 }
 
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
-                          Verdict *verdict, PtxObserve *also, void *observer) {
+                          Verdict *verdict, RecordingSeen *seen) {
     Playing playing = {
         .check = {.module = module, .entry = entry, .options = options, .verdict = verdict, .recorded = true},
         .recording = recording,
-        .also = also,
-        .also_observer = observer};
+        .seen = seen};
     runs_with_arena(&playing.check, check_recording);
 }
 
@@ -529,7 +613,7 @@ void recording_check(PtxModule *module, uint32_t entry, const Recording *recordi
     if (recording->shadow.size)
         recording_check_shadow(module, entry, recording, options, verdict);
     else
-        recording_check_seen(module, entry, recording, options, verdict, NULL, NULL);
+        recording_check_seen(module, entry, recording, options, verdict, NULL);
 }
 
 uint32_t recording_entry(const PtxModule *module, const Recording *recording) {

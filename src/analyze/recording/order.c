@@ -159,6 +159,17 @@ static uint32_t reader_before(const Strong *items, const bool *done, uint32_t fi
     return at;
 }
 
+/* Where nobody knows what was there at first: who wrote what `at` has read, and is near to it; or `at`. */
+static uint32_t writer_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end) {
+    if (items[at].kind != STRONG_READ || !items[at].finds)
+        return at;
+    for (uint32_t i = at + 1; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < NEAR; i++)
+        if (!done[i] && items[i].kind == STRONG_WRITE && !items[i].finds && items[i].written == items[at].found &&
+            items[i].thread != items[at].thread && !behind_own(items, done, first, i))
+            return i;
+    return at;
+}
+
 static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
     for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < WINDOW;
          i++) {
@@ -166,7 +177,8 @@ static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint
             continue;
         looked++;
         if (fits(&items[i], held) && !behind_own(items, done, first, i))
-            return reader_before(items, done, first, i, end, held);
+            return held.known ? reader_before(items, done, first, i, end, held)
+                              : writer_before(items, done, first, i, end);
     }
     return first;
 }

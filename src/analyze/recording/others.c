@@ -30,7 +30,8 @@ typedef struct Others {
     uint32_t cluster_count, cluster_capacity; /* hashes of those that were played */
     Class classes[MOST_CLASSES];              /* of the warps of a cluster that wait */
     uint32_t class_count;
-    StrongTurn *turns; /* of the cluster's strong accesses */
+    StrongTurn *turns;  /* of the cluster's strong accesses */
+    StrongTurns played; /* the same, as they are played */
     uint32_t turn_count, turn_capacity;
     Arena arena; /* of the cluster */
 } Others;
@@ -67,7 +68,7 @@ static uint64_t read_warp(Others *others, uint32_t number, uint32_t cta, RecordC
         if (site && site->site->strong && record.kind == RECORD_LANE)
             *ARENA_PUSH(&others->arena, others->turns, others->turn_count, others->turn_capacity) =
                 (StrongTurn){.key = play_strong_key(play, site, &record, cta),
-                             .number = play->turns.numbers[play->turns.first[number] + strong++]};
+                             .number = play->turns->numbers[play->first_strong[number] + strong++]};
     }
     return hash;
 }
@@ -115,11 +116,11 @@ static void observe(void *observer, const PtxEvent *event) {
 
 static PlayCluster *begin(Others *others, uint32_t number) {
     Player *play = &others->play;
-    const StrongTurns *all = &others->player->turns;
     arena_reset(&play->arena);
     play->clusters = ARENA_ARRAY(&play->arena, PlayCluster *, play->cluster_count);
-    play->turns = (StrongTurns){.numbers = all->numbers, .first = all->first};
-    turns_alone(&play->turns, others->turns, others->turn_count, &play->arena);
+    others->played = (StrongTurns){.numbers = others->player->turns->numbers};
+    play->turns = &others->played;
+    turns_alone(&others->played, others->turns, others->turn_count, &play->arena);
     play->free_pending = NULL;
     play->free_clusters = play->queue = NULL;
     play->queue_end = &play->queue;

@@ -79,6 +79,8 @@ PlayCluster *play_begin(Player *player) {
                 play_exit(machine, &cta->warps[i], UINT32_MAX);
         }
     }
+    for (uint32_t rank = 0; player->together && rank < machine->cluster_size; rank++)
+        together_begins(player, machine->ctas[number * machine->cluster_size + rank]);
     player->clusters[number] = cluster;
     player->live++;
     enqueue(player, cluster);
@@ -168,7 +170,7 @@ static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, con
         return false;
     uint32_t woken = turns_pass(player, key);
     if (woken)
-        enqueue(player, player->clusters[woken - 1]);
+        play_wake(player, woken - 1);
     return true;
 }
 
@@ -272,7 +274,7 @@ static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGr
         player->free_pending = pending->next;
     else
         pending = ARENA_NEW(&player->arena, Pending);
-    pending->record = *record;
+    record_copy(&pending->record, record);
     pending->group = group;
     pending->ready = false;
     while (!joined && *at)
@@ -313,6 +315,21 @@ static bool try_held(Player *player, PlayWarp *warp, const PlaySite *site, const
 
 /* ---- All kinds ------------------------------------------------------------------------------------ */
 
+/* Whether somebody wants to see plain accesses of the warp. */
+static bool is_seen(const Player *player, const PtxWarp *warp) {
+    const RecordingSeen *seen = player->seen;
+    return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
+}
+
+/* Whether an address of it is that of no memory, for which some of it need not be missing. */
+static bool is_null(const PlaySite *site, const Record *record) {
+    enum { NULL_PAGE = 1 << 16 };
+    for (unsigned i = 0; i < record->part_count; i++)
+        if (site->site->parts[i].bits == 64 && record->parts[i].value < NULL_PAGE)
+            return true;
+    return false;
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -329,8 +346,15 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
     }
-    if (site->plain && (player->other || (!player->also && play_plain(player, warp->warp, site, record))))
+    bool seen = is_seen(player, warp->warp);
+    if (record->torn && !is_null(site, record))
         return true;
+    if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
+        return true;
+    if (site->copies && !player->other && !seen && play_copies(player, warp->warp, site, record))
+        return true;
+    if (site->awaits && player->together && !together_may_go_on(player))
+        return false;
     if (warp == player->held && site->object)
         return try_held(player, warp, site, record, group);
     if (site->site->strong)
@@ -537,7 +561,7 @@ static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
     return false;
 }
 
-static bool pass_lapped(Player *player) {
+bool play_pass(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     if (player->recording->launch.flags & RECORDING_HUNG)
         return false;
@@ -548,21 +572,42 @@ static bool pass_lapped(Player *player) {
     return false;
 }
 
-PtxEnd play(Player *player) {
-    player->queue_end = &player->queue;
+void play_wake(Player *player, uint32_t cluster) {
+    Player *of = player->together ? together_player(player, &cluster) : player;
+    enqueue(of, of->clusters[cluster]);
+}
+
+void play_wake_all(Player *player) {
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        enqueue(player, player->clusters[i]);
+}
+
+bool play_is_over(const Player *player) {
+    return player->begun == player->cluster_count && !player->live;
+}
+
+bool play_on(Player *player) {
     while (!player->stops) {
         PlayCluster *cluster = dequeue(player);
         if (deadline_passed())
-            return PTX_END_TIME;
+            return false;
         if (cluster && cluster->over)
             continue;
         if (cluster)
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             play_begin(player);
-        else if (!player->live || !pass_lapped(player))
+        else
             break;
     }
+    return true;
+}
+
+PtxEnd play(Player *player) {
+    do
+        if (!play_on(player))
+            return PTX_END_TIME;
+    while (!player->stops && player->live && play_pass(player));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

@@ -4,11 +4,16 @@
 #define ANALYZE_RECORDING_RECORDING_H
 
 #include "analyze/threads/check.h"
+#include "finding/report.h"
 #include "record/file.h"
+#include "render/trace.h"
 
 /* `entry`: of the kernel that the recording names. Of the options: volatile_races, progress. */
 void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                      Verdict *verdict);
+/* The same, and a report of it with a picture (analyze/portrait). */
+void recording_report(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
+                      Verdict *verdict, Report *report, Trace *trace);
 /* What it says of a kernel that has no records: why it was not looked at. */
 void recording_unseen(const Recording *recording, Verdict *verdict);
 /* The kernel that it is of; PTX_NONE: the module has none of that name. */

@@ -121,6 +121,35 @@ static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
     return false;
 }
 
+/* Which accesses of it may be to global memory. */
+static void find_global(ThreadsCheck *check, PlaySite *site) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[site->code->statement], effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        if (!effect_is_access(effect) || (effect->space != SPACE_GLOBAL && !effects[i].memory))
+            continue;
+        site->global |= effect->verb == EFFECT_READ ? 1 : 2;
+        site->for_system |= effect->scope == SCOPE_SYS;
+    }
+}
+
+static bool find_part(const PlaySite *site, const PtxArgument *argument, uint8_t *part) {
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        if (site->arguments[i] == argument) {
+            *part = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+static bool is_copy(const PtxProgram *program, PlaySite *site) {
+    PlayCopy *copy = &site->copy;
+    return !site->generic && play_copy(program, site->code, copy) &&
+           find_part(site, copy->from.base, &site->from_part) && find_part(site, copy->to.base, &site->to_part) &&
+           (!copy->limit || find_part(site, copy->limit, &site->limit_part));
+}
+
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
@@ -135,7 +164,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
             return false;
     }
     site->generic = generic_parts(check, site);
+    find_global(check, site);
     site->gathers = site->code->together;
+    site->awaits = code_effect(check, site->code, EFFECT_AWAIT_LAUNCHES, &effect);
     if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
         site->mask = code_argument(program, site->code, 0);
     if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
@@ -149,6 +180,7 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     site->plain = !site->site->strong && site->site->part_count == (site->data ? 2 : 1) && site->data != 1 &&
                   play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
                   !site->access.access.strong;
+    site->copies = is_copy(program, site);
     return true;
 }
 
@@ -174,6 +206,15 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         *problem =
             "the recording was made by another build of Weir, which records this PTX in another way: check it with "
             "that one";
+        play_sites_free(sites);
+        return false;
+    }
+    if (!instrument_fits(check->module, check->program->entry, recording->launch.block)) {
+        const uint32_t *block = recording->launch.block;
+        *problem = verdict_text(check->verdict,
+                                "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
+                                "of kernels that look at %%tid.y or say their size (.reqntid)",
+                                block[0], block[1], block[2]);
         play_sites_free(sites);
         return false;
     }

@@ -36,7 +36,7 @@ static void make_places(StrongTurns *turns, Arena *arena) {
 }
 
 typedef struct Reading {
-    Player *player;
+    Arena *arena;
     Strong *items;
     uint32_t count, capacity;
     uint64_t *elements; /* places of the other elements of vectors */
@@ -51,7 +51,7 @@ static bool is_strong(const Player *player, const Record *record) {
 /* A vector is put in order by its first element: the others must not be accessed on their own. */
 static void add_elements(Reading *reading, const PlaySite *site, uint64_t key) {
     for (uint32_t i = 1; i < site->strong_count; i++)
-        *ARENA_PUSH(&reading->player->arena, reading->elements, reading->element_count, reading->element_capacity) =
+        *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =
             key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
 }
 
@@ -71,23 +71,22 @@ static uint32_t count_split(const Reading *reading) {
     return count;
 }
 
-static void read_warp(Reading *reading, uint32_t number, uint32_t cta, RecordCursor *room) {
-    Player *player = reading->player;
+static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
-    player->turns.first[number] = reading->count;
+    player->first_strong[number] = reading->count;
     while (record_next(&stream, &record)) {
         if (!is_strong(player, &record))
             continue;
         const PlaySite *site = &player->sites->items[record.site];
         uint32_t index = reading->count;
         uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
-        *ARENA_PUSH(&player->arena, reading->items, reading->count, reading->capacity) =
+        *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
             (Strong){.key = play_strong_key(player, site, &record, cta),
                      .time = record.time,
                      .index = index,
-                     .thread = number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
+                     .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
                      .found = record.found & mask,
                      .written = record.written & mask,
                      .compared = record.compared & mask,
@@ -98,26 +97,34 @@ static void read_warp(Reading *reading, uint32_t number, uint32_t cta, RecordCur
     }
 }
 
-void turns_read(Player *player) {
+static void read_all(Reading *reading, Player *player) {
     RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
-    StrongTurns *turns = &player->turns;
-    Reading reading = {.player = player};
     if (!player->sites->any_strong)
         return;
-    turns->first = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
+    player->first_strong = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
     for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
         for (uint32_t i = 0; i < warps; i++)
-            read_warp(&reading, play_cta_id(player, cta) * warps + i, cta, room);
+            read_warp(reading, player, play_cta_id(player, cta) * warps + i, cta, room);
     record_reader_restart(&player->reader);
+}
+
+void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
+    Arena *arena = &players[0]->arena;
+    Reading reading = {.arena = arena};
+    *turns = (StrongTurns){0};
+    for (uint32_t i = 0; i < count; i++) {
+        players[i]->turns = turns;
+        read_all(&reading, players[i]);
+    }
     turns->count = reading.count;
-    turns->numbers = ARENA_ARRAY(&player->arena, uint32_t, reading.count + 1);
-    turns->items = ARENA_ARRAY(&player->arena, StrongTurn, reading.count + 1);
+    turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
+    turns->items = ARENA_ARRAY(arena, StrongTurn, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
     turns->split = count_split(&reading);
     for (uint32_t i = 0; i < reading.count; i++)
         turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
-    turns_alone(turns, turns->items, turns->count, &player->arena);
+    turns_alone(turns, turns->items, turns->count, arena);
 }
 
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
@@ -130,11 +137,11 @@ void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *a
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
     if (is_strong(player, record))
-        record->turn = player->turns.numbers[player->turns.first[warp->stream.warp] + warp->strong_count++];
+        record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 
 bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {
-    StrongTurns *turns = &player->turns;
+    StrongTurns *turns = player->turns;
     const StrongPlace *place = place_of(turns, key);
     uint32_t low = place->next, high = place->end;
     if (low == high || turns->items[low].number >= number)
@@ -147,12 +154,12 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
             high = middle;
     }
     if (low < place->end)
-        turns->items[low].waiter = cluster + 1;
+        turns->items[low].waiter = player->first_cluster + cluster + 1;
     return false;
 }
 
 uint32_t turns_pass(Player *player, uint64_t key) {
-    StrongTurns *turns = &player->turns;
+    StrongTurns *turns = player->turns;
     StrongPlace *place = place_of(turns, key);
     if (place->next == place->end || ++place->next == place->end)
         return 0;

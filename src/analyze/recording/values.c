@@ -98,12 +98,34 @@ uint64_t play_generic(const Player *player, uint64_t address) {
 /* ---- Parts ---------------------------------------------------------------------------------------- */
 
 static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread, Lanes *values) {
-    for (unsigned i = 0; i < PTX_LANES; i++) {
-        uint64_t more = part->shape == PART_STRIDE  ? (uint64_t)part->stride * i
-                        : part->shape == PART_TABLE ? site_offset(&player->sites->sites, part, first_thread + i)
-                                                    : 0;
-        values->at[i] = value + more;
+    bool table = part->shape == PART_TABLE, whole = part->bits >= 32 && first_thread + PTX_LANES <= part->threads;
+    uint64_t stride = part->shape == PART_STRIDE ? (uint64_t)part->stride : 0;
+    const uint64_t *offsets = table && whole ? &part->offsets[first_thread] : NULL;
+    if (offsets)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + (offsets[i] - offsets[0]);
+    else if (table)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + site_offset(&player->sites->sites, part, first_thread + i);
+    else
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = value + stride * i;
+}
+
+/* What record_cornered says of each lane: a lane is one with a bit less, and what that bit adds. */
+static void spread_corners(const RecordPart *part, Lanes *values) {
+    const uint8_t *lists[2] = {part->list, part->also};
+    uint64_t adds[RECORD_CORNER_LANES - 1] = {0};
+    for (unsigned k = 0; k < 2 && lists[k]; k++) {
+        uint64_t corners[RECORD_CORNER_LANES];
+        memcpy(corners, lists[k], sizeof corners);
+        for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+            adds[i] += corners[i + 1] - corners[0];
     }
+    values->at[0] = part->value;
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+        for (unsigned lane = 1u << i; lane < 2u << i; lane++)
+            values->at[lane] = values->at[lane - (1u << i)] + adds[i];
 }
 
 static void list(const RecordPart *part, bool wide, uint32_t lanes, Lanes *values) {
@@ -122,8 +144,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
     else if (from->kind == RECORD_EVERY)
         list(from, false, UINT32_MAX, values);
     else if (from->kind == RECORD_CORNERS)
-        for (unsigned i = 0; i < PTX_LANES; i++)
-            values->at[i] = record_cornered(from, i);
+        spread_corners(from, values);
     else
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = from->value;
@@ -177,6 +198,6 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | cluster << 35 | (address & UINT32_MAX) << 3 | size;
-    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
+    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
 }

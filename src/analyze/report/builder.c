@@ -20,21 +20,7 @@ ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
                 builder->barrier_thing_capacity) = thing;
     ReportBarrier *barrier =
         ARENA_PUSH(builder->arena, builder->barriers, builder->barrier_count, builder->barrier_capacity);
-    *barrier = (ReportBarrier){.name = "",
-                               .value = "",
-                               .kind = "",
-                               .mechanism = "",
-                               .direction = "",
-                               .depth = -1,
-                               .count = -1,
-                               .participants = "",
-                               .index = "",
-                               .phase = "",
-                               .offset = "",
-                               .expect_bytes = -1,
-                               .data_bytes = -1,
-                               .cadence = "",
-                               .pair = ""};
+    *barrier = report_barrier_blank();
     return barrier;
 }
 

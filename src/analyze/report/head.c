@@ -209,6 +209,18 @@ static const char *rows_text(const Report *report, Verdict *verdict) {
     return rows ? verdict_text(verdict, " %zu of %zu overwrites wait for their readers.", ordered, rows) : "";
 }
 
+/* What a recording shows: what was run, it does not say. */
+static const char *seen_text(const Report *report, Verdict *verdict) {
+    static const char *const nouns[] = {"partition", "barrier", "buffer"};
+    const uint64_t numbers[] = {report->partition_count, report->barrier_count, report->buffer_count};
+    Text text = {0};
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
+        text_addf(&text, "%s", i ? ", " : "");
+        text_number_of(&text, numbers[i], nouns[i]);
+    }
+    return verdict_keep(verdict, &text);
+}
+
 static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
     Text ran = {0};
     coverage_print(&verdict->coverage, &ran);
@@ -219,15 +231,16 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
         .verdict = verdict_kind_name(verdict->kind),
         .rule = "",
         .what = what_ran(verdict),
-        .where = *over ? over : "no op that synchronizes or touches shared memory",
+        .where = *over         ? over
+                 : report->ptx ? seen_text(report, verdict)
+                               : "no op that synchronizes or touches shared memory",
         .why = complete || !first ? verdict_text(verdict, "%s%s",
                                                  verdict->launch_count ? "Every wait passed and every agent finished."
                                                                        : report->deadlock_reason,
                                                  rows_text(report, verdict))
-               : first->ir_line
-                   ? verdict_text(verdict, "not looked at: %s (%s line %" PRIu32 ")", first->reason,
-                                  report->ptx ? "PTX" : "IR", first->ir_line)
-                   : verdict_text(verdict, "not looked at: %s", first->reason),
+               : first->ir_line   ? verdict_text(verdict, "not looked at: %s (%s line %" PRIu32 ")", first->reason,
+                                               report->ptx ? "PTX" : "IR", first->ir_line)
+                                  : verdict_text(verdict, "not looked at: %s", first->reason),
         .fix = complete ? "Nothing to change."
                         : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};
 }

@@ -110,36 +110,21 @@ static void judge(Report *report, const char *verdict, const char *reason) {
     report->deadlock_reason = reason;
 }
 
-static void report_deadlocks(Builder *builder, uint64_t runs) {
-    const Verdict *verdict = builder->verdict;
+static void judge_deadlocks(Builder *builder, uint64_t runs) {
     Report *report = builder->report;
-    ReportDeadlock *deadlocks = ARENA_ARRAY(builder->arena, ReportDeadlock, verdict->finding_count + 1);
-    for (size_t i = 0; i < verdict->finding_count; i++) {
-        const Finding *finding = &verdict->findings[i];
-        if (!is_deadlock(finding))
-            continue;
-        deadlocks[report->deadlock_count++] = (ReportDeadlock){.rule = rule_of(finding->rule)->id,
-                                                               .message = finding->message,
-                                                               .why = finding->why,
-                                                               .fix = finding->fix,
-                                                               .schedule = finding->schedule,
-                                                               .launch = finding->launch,
-                                                               .blocked = finding->blocked,
-                                                               .blocked_count = finding->blocked_count};
-    }
-    report->deadlocks = deadlocks;
+    report_add_deadlocks(report, builder->verdict);
     if (report->deadlock_count)
-        judge(report, "found", deadlocks[0].message);
+        judge(report, "found", report->deadlocks[0].message);
     else if (!has_barriers(builder))
         judge(report, "none", "There are no barriers to hang on yet.");
     else if (!runs)
         judge(report, "unknown", "The kernel was not run, so nothing is known of its phases.");
-    else if (verdict->incomplete_count)
+    else if (builder->verdict->incomplete_count)
         judge(report, "unknown",
               verdict_text(builder->verdict,
                            "No agent was seen to wait forever, but not everything could be looked "
                            "at: %s.",
-                           verdict->incomplete[0].reason));
+                           builder->verdict->incomplete[0].reason));
     else
         judge(report, "none",
               verdict_text(builder->verdict,
@@ -313,7 +298,7 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
         cover(builder, onlooker.coverage);
     else if (has_barriers(builder))
         report->coverage_note = "The kernel was not run, so it is not known what is overwritten when.";
-    report_deadlocks(builder, watch_runs(onlooker.watch));
+    judge_deadlocks(builder, watch_runs(onlooker.watch));
     finish(builder);
     if (builder->sights && !*report->nothing)
         draw(builder, trace);

@@ -18,6 +18,13 @@ typedef enum ThreadsOrders {
     ORDERS_ALL, /* all of these */
 } ThreadsOrders;
 
+/* Whether a recording was looked at together with those of launches that may have run at the same time. */
+typedef enum TogetherKind {
+    TOGETHER_NOT,
+    TOGETHER_COMPARED, /* none of them has memory in common with it that one of the two writes */
+    TOGETHER_PLAYED,
+} TogetherKind;
+
 typedef struct ThreadsOptions {
     const Launch *launch; /* NULL: they are chosen */
     const Launch *fixed;  /* what all chosen ones have; NULL: nothing */
@@ -29,6 +36,7 @@ typedef struct ThreadsOptions {
     ThreadsOrders orders;
     uint32_t random;           /* how many random ones; 0: the default */
     const ThreadsTrail *trail; /* that run, and nothing else; NULL */
+    uint8_t together;          /* TogetherKind: of a recording */
     /* Called before each run; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t run, uint64_t runs);
     void *context;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MBARRIER_SIZE = 8 };
+enum { MBARRIER_SIZE = 8, PLACES = 1 << 12 };
 
 /* Where threads waited or arrived: an instruction, and the warps of a CTA that were there. */
 typedef struct Site {
@@ -15,7 +15,8 @@ struct History {
     Arena *arena;
     MbarrierHistory *items;
     uint32_t count, capacity;
-    uint32_t low, high; /* addresses that mbarriers have, in whatever CTA */
+    uint32_t low, high;           /* addresses that mbarriers have, in whatever CTA; */
+    uint64_t places[PLACES / 64]; /* a bit for each 8 bytes: some mbarrier is there */
     Overwrite overwrite;
     Site *sites; /* of all runs */
     uint32_t site_count, site_capacity;
@@ -35,6 +36,7 @@ void history_clear(History *history) {
     history->low = UINT32_MAX;
     history->high = 0;
     history->overwrite = (Overwrite){0};
+    memset(history->places, 0, sizeof history->places);
     if (history->looks)
         memset(history->looks, 0, sizeof(Look) * history->look_capacity);
 }
@@ -44,7 +46,12 @@ bool history_any(const History *history) {
 }
 
 bool history_near(const History *history, uint64_t begin, uint64_t end) {
-    return begin < history->high && end > history->low;
+    if (begin >= history->high || end <= history->low)
+        return false;
+    for (uint64_t at = begin / MBARRIER_SIZE, last = (end - 1) / MBARRIER_SIZE; at <= last; at++)
+        if (history->places[at % PLACES / 64] >> at % 64 & 1 || last - at >= PLACES)
+            return true;
+    return false;
 }
 
 Overwrite history_overwrite(const History *history) {
@@ -59,6 +66,8 @@ static MbarrierHistory *item_of(History *history, uint64_t place) {
     *item = (MbarrierHistory){.place = place};
     history->low = (uint32_t)place < history->low ? (uint32_t)place : history->low;
     history->high = (uint32_t)place + MBARRIER_SIZE > history->high ? (uint32_t)place + MBARRIER_SIZE : history->high;
+    uint32_t bit = (uint32_t)place / MBARRIER_SIZE % PLACES;
+    history->places[bit / 64] |= UINT64_C(1) << bit % 64;
     return item;
 }
 
@@ -162,7 +171,7 @@ static void look_at_write(History *history, const PtxEvent *event) {
             continue;
         uint32_t bytes = event->sizes ? event->sizes[i] : event->access.bytes;
         uint64_t begin = block->base + event->spots[i].offset;
-        if (begin >= history->high || begin + bytes <= history->low)
+        if (!bytes || !history_near(history, begin, begin + bytes))
             continue;
         for (uint32_t k = 0; k < history->count; k++) {
             uint64_t at = (uint32_t)history->items[k].place;

@@ -74,6 +74,8 @@ FindingPlace **code_places(const ThreadsCheck *check, Finding *finding, const Pt
 /* The schedule in words, and as a witness. */
 const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedule);
 const char *witness_of(const ThreadsCheck *check, const PtxSchedule *schedule, unsigned world);
+/* Of a recording that is played together with that of another launch. */
+const char *witness_between(const ThreadsCheck *check, uint64_t launch);
 
 /* ---- effects.c: what an instruction is for ---- */
 
@@ -92,6 +94,28 @@ bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb
 RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
+
+/* Of two launches: what they are called, of the first in which file it is (NULL: it is that of the second), and the
+ * number of its launch. */
+typedef struct RaceNames {
+    const char *first, *second, *file;
+    uint64_t number;
+} RaceNames;
+/* The second side is of `check`, the first of `other`, whose verdict is that of `check`, too. */
+Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                              const RaceNames *names);
+
+/* An access of a thread, or what it has put in flight, and something that is none of a kernel, which nothing orders. */
+typedef struct OutsideRace {
+    RaceSide side;
+    PtxSpot spot;
+    uint32_t bytes;
+    bool writes;      /* the other */
+    bool later;       /* ... and was made later */
+    const char *what; /* that is: "the copy 5 (cuMemcpyHtoDAsync)" */
+    uint64_t times;
+} OutsideRace;
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
 
 /* ---- history.c: what led to a run that went wrong ---- */
 

@@ -186,12 +186,12 @@ static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *findi
     }
 }
 
-/* The second place of a finding: behind those that the first one was inlined at. */
+/* The second place of a finding: behind those that the first one was inlined at. NULL: it is of another kernel. */
 static const FindingPlace *other_place(const Finding *finding) {
     size_t second = 1;
     while (second < finding->place_count && !finding->places[second].ir_line)
         second++;
-    return second < finding->place_count ? &finding->places[second] : NULL;
+    return second < finding->place_count && !finding->places[second].ir_file ? &finding->places[second] : NULL;
 }
 
 /* Whether a place is that of an instruction: the same, or one of the same source line, as a loop that was unrolled has
@@ -285,5 +285,102 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         places[i]->note = spot_words(check, race->spot, race->bytes);
     }
     grade(check, race, finding);
+    return finding;
+}
+
+/* ---- Between launches ---------------------------------------------------------------------------- */
+
+static const char *agent_in(const ThreadsCheck *check, const RaceSide *side, const char *name) {
+    return verdict_text(check->verdict, "%s of %s", agent_of(check, side), name);
+}
+
+static const char *why_between(const ThreadsCheck *check, const PtxRace *race, const char *first, const char *second) {
+    Verdict *verdict = check->verdict;
+    switch (race->reason) {
+    case REASON_SCOPE:
+        return verdict_text(verdict, "%s and %s synchronize, but with a scope that does not include both of them.",
+                            first, second);
+    case REASON_PROXY:
+    case REASON_MIXED_SIZE:
+        return why_of(check, race);
+    default:
+        return verdict_text(verdict,
+                            "Nothing orders the two launches: neither starts after the other has finished, and %s does "
+                            "not acquire what %s releases after its %s.",
+                            second, first,
+                            race->first.access.kind == EFFECT_READ    ? "read"
+                            : race->first.access.kind == EFFECT_WRITE ? "write"
+                                                                      : "update");
+    }
+}
+
+static void add_places(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                       const RaceNames *names, Finding *finding) {
+    enum { MOST_PLACES = 16 };
+    const ThreadsCheck *checks[] = {check, other};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    const char *called[] = {names->second, names->first};
+    FindingPlace *places = finding_places(check->verdict, finding, 2 * MOST_PLACES);
+    finding->place_count = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        FindingPlace *place = &places[finding->place_count++];
+        finding->place_count += code_place(checks[i], sides[i]->code, place, place + 1);
+        place->agent = agent_in(checks[i], sides[i], called[i]);
+        place->role = verb_of(sides[i]);
+        place->note = spot_words(check, race->spot, race->bytes);
+        place->ir_file = i && names->file ? verdict_text(check->verdict, "%s", names->file) : NULL;
+    }
+}
+
+Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
+                              const RaceNames *names) {
+    Verdict *verdict = check->verdict;
+    const char *first = agent_in(other, &race->first, names->first),
+               *second = agent_in(check, &race->second, names->second);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = threads_race_rule(race);
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", second,
+                                    verb_of(&race->second), spot_words(check, race->spot, race->bytes), first,
+                                    verb_of(&race->first), code_words(other, race->first.code));
+    finding->why =
+        finding->rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_between(check, race, first, second);
+    finding->fix = race->reason == REASON_UNORDERED || race->reason == REASON_IN_FLIGHT
+                       ? "Launch both on one stream, order them with an event, or wait for the preceding launch (in a "
+                         "dependent launch: griddepcontrol.wait, cudaGridDependencySynchronize()) before the access."
+                       : fix_of(check, race);
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_between(check, names->number);
+    finding->times = race->times ? (size_t)race->times : 1;
+    add_places(check, other, race, names, finding);
+    return finding;
+}
+
+/* ---- With what is no kernel ---------------------------------------------------------------------- */
+
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
+    Verdict *verdict = check->verdict;
+    const char *agent = agent_of(check, &race->side), *bytes = spot_words(check, race->spot, race->bytes);
+    bool reads = race->side.access.kind == EFFECT_READ;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = !reads && race->writes ? RULE_RACE_WAW
+                    : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
+                                           : RULE_RACE_RAW;
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s, and nothing orders the two", agent,
+                                    verb_of(&race->side), bytes, race->what, race->writes ? "writes" : "reads");
+    finding->why = "Neither starts after the other has finished: they are on different streams, no event that one of "
+                   "them waits for comes behind the other, and the host waits for neither before it starts the other.";
+    finding->fix = "Put both on one stream, order them with an event, or let the host wait for the first of them "
+                   "(cudaStreamSynchronize()) before it starts the second.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_of(check, &(PtxSchedule){0}, 0);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &race->side.code, 1);
+    places[0]->agent = agent;
+    places[0]->role = verb_of(&race->side);
+    places[0]->note = bytes;
     return finding;
 }

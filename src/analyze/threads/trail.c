@@ -16,6 +16,8 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     text_str(to, trail->kernel);
     if (trail->recorded) {
         text_addf(to, "\nrecording %s\n", trail->volatile_races ? "volatile" : "as it is");
+        if (trail->beside)
+            text_addf(to, "beside %" PRIu64 "\n", trail->beside - 1);
         return;
     }
     text_addf(to, "\nlaunch ");
@@ -194,8 +196,8 @@ static bool read_line(Reading *reading, Str line) {
         trail->gear = str_is(rest, "slice") ? GEAR_SLICE : GEAR_DATA;
         return str_is(rest, gear_names[trail->gear]) || fail(reading, rest.data, "the gear is 'data' or 'slice'");
     }
-    bool world = str_is(key, "world");
-    if (!world && !str_is(key, "volatile"))
+    bool world = str_is(key, "world"), beside = str_is(key, "beside");
+    if (!world && !beside && !str_is(key, "volatile"))
         return fail(
             reading, line.data,
             "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule, steps or only");
@@ -203,6 +205,8 @@ static bool read_line(Reading *reading, Str line) {
         return false;
     if (world)
         trail->world = (unsigned)number;
+    else if (beside)
+        trail->beside = number + 1;
     else
         trail->volatile_races = number;
     return true;

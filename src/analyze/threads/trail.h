@@ -11,8 +11,8 @@
  * deterministic, so that its name is enough to run it again. `explored` is one of all orders of a small kernel; a line
  * `steps` has its choices then, as a trail of emulate/ptx/explore.h. `volatile 1`: volatile accesses count as weak
  * ones. A trail of a recording has a line `recording` in place of the launch and all else: it is played again from
- * the file that it is of. The lines behind the first may stand in any order; `kernel` and `launch` must be there. Empty
- * lines mean nothing. */
+ * the file that it is of; with a line `beside N` together with that of launch N. The lines behind the first may stand
+ * in any order; `kernel` and `launch` must be there. Empty lines mean nothing. */
 #ifndef ANALYZE_THREADS_TRAIL_H
 #define ANALYZE_THREADS_TRAIL_H
 
@@ -26,7 +26,8 @@ typedef struct ThreadsTrail {
     PtxGear gear;
     unsigned world;
     bool volatile_races;
-    bool recorded; /* that of a recording, which has everything else */
+    bool recorded;   /* that of a recording, which has everything else */
+    uint64_t beside; /* played together with others, launch `beside` - 1 among them; 0: alone */
 } ThreadsTrail;
 
 void threads_trail_write(const ThreadsTrail *trail, Text *to);

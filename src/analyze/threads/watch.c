@@ -7,22 +7,49 @@ static const size_t most_memory = (size_t)3 << 30;
 
 /* ---- Names ---- */
 
+uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta) {
+    const WatchSeat *seat = watch->options.seat;
+    uint32_t size = watch->machine->cluster_size;
+    return seat ? seat->first_cta + cta / size * seat->cluster + cta % size : cta;
+}
+
+uint64_t watch_place(const PtxWatch *watch, uint64_t place) {
+    return (uint64_t)ptx_watch_cta(watch, (uint32_t)(place >> 32)) << 32 | (uint32_t)place;
+}
+
 uint32_t watch_warp(const PtxWatch *watch, const PtxWarp *warp) {
-    return warp->cta->number * watch->cta_warps + warp->index;
+    return ptx_watch_cta(watch, warp->cta->number) * watch->cta_warps + warp->index;
 }
 
 uint32_t watch_site(const PtxWatch *watch, const PtxCode *code) {
-    return (uint32_t)(code - watch->machine->program->code);
+    uint32_t site = (uint32_t)(code - watch->machine->program->code);
+    return watch->options.seat ? site + watch->options.seat->first_site : site;
 }
 
 static uint64_t named_object(uint32_t cta, uint32_t id) {
     return UINT64_C(2) << 60 | (uint64_t)cta << 8 | id;
 }
-static uint64_t cluster_object(uint32_t cluster) {
-    return UINT64_C(3) << 60 | cluster;
+static uint64_t cluster_object(uint32_t first_cta) {
+    return UINT64_C(3) << 60 | first_cta;
 }
 
-uint32_t watch_addresses(const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]) {
+/* Where a block is in the engine; UINT64_MAX: nobody else has it. */
+static uint64_t block_base(const PtxWatch *watch, const PtxBlock *block) {
+    const WatchSeat *seat = watch->options.seat;
+    switch (block->space) {
+    case PTX_SPACE_GLOBAL:
+        return block->base + (seat && block->base - PTX_WINDOW_GLOBAL < PTX_WINDOW_SIZE ? seat->variables : 0);
+    case PTX_SPACE_TENSOR:
+        return threads_tensor(ptx_watch_cta(watch, block->cta), 0);
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_CLUSTER:
+        return threads_shared(ptx_watch_cta(watch, block->cta), 0);
+    default:
+        return UINT64_MAX;
+    }
+}
+
+uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]) {
     const PtxBlock *last = NULL;
     uint64_t base = 0;
     uint32_t taken = 0;
@@ -31,11 +58,7 @@ uint32_t watch_addresses(const PtxSpot *spots, uint32_t lanes, uint64_t addresse
         const PtxBlock *block = spots[lane].block;
         if (block != last) {
             last = block;
-            base = block->space == PTX_SPACE_GLOBAL   ? block->base
-                   : block->space == PTX_SPACE_TENSOR ? threads_tensor(block->cta, 0)
-                   : block->space == PTX_SPACE_SHARED || block->space == PTX_SPACE_CLUSTER
-                       ? threads_shared(block->cta, 0)
-                       : UINT64_MAX;
+            base = block_base(watch, block);
         }
         addresses[lane] = base + spots[lane].offset;
         if (base != UINT64_MAX)
@@ -76,7 +99,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
                         : THREADS_WEAK,
         .scope = strong ? (access->scope == SCOPE_NONE ? THREADS_SYS : access->scope) : THREADS_NO_SCOPE,
         .element = (uint8_t)access->element,
-        .read_only = access->read_only,
+        .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
         .gives = gives_value(watch, event),
         .site = watch_site(watch, event->code),
         .silent = access->kind == EFFECT_READ ? 0 : ~event->changes,
@@ -88,7 +111,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
 static void see_access(PtxWatch *watch, const PtxEvent *event) {
     uint64_t addresses[PTX_LANES];
     uint32_t warp = watch_warp(watch, event->warp);
-    uint32_t lanes = watch_addresses(event->spots, event->lanes, addresses);
+    uint32_t lanes = watch_addresses(watch, event->spots, event->lanes, addresses);
     ThreadsAccess access = watch_access(watch, event);
     if (access.kind != THREADS_UPDATE) {
         threads_access(watch->engine, 0, warp, lanes, &access, addresses);
@@ -145,7 +168,7 @@ static void see_proxy_fence(PtxWatch *watch, const PtxEvent *event) {
         return;
     }
     uint64_t addresses[PTX_LANES];
-    for (uint32_t rest = watch_addresses(event->spots, event->lanes, addresses); rest; rest &= rest - 1)
+    for (uint32_t rest = watch_addresses(watch, event->spots, event->lanes, addresses); rest; rest &= rest - 1)
         threads_fence_proxy(watch->engine, warp, rest & -rest, event->proxy, space_of(event), order, event->scope,
                             addresses[__builtin_ctz(rest)]);
 }
@@ -165,8 +188,9 @@ static void see_fence(PtxWatch *watch, const PtxEvent *event) {
 
 void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak) {
     uint64_t addresses[PTX_LANES];
+    uint64_t place = watch_place(watch, event->place);
     for (uint32_t i = 0; i < PTX_LANES; i++)
-        addresses[i] = threads_shared((uint32_t)(event->place >> 32), (uint32_t)event->place);
+        addresses[i] = threads_shared((uint32_t)(place >> 32), (uint32_t)place);
     ThreadsAccess access = {
         .kind = (uint8_t)kind,
         .order = weak ? THREADS_WEAK : THREADS_RELAXED,
@@ -185,8 +209,8 @@ static ThreadsOrder half_of(uint8_t order, ThreadsOrder half) {
 }
 
 static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
-    uint64_t object = mbarrier_object(event->place);
-    uint32_t cta = (uint32_t)(event->place >> 32);
+    uint64_t place = watch_place(watch, event->place), object = mbarrier_object(place);
+    uint32_t cta = (uint32_t)(place >> 32);
     watch_mbarrier(watch, event, THREADS_UPDATE, false);
     if (event->kind == PTX_EVENT_ARRIVE || event->arrives)
         threads_arrive(watch->engine, object, cta, watch_warp(watch, event->warp), event->lanes,
@@ -194,7 +218,7 @@ static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
 }
 
 static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
-    uint64_t object = mbarrier_object(event->place);
+    uint64_t object = mbarrier_object(watch_place(watch, event->place));
     switch (event->kind) {
     case PTX_EVENT_INIT:
     case PTX_EVENT_INVALIDATE:
@@ -221,10 +245,11 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
     Threads *engine = watch->engine;
     const PtxCta *cta = event->warp->cta;
     uint32_t warp = watch_warp(watch, event->warp);
-    uint64_t named = named_object(cta->number, event->barrier), cluster = cluster_object(cta->cluster);
+    uint32_t number = ptx_watch_cta(watch, cta->number);
+    uint64_t named = named_object(number, event->barrier), cluster = cluster_object(number - cta->rank);
     switch (event->kind) {
     case PTX_EVENT_NAMED_ARRIVE:
-        threads_arrive(engine, named, cta->number, warp, event->lanes, THREADS_RELEASE, THREADS_CTA);
+        threads_arrive(engine, named, number, warp, event->lanes, THREADS_RELEASE, THREADS_CTA);
         break;
     case PTX_EVENT_NAMED_MEET:
         threads_flip(engine, named);
@@ -297,7 +322,7 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
         threads_exit(watch->engine, watch_warp(watch, event->warp), event->lanes);
         break;
     case PTX_EVENT_CTA_OVER:
-        threads_over(watch->engine, event->warp->cta->number);
+        threads_over(watch->engine, ptx_watch_cta(watch, event->warp->cta->number));
         watch_cta_over(watch, event->warp->cta->number);
         break;
     case PTX_EVENT_TEST: /* orders nothing, and whoever goes on has waited with success */
@@ -321,7 +346,8 @@ PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *op
                           .cluster = machine->cluster_size,
                           .memory = options->memory ? options->memory : most_memory,
                           .history = options->history};
-    Threads *engine = threads_create(&shape, problem);
+    const WatchSeat *seat = options->seat;
+    Threads *engine = seat ? seat->engine : threads_create(&shape, problem);
     if (!engine)
         return NULL;
     PtxWatch *watch = ARENA_NEW(arena, PtxWatch);
@@ -329,14 +355,15 @@ PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *op
     watch->machine = machine;
     watch->options = *options;
     watch->engine = engine;
-    watch->cta_warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
+    watch->cta_warps = seat ? seat->cta_warps : (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
     return watch;
 }
 
 void ptx_watch_free(PtxWatch *watch) {
     if (!watch)
         return;
-    threads_free(watch->engine);
+    if (!watch->options.seat)
+        threads_free(watch->engine);
     arena_free(&watch->run);
     watch->engine = NULL;
 }
@@ -351,7 +378,8 @@ void ptx_watch_start(PtxWatch *watch) {
     watch->covered = NULL;
     watch->covered_count = watch->covered_capacity = 0;
     watch->arrival = NULL;
-    threads_restart(watch->engine);
+    if (!watch->options.seat)
+        threads_restart(watch->engine);
 }
 
 const char *ptx_watch_problem(const PtxWatch *watch) {

@@ -40,11 +40,21 @@ typedef struct PtxRace {
 } PtxRace;
 
 typedef struct PtxWatchOptions {
-    bool volatile_races; /* volatile accesses count as weak ones */
-    bool history;        /* for ptx_watch_sources */
-    bool apart_fences;   /* the order of sequential fences among each other orders nothing */
-    size_t memory;       /* the most that it may take; 0: 3 GiB */
+    bool volatile_races;          /* volatile accesses count as weak ones */
+    bool history;                 /* for ptx_watch_sources */
+    bool apart_fences;            /* the order of sequential fences among each other orders nothing */
+    const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
+    size_t memory;                /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;
+
+/* Where one of several launches has its place in an engine that is theirs together. */
+typedef struct WatchSeat {
+    struct Threads *engine;
+    uint32_t first_cta, cta_warps; /* CTAs count on from that; all have as many warps there as the largest */
+    uint32_t cluster;              /* CTAs from one cluster to the next */
+    uint32_t first_site;           /* added to the numbers of code */
+    uint64_t variables;            /* added to addresses of the module's variables, which lie elsewhere in others */
+} WatchSeat;
 
 typedef struct PtxWatch PtxWatch;
 /* For one machine; NULL, with a sentence, if it needs more memory than there is. */
@@ -61,6 +71,9 @@ void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, cons
                       const uint64_t addresses[PTX_LANES]);
 /* Lanes one beside the other, as in engine/threads.h. */
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
+/* A cp.async of those lanes, from and to those addresses. False: they have committed groups apart from each other. */
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *reads,
+                    const uint64_t from[PTX_LANES], const struct ThreadsAccess *writes, const uint64_t to[PTX_LANES]);
 /* Where values are not known (a recording): what is known of those that each code stores. */
 enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
 typedef struct PtxStores {
@@ -83,6 +96,12 @@ const char *ptx_watch_problem(const PtxWatch *watch);
 uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
 void ptx_watch_choose(PtxWatch *watch, uint32_t write);
 uint32_t ptx_watch_writes(const PtxWatch *watch);
+/* The CTA's number in the engine. */
+uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta);
+/* Of launches that are watched together, none of which has races of its own: one of the engine's, whose sides are of
+ * these two. The spot is the second's. */
+struct ThreadsRace;
+PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const struct ThreadsRace *race);
 /* In a recording: what an address of global memory belongs to, a variable, or the argument that points to it or before
  * it. */
 void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MANY_WAITED = 4096 };
+enum { MANY_WAITED = 4096, MOST_PIECES = 256 };
 
 /* ---- Flights by their sequence ---- */
 
@@ -60,7 +60,7 @@ static void flight_drop(PtxWatch *watch, uint32_t sequence) {
 }
 
 static WatchedWarp *warp_of(PtxWatch *watch, const PtxWarp *warp) {
-    WatchedWarp **seat = &watch->warps[watch_warp(watch, warp)];
+    WatchedWarp **seat = &watch->warps[warp->cta->number * watch->cta_warps + warp->index];
     if (!*seat)
         *seat = ARENA_NEW(&watch->run, WatchedWarp);
     return *seat;
@@ -113,7 +113,7 @@ void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
     uint64_t addresses[PTX_LANES];
     if (event->flight->group == GROUP_CP_ASYNC) {
         uint32_t warp = watch_warp(watch, event->warp);
-        for (uint32_t rest = watch_addresses(event->spots, event->lanes, addresses); rest;) {
+        for (uint32_t rest = watch_addresses(watch, event->spots, event->lanes, addresses); rest;) {
             uint32_t bytes = event->sizes ? event->sizes[__builtin_ctz(rest)] : access.bytes, same = 0;
             for (uint32_t more = rest; more; more &= more - 1)
                 if (!event->sizes || event->sizes[__builtin_ctz(more)] == bytes)
@@ -126,11 +126,33 @@ void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
         }
         return;
     }
+    ThreadsPiece pieces[MOST_PIECES];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < event->spot_count; i++) {
         uint64_t bytes = event->sizes ? event->sizes[i] : access.bytes;
-        if (watch_addresses(&event->spots[i], 1, addresses) && bytes)
-            threads_piece(watch->engine, flight->operation, &access, addresses[0], bytes);
+        if (watch_addresses(watch, &event->spots[i], 1, addresses) && bytes)
+            pieces[count++] = (ThreadsPiece){addresses[0], bytes};
+        if (count == MOST_PIECES || i + 1 == event->spot_count) {
+            threads_pieces(watch->engine, flight->operation, &access, pieces, count);
+            count = 0;
+        }
     }
+}
+
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, const ThreadsAccess *reads,
+                    const uint64_t from[PTX_LANES], const ThreadsAccess *writes, const uint64_t to[PTX_LANES]) {
+    WatchedWarp *warp = warp_of(watch, from_warp);
+    uint32_t number = watch_warp(watch, from_warp), groups = warp->committed[GROUP_CP_ASYNC][__builtin_ctz(lanes)];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (warp->committed[GROUP_CP_ASYNC][__builtin_ctz(rest)] != groups)
+            return false;
+    uint32_t operation = threads_issue(watch->engine, number, lanes, false, 0, reads->site);
+    *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
+        (Waited){operation, lanes, groups, GROUP_CP_ASYNC, false};
+    threads_access(watch->engine, operation, number, lanes, reads, from);
+    threads_access(watch->engine, operation, number, lanes, writes, to);
+    watch_take_races(watch, NULL);
+    return true;
 }
 
 /* ---- That it is over ---- */
@@ -142,14 +164,14 @@ static void touch_mbarrier(PtxWatch *watch, uint32_t operation, const PtxEvent *
                             .element = 8,
                             .object = true,
                             .site = watch_site(watch, event->code)};
-    threads_piece(watch->engine, operation, &access,
-                  threads_shared((uint32_t)(event->place >> 32), (uint32_t)event->place), 8);
+    uint64_t place = watch_place(watch, event->place);
+    threads_piece(watch->engine, operation, &access, threads_shared((uint32_t)(place >> 32), (uint32_t)place), 8);
 }
 
 void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
     WatchedFlight *flight = flight_find(watch, event->flight->sequence);
-    uint64_t object = mbarrier_object(event->place);
-    uint32_t cta = (uint32_t)(event->place >> 32);
+    uint64_t place = watch_place(watch, event->place), object = mbarrier_object(place);
+    uint32_t cta = (uint32_t)(place >> 32);
     if (!flight)
         return;
     for (uint32_t i = 0; i < flight->covered_count; i++) {

@@ -40,7 +40,7 @@ struct PtxWatch {
     PtxMachine *machine;
     PtxWatchOptions options;
     Threads *engine;
-    uint32_t cta_warps;
+    uint32_t cta_warps;     /* of the engine's CTAs */
     WatchedWarp **warps;    /* by number; NULL: nothing asynchronous yet */
     WatchedFlight *flights; /* hashed by sequence */
     uint32_t flight_count, flight_capacity;
@@ -60,8 +60,10 @@ static inline uint64_t mbarrier_object(uint64_t place) {
 
 uint32_t watch_warp(const PtxWatch *watch, const PtxWarp *warp);
 uint32_t watch_site(const PtxWatch *watch, const PtxCode *code);
+/* The place of an mbarrier with the CTA's number in the engine. */
+uint64_t watch_place(const PtxWatch *watch, uint64_t place);
 /* Lanes whose spot is of memory that threads share, and their addresses. */
-uint32_t watch_addresses(const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]);
+uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t lanes, uint64_t addresses[PTX_LANES]);
 /* The access as the engine takes it. */
 ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event);
 /* The bytes of an mbarrier are touched. */

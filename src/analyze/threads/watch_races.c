@@ -29,9 +29,13 @@ static RuleId rule_for(const ThreadsRace *race) {
 
 static RaceSide side_of(const PtxWatch *watch, const ThreadsSide *side) {
     const ThreadsAccess *access = &side->access;
+    const WatchSeat *seat = watch->options.seat;
+    uint32_t cta = side->warp / watch->cta_warps, size = watch->machine->cluster_size;
+    if (seat)
+        cta = (cta - seat->first_cta) / seat->cluster * size + (cta - seat->first_cta) % seat->cluster;
     return (RaceSide){
-        .code = &watch->machine->program->code[access->site],
-        .cta = side->warp / watch->cta_warps,
+        .code = &watch->machine->program->code[access->site - (seat ? seat->first_site : 0)],
+        .cta = cta,
         .thread = side->warp % watch->cta_warps * PTX_LANES + side->lane,
         .asynchronous = side->asynchronous,
         .access = {.kind = access->kind == THREADS_READ    ? EFFECT_READ
@@ -89,24 +93,36 @@ static PtxSpot spot_of(const PtxWatch *watch, uint64_t address) {
     return (PtxSpot){copy, address - copy->base};
 }
 
-/* Whether two writes that no values were recorded of store the same, by what the instructions say. */
-static bool stores_same(const PtxWatch *watch, const ThreadsRace *race) {
+static const PtxStores *stores_of(const PtxWatch *watch, const ThreadsAccess *access) {
+    const WatchSeat *seat = watch->options.seat;
+    return &watch->stores[access->site - (seat ? seat->first_site : 0)];
+}
+
+/* Whether two writes that no values were recorded of store the same, by what the instructions say. They are of the same
+ * launch, or of two. */
+static bool stores_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
     const ThreadsAccess *first = &race->first.access, *second = &race->second.access;
-    if (!watch->stores || first->kind != THREADS_WRITE || second->kind != THREADS_WRITE || race->first.asynchronous ||
-        race->second.asynchronous)
+    if (!of_first->stores || !of_second->stores || first->kind != THREADS_WRITE || second->kind != THREADS_WRITE ||
+        race->first.asynchronous || race->second.asynchronous)
         return false;
-    const PtxStores *one = &watch->stores[first->site], *other = &watch->stores[second->site];
+    const PtxStores *one = stores_of(of_first, first), *other = stores_of(of_second, second);
     if (one->how == STORES_CONSTANT && other->how == STORES_CONSTANT)
         return one->value == other->value && first->bytes == second->bytes;
     return first->site == second->site && one->how == STORES_ALIKE && race->reason == THREADS_SAME_INSTRUCTION;
 }
 
+/* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
+static bool is_same(const PtxWatch *of_first, const PtxWatch *of_second, const ThreadsRace *race) {
+    bool reads = race->first.access.kind == THREADS_READ || race->second.access.kind == THREADS_READ;
+    if (of_first->stores && reads)
+        return false;
+    return race->same_value || stores_same(of_first, of_second, race);
+}
+
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
-    /* A recording is of one run: that a write changes nothing for who reads, it does not say of others. */
-    bool reads = found->first.access.kind == THREADS_READ || found->second.access.kind == THREADS_READ;
-    same.same_value = watch->stores && reads ? false : found->same_value || stores_same(watch, found);
+    same.same_value = is_same(watch, watch, found);
     bool alone = race->reason == THREADS_AT_EXIT;
     *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
         .rule = rule_for(race),
@@ -120,8 +136,29 @@ static void take(PtxWatch *watch, const ThreadsRace *found) {
     };
 }
 
+PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const ThreadsRace *found) {
+    ThreadsRace told = *found;
+    const ThreadsRace *race = &told;
+    uint64_t address = race->address;
+    told.same_value = is_same(first, second, found);
+    if (address >> 62 == 0 && address >= PTX_GLOBAL_END)
+        address -= second->options.seat->variables;
+    return (PtxRace){
+        .rule = rule_for(race),
+        .first = side_of(first, &race->first),
+        .second = side_of(second, &race->second),
+        .spot = spot_of(second, address),
+        .bytes = race->bytes,
+        .reason = reason_of(race->reason),
+        .same_value = race->same_value,
+        .times = race->times,
+    };
+}
+
 void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
     uint32_t count;
+    if (watch->options.seat)
+        return;
     const ThreadsRace *races = threads_races(watch->engine, &count);
     (void)event;
     while (watch->race_count < count)

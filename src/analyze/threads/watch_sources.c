@@ -6,7 +6,7 @@ enum { SOURCES_MOST = 64 };
 uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
     uint64_t addresses[PTX_LANES];
     ThreadsSource sources[SOURCES_MOST];
-    if (event->flight || !watch_addresses(event->spots, UINT32_C(1) << lane, addresses))
+    if (event->flight || !watch_addresses(watch, event->spots, UINT32_C(1) << lane, addresses))
         return 0;
     ThreadsAccess access = watch_access(watch, event);
     uint32_t count = threads_sources(watch->engine, watch_warp(watch, event->warp), lane, &access, addresses[lane],

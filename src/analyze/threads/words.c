@@ -138,7 +138,14 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
     } else if (block->space == PTX_SPACE_TENSOR) {
         add_tensor(spot.offset, bytes, &text);
     } else {
-        add_bytes(&text, spot.offset, bytes);
+        PtxBlock anchored;
+        uint64_t offset = spot.offset;
+        if (check->recorded && block->space == PTX_SPACE_GLOBAL) {
+            ptx_anchored(check->machine, block->base + spot.offset, &anchored);
+            offset += block->base - anchored.base;
+            block = &anchored;
+        }
+        add_bytes(&text, offset, bytes);
         if (!block->name)
             text_addf(&text, "%s memory", ptx_space_name(block->space));
         else
@@ -227,6 +234,16 @@ const char *schedule_words(const ThreadsCheck *check, const PtxSchedule *schedul
     if (check->machine->cta_count > 1)
         text_addf(&text, " of CTA %u", cta);
     text_addf(&text, " are slow at line %u", code_line(check->program, &check->program->code[schedule->held_pc]));
+    return verdict_keep(check->verdict, &text);
+}
+
+const char *witness_between(const ThreadsCheck *check, uint64_t launch) {
+    Text text = {0};
+    ThreadsTrail trail = {.kernel = ptx_name(check->module, check->module->functions[check->entry].name),
+                          .recorded = true,
+                          .volatile_races = check->options->volatile_races,
+                          .beside = launch + 1};
+    threads_trail_write(&trail, &text);
     return verdict_keep(check->verdict, &text);
 }
 

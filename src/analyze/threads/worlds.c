@@ -98,7 +98,7 @@ static FormSpan span_of(const PtxValues *values, const PtxStatement *statement) 
 
 static void find_spans(ThreadsCheck *check, const PtxRoutine *routine) {
     const uint32_t *block = check->launch->block;
-    PtxBlockShape shape = {block[0], block[1], block[2]};
+    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
     PtxFlow flow;
     PtxValues values;
     const char *problem;

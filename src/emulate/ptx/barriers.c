@@ -87,6 +87,10 @@ bool fetch_uniform(PtxMachine *machine, PtxGroup *group, const PtxCode *code, co
                    uint32_t lanes, uint64_t *value, PtxStep *step) {
     Lanes scratch;
     uint32_t unknown = 0;
+    if (argument->kind == ARGUMENT_CONSTANT) {
+        *value = machine->program->constants[argument->slot].at[0];
+        return true;
+    }
     const Lanes *values = ptx_fetch(machine, group, argument, 0, &scratch, &unknown);
     if (unknown & lanes) {
         *step = ptx_stop(machine, code, "a number that it goes by is not known");

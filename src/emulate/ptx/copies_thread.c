@@ -1,6 +1,7 @@
 /* cp.async: each thread copies 4, 8 or 16 bytes from global to shared memory, fewer of them where it says so, the rest
  * zeros. The copies of a warp's instruction are one flight; those of a warp land one after the other. */
 #include "emulate/ptx/copies.h"
+#include "emulate/ptx/play.h"
 
 enum { MOST_THREAD_BYTES = 16 };
 
@@ -50,7 +51,7 @@ static void land_thread_copy(PtxMachine *machine, PtxFlight *flight) {
     ThreadCopy *copy = flight->detail;
     tell_reads(machine, flight, copy);
     tell_lanes(machine, flight, &detail->write, flight->lanes, copy->to);
-    for (uint32_t left = flight->lanes; left; left &= left - 1) {
+    for (uint32_t left = machine->plays ? 0 : flight->lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint8_t bytes[MOST_THREAD_BYTES] = {0}, states[MOST_THREAD_BYTES];
         memset(states, BYTE_KNOWN, sizeof states);
@@ -184,4 +185,21 @@ bool thread_copy_prepare(const PtxPrepare *about, PtxCode *code) {
     detail.write = detail.read;
     detail.write.kind = EFFECT_WRITE;
     return take_code(about, code, thread_copy_run, &detail, sizeof detail);
+}
+
+bool play_copy(const PtxProgram *program, const PtxCode *code, PlayCopy *copy) {
+    const ThreadCopyDetail *detail = code->detail;
+    if (code->run != thread_copy_run || detail->ignore)
+        return false;
+    *copy = (PlayCopy){
+        .from = {.access = detail->read, .space = PTX_SPACE_GLOBAL, .align = detail->bytes},
+        .to = {.access = detail->write, .space = PTX_SPACE_SHARED, .align = detail->bytes},
+        .bytes = detail->bytes,
+    };
+    const PtxArgument *limit = detail->limit;
+    if (limit && limit->kind == ARGUMENT_ROW)
+        copy->limit = limit;
+    else if (limit && (limit->kind != ARGUMENT_CONSTANT || program->constants[limit->slot].at[0] != detail->bytes))
+        return false;
+    return play_address(program, detail->from, &copy->from) && play_address(program, detail->to, &copy->to);
 }

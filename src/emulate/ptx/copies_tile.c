@@ -47,7 +47,7 @@ static void move_shared(PtxMachine *machine, const PtxFlight *flight, const Tile
                         bool loads) {
     uint32_t rows = tile_rows(&copy->tile), width = (uint32_t)(tile_bytes(&copy->tile) / rows);
     uint32_t atom = tile_atom(&copy->tile), step = atom ? atom : width;
-    for (uint32_t row = 0; row < rows; row++)
+    for (uint32_t row = 0; row < rows && !machine->plays; row++)
         for (uint32_t at = 0; at < width; at += step) {
             size_t place = (size_t)row * width + at, count = width - at < step ? width - at : step;
             PtxSpot spot = piece_of(copy, row, at);
@@ -82,22 +82,30 @@ static void tell_sides(PtxMachine *machine, const PtxFlight *flight, const TileC
     tell_pieces(machine, flight, &write, &scratch->writes);
 }
 
+/* What a row brings. */
+static void load_row(PtxMachine *machine, const PtxFlight *flight, const Tile *tile, PtxSpot spot, size_t count,
+                     uint8_t *bytes, uint8_t *states) {
+    copy_load(machine, flight->code, spot, count, bytes, states);
+    copy_note_unset(machine, flight, flight->lane, spot, count, states);
+    tile_convert(tile, bytes, count);
+}
+
 static void load_tile(PtxMachine *machine, const PtxFlight *flight, const TileCopy *copy) {
     const Tile *tile = &copy->tile;
     CopyScratch *scratch = copy_scratch(machine, tile_bytes(tile));
     uint32_t rows = tile_rows(tile), element = tile_element_bytes(tile), width = tile_row_elements(tile) * element;
-    tile_fill(tile, scratch->bytes, tile_bytes(tile));
-    memset(scratch->states, BYTE_KNOWN, tile_bytes(tile));
+    if (!machine->plays) {
+        tile_fill(tile, scratch->bytes, tile_bytes(tile));
+        memset(scratch->states, BYTE_KNOWN, tile_bytes(tile));
+    }
     for (uint32_t row = 0; row < rows; row++) {
         PtxSpot spot;
         TileRow found;
         if (find_row(machine, flight, tile, row, &spot, &found)) {
-            size_t at = (size_t)row * width + (size_t)found.first * element;
+            size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
             pieces_add(machine, &scratch->reads, spot, found.count * element);
-            copy_load(machine, flight->code, spot, (size_t)found.count * element, scratch->bytes + at,
-                      scratch->states + at);
-            copy_note_unset(machine, flight, flight->lane, spot, (size_t)found.count * element, scratch->states + at);
-            tile_convert(tile, scratch->bytes + at, (size_t)found.count * element);
+            if (!machine->plays)
+                load_row(machine, flight, tile, spot, count, scratch->bytes + at, scratch->states + at);
         }
         if (machine->fault.code)
             return;
@@ -132,7 +140,7 @@ static void store_tile(PtxMachine *machine, const PtxFlight *flight, const TileC
         return;
     tell_map(machine, flight, copy);
     tell_sides(machine, flight, copy, scratch);
-    for (uint32_t row = 0; row < rows; row++)
+    for (uint32_t row = 0; row < rows && !machine->plays; row++)
         if (find_row(machine, flight, tile, row, &spot, &found)) {
             size_t at = (size_t)row * width + (size_t)found.first * element, count = (size_t)found.count * element;
             copy_note_unset(machine, flight, flight->lane, piece_of(copy, row, 0), count, scratch->states + at);

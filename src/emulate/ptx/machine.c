@@ -62,7 +62,8 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->flights = NULL;
     machine->flight_count = machine->flight_capacity = 0;
     machine->next_sequence = 1;
-    machine->used = machine->thread_instructions = machine->changes = machine->meetings = machine->clock = 0;
+    machine->used = machine->thread_instructions = machine->changes = machine->meetings = 0;
+    machine->clock = machine->clock_begin;
     machine->guesses = NULL;
     machine->guess_count = machine->guess_capacity = 0;
     machine->unset = NULL;
@@ -70,7 +71,7 @@ void ptx_machine_start(PtxMachine *machine) {
     machine->fault = (PtxFault){0};
     machine->unknown = NULL;
     machine->unknown_why = NULL;
-    machine->grid = NULL;
+    machine->grid = machine->tiles = NULL;
     memory_start(machine);
 }
 

@@ -307,6 +307,7 @@ typedef struct PtxMachine {
     uint64_t changes;     /* of memory and mbarriers: what others may notice */
     uint64_t meetings;    /* at barriers of threads, which are afterwards as they were before */
     uint64_t clock;       /* instructions so far: what %clock gives, marked as not known */
+    uint64_t clock_begin; /* ... and with what it begins: where launches are run one after the other */
     unsigned world;       /* what is not known is chosen; worlds differ in how: WORLD_... */
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
@@ -333,6 +334,7 @@ typedef struct PtxMachine {
     uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
     struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    void *tiles;            /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */

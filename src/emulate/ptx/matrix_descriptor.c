@@ -102,12 +102,69 @@ bool matrix_pieces(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, PtxB
     return true;
 }
 
+/* Kernels come back to the same tiles: where those of a run are. Those of other CTAs are as far from their begin. */
+typedef struct KnownTile {
+    MatrixTile tile;
+    uint64_t base, size;      /* of the block */
+    uint32_t count, capacity; /* count 0: there is none */
+    uint32_t *sizes;
+    uint64_t *offsets;
+} KnownTile;
+enum { KNOWN_TILES = 1024, MOST_PIECES = 2048 };
+
+static bool same_tile(const MatrixTile *a, const MatrixTile *b) {
+    const MatrixDescriptor *x = &a->descriptor, *y = &b->descriptor;
+    return x->start == y->start && x->leading == y->leading && x->stride == y->stride && x->line == y->line &&
+           x->base == y->base && x->pairs == y->pairs && x->absolute == y->absolute && a->across == b->across &&
+           a->type == b->type && a->tight == b->tight && a->first == b->first && a->lines == b->lines && a->k == b->k;
+}
+
+static KnownTile *tile_seat(PtxMachine *machine, const MatrixTile *tile) {
+    uint64_t mixed = tile->descriptor.start >> 4 ^ (uint64_t)tile->first << 20 ^ (uint64_t)tile->lines << 36;
+    if (!machine->tiles)
+        machine->tiles = ARENA_ARRAY(&machine->arena, KnownTile, KNOWN_TILES);
+    return (KnownTile *)machine->tiles + (mixed * UINT64_C(0x9E3779B97F4A7C15) >> 40) % KNOWN_TILES;
+}
+
+static void keep_tile(PtxMachine *machine, KnownTile *known, const PtxBlock *block, const MatrixTile *tile,
+                      const MatrixPieces *pieces) {
+    if (known->capacity < pieces->count) {
+        known->capacity = pieces->count;
+        known->sizes = ARENA_ARRAY(&machine->arena, uint32_t, pieces->count);
+        known->offsets = ARENA_ARRAY(&machine->arena, uint64_t, pieces->count);
+    }
+    known->tile = *tile;
+    known->base = block->base;
+    known->size = block->size;
+    known->count = pieces->count;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        known->sizes[i] = pieces->sizes[i];
+        known->offsets[i] = pieces->spots[i].offset;
+    }
+}
+
+static bool find_pieces(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile,
+                        MatrixPieces *pieces) {
+    KnownTile *known = tile_seat(machine, tile);
+    if (!known->count || known->base != block->base || known->size != block->size || !same_tile(&known->tile, tile)) {
+        if (!matrix_pieces(machine, flight->code, flight->warp, block, tile, pieces))
+            return false;
+        keep_tile(machine, known, block, tile, pieces);
+        return true;
+    }
+    pieces->count = known->count;
+    for (uint32_t i = 0; i < known->count; i++) {
+        pieces->spots[i] = (PtxSpot){block, known->offsets[i]};
+        pieces->sizes[i] = known->sizes[i];
+    }
+    return true;
+}
+
 bool matrix_tell(PtxMachine *machine, const PtxFlight *flight, PtxBlock *block, const MatrixTile *tile) {
-    enum { MOST_PIECES = 2048 };
     PtxSpot spots[MOST_PIECES];
     uint32_t sizes[MOST_PIECES];
     MatrixPieces pieces = {.spots = spots, .sizes = sizes, .capacity = MOST_PIECES};
-    if (!matrix_pieces(machine, flight->code, flight->warp, block, tile, &pieces))
+    if (!find_pieces(machine, flight, block, tile, &pieces))
         return false;
     ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
                                   .code = flight->code,

@@ -87,17 +87,21 @@ bool play_end(PtxMachine *machine, uint32_t cluster) {
     return !machine->ctas[cluster * machine->cluster_size];
 }
 
-bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access) {
-    const Access *detail = access_plain(code);
-    if (!detail || detail->own)
-        return false;
-    const PtxArgument *address = detail->address;
-    *access = (PlayAccess){.access = detail->access, .space = detail->space, .base = address, .align = detail->align};
+bool play_address(const PtxProgram *program, const PtxArgument *address, PlayAccess *access) {
+    access->base = address;
     if (address->kind == ARGUMENT_ADDRESS && address->count) {
         access->base = argument_member(program, address, 0);
         access->offset = address->offset;
     }
     return access->base->kind == ARGUMENT_ROW;
+}
+
+bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access) {
+    const Access *detail = access_plain(code);
+    if (!detail || detail->own)
+        return false;
+    *access = (PlayAccess){.access = detail->access, .space = detail->space, .align = detail->align};
+    return play_address(program, detail->address, access);
 }
 
 bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end) {

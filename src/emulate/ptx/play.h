@@ -44,5 +44,16 @@ bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const 
                PtxSpot *spot);
 /* False: it is none; or its address is no register, and *access is filled in all the same. */
 bool play_access(const PtxProgram *program, const PtxCode *code, PlayAccess *access);
+/* Its base and offset; false: the base is no register. */
+bool play_address(const PtxProgram *program, const PtxArgument *address, PlayAccess *access);
+
+/* A cp.async, which can be told without the machine where each lane copies all of its bytes: from global memory to its
+ * CTA's. */
+typedef struct PlayCopy {
+    PlayAccess from, to;
+    const PtxArgument *limit; /* how many bytes are read, as a register; NULL: all */
+    uint32_t bytes;
+} PlayCopy;
+bool play_copy(const PtxProgram *program, const PtxCode *code, PlayCopy *copy);
 
 #endif

@@ -1,13 +1,10 @@
 /* Special registers: over which threads they are the same; and where the threads of a warp lie in their CTA. */
 #include "ptx/value/internal.h"
 
-PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {
-    if (given && given->x)
-        return *given;
-    const PtxModule *module = flow->module;
-    const PtxFunction *function = &module->functions[flow->function];
-    PtxBlockShape shape = {0, 0, 0};
-    for (uint32_t i = function->begin; i < function->end; i++) {
+PtxBlockShape ptx_block_shape(const PtxModule *module, uint32_t function) {
+    const PtxFunction *of = &module->functions[function];
+    PtxBlockShape shape = {0};
+    for (uint32_t i = of->begin; i < of->end; i++) {
         const PtxStatement *statement = &module->statements[i];
         if (statement->kind == PTX_OPEN)
             break;
@@ -19,6 +16,15 @@ PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {
         shape.y = statement->count > 1 ? (uint32_t)sizes[1].value : 1;
         shape.z = statement->count > 2 ? (uint32_t)sizes[2].value : 1;
     }
+    return shape;
+}
+
+PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {
+    if (given && given->x)
+        return *given;
+    PtxBlockShape shape = ptx_block_shape(flow->module, flow->function);
+    shape.rows = given ? given->rows : ROWS_WHOLE;
+    shape.unsteady = given && given->unsteady;
     return shape;
 }
 
@@ -43,7 +49,7 @@ static Form place_form(const PtxValues *values, unsigned axis) {
     return form_based(values->tables, &zero, places);
 }
 
-/* A warp is a part of one row, which is a multiple of 32 threads long. */
+/* A warp is a part of one row, and begins at a multiple of 32 threads of it. */
 static Form row_form(const PtxValues *values, unsigned axis) {
     uint64_t lanes[FORM_MOST_THREADS], above = UINT32_MAX & ~UINT64_C(1023);
     Form base = form_uniform(32, SPAN_WARP, axis ? above : above | 31, 0);
@@ -58,7 +64,7 @@ static Form thread_form(const PtxValues *values, unsigned axis) {
         return form_number(32, 0);
     if (shape_threads(shape))
         return place_form(values, axis);
-    if (shape->x % FORM_LANES)
+    if (shape->x % FORM_LANES || shape->rows == ROWS_ANY)
         return form_any(32);
     return row_form(values, axis);
 }
@@ -68,7 +74,7 @@ static Form shape_form(const PtxValues *values, unsigned axis) {
     if (axis > 2 || sizes[axis])
         return form_number(32, axis > 2 ? 0 : sizes[axis]);
     uint64_t above = UINT32_MAX & ~UINT64_C(2047);
-    return form_uniform(32, SPAN_GRID, axis ? above : above | 31, 0);
+    return form_uniform(32, SPAN_GRID, axis || values->shape.rows ? above : above | 31, 0);
 }
 
 static Form lanes_form(const PtxValues *values, Str which) {

@@ -10,11 +10,19 @@
 #include "ptx/flow/flow.h"
 #include "ptx/value/form.h"
 
+/* What is taken for granted of the rows of a CTA whose shape is not known. */
+typedef enum PtxRows {
+    ROWS_WHOLE, /* they are multiples of 32 threads long, so that a warp is part of one */
+    ROWS_LONE,  /* they are, or there is one alone, which may be any number of threads long */
+    ROWS_ANY,   /* nothing: a warp may be parts of several */
+} PtxRows;
+
 /* What is known of the launch. */
 typedef struct PtxBlockShape {
-    /* Threads of the CTA in x, y, z; 0: not known. Where x is not known it is taken to be a multiple of 32, so that a
-     * warp is part of one row; `.reqntid` of the function is used when nothing is given. */
+    /* Threads of the CTA in x, y, z; 0: not known. `.reqntid` of the function is used when nothing is given. */
     uint32_t x, y, z;
+    PtxRows rows;  /* where x is not known */
+    bool unsteady; /* lanes that load one address may get different values: there is no FORM_STEADY */
 } PtxBlockShape;
 
 /* State spaces of addresses. */
@@ -54,6 +62,8 @@ typedef struct PtxValues {
     Arena arena;
 } PtxValues;
 
+/* What `.reqntid` of a function says; 0: there is none. */
+PtxBlockShape ptx_block_shape(const PtxModule *module, uint32_t function);
 /* Enough for any function of a module. */
 size_t ptx_values_budget(const PtxModule *module);
 /* `shape` may be NULL. False, with one sentence, if it would take more than `budget` bytes. */

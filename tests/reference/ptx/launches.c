@@ -100,7 +100,7 @@ bool make_up_launch(Machine *machine, const PtxModule *module, uint32_t function
     if (shaped && given && given->x)
         launch->block[0] = given->x, launch->block[1] = given->y, launch->block[2] = given->z;
     if (shaped)
-        made->given = (PtxBlockShape){launch->block[0], launch->block[1], launch->block[2]};
+        made->given = (PtxBlockShape){.x = launch->block[0], .y = launch->block[1], .z = launch->block[2]};
     choose_grid(module, function, &state, launch);
     uint32_t bytes = machine_parameter_bytes(machine, function);
     made->parameters = calloc(bytes + 8, 1);

@@ -86,7 +86,7 @@ static void run_shape(Machine *machine, PtxModule *module, uint32_t kernel, cons
     uint64_t until = tally.checks + wanted;
     if (!make_up_launch(machine, module, kernel, shaped, NULL, seed_of(file, kernel, shaped ? 1000 : 0), &made))
         return;
-    PtxBlockShape given = made.given, lie = {32, 1, 1};
+    PtxBlockShape given = made.given, lie = {.x = 32, .y = 1, .z = 1};
     Claims *claims = claims_new(module, file, options.mislead ? &lie : &given, &tally, options.show, options.mislead);
     Watcher watcher = claims_watcher(claims);
     free(made.parameters);

@@ -1,0 +1,271 @@
+/* A CUDA program without CUDA whose launches may run at the same time: on streams with and without events, behind each
+ * other in the ways that there are, and dependent ones; on the stand-in that runs them one after the other (gpu.c). Its
+ * one argument says which. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int Result;
+typedef void *Handle;
+Result cuInit(unsigned);
+Result cuMemAlloc_v2(uint64_t *, size_t);
+Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
+Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuMemsetD8Async(uint64_t, unsigned char, size_t, Handle);
+Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
+Result cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, Handle);
+Result cuMemHostAlloc(void **, size_t, unsigned);
+Result cuModuleLoadData(Handle *, const void *);
+Result cuModuleGetFunction(Handle *, Handle, const char *);
+Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
+                      void **);
+Result cuLaunchKernelEx(const void *, Handle, void **, void **);
+Result cuStreamCreate(Handle *, unsigned);
+Result cuStreamDestroy_v2(Handle);
+Result cuStreamSynchronize(Handle);
+Result cuStreamQuery(Handle);
+Result cuStreamWaitEvent(Handle, Handle, unsigned);
+Result cuStreamWaitValue32_v2(Handle, uint64_t, uint32_t, unsigned);
+Result cuLaunchHostFunc(Handle, void (*)(void *), void *);
+Result cuEventCreate(Handle *, unsigned);
+Result cuEventRecord(Handle, Handle);
+Result cuEventSynchronize(Handle);
+Result cuEventQuery(Handle);
+Result cuCtxSynchronize(void);
+
+/* box[i] = i; then a flag for each CTA. And who reads the box, behind the flag or not; who overwrites it. */
+static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                           ".visible .entry produce(.param .u64 box, .param .u64 flags) {\n"
+                           "  .reg .b64 %rd<8>; .reg .b32 %r<8>; .reg .pred %p1;\n"
+                           "  ld.param.u64 %rd1, [box]; ld.param.u64 %rd2, [flags];\n"
+                           "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+                           "  mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n"
+                           "  griddepcontrol.launch_dependents;\n"
+                           "  st.global.u32 [%rd4], %r4;\n"
+                           "  bar.sync 0;\n"
+                           "  mul.wide.s32 %rd5, %r2, 4; add.s64 %rd6, %rd2, %rd5; setp.eq.u32 %p1, %r1, 0;\n"
+                           "  @%p1 st.release.gpu.global.u32 [%rd6], 1;\n"
+                           "  ret;\n"
+                           "}\n"
+                           ".visible .entry consume(.param .u64 box, .param .u64 flags, .param .u64 out) {\n"
+                           "  .reg .b64 %rd<12>; .reg .b32 %r<8>; .reg .pred %p1;\n"
+                           "  ld.param.u64 %rd1, [box]; ld.param.u64 %rd2, [flags]; ld.param.u64 %rd7, [out];\n"
+                           "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+                           "  mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n"
+                           "  mul.wide.s32 %rd5, %r2, 4; add.s64 %rd6, %rd2, %rd5;\n"
+                           "AGAIN:\n"
+                           "  ld.acquire.gpu.global.u32 %r5, [%rd6]; setp.eq.u32 %p1, %r5, 0;\n"
+                           "  @%p1 bra AGAIN;\n"
+                           "  ld.global.u32 %r6, [%rd4]; add.s64 %rd8, %rd7, %rd3; st.global.u32 [%rd8], %r6;\n"
+                           "  ret;\n"
+                           "}\n"
+                           ".visible .entry copy(.param .u64 box, .param .u64 flags, .param .u64 out) {\n"
+                           "  .reg .b64 %rd<12>; .reg .b32 %r<8>;\n"
+                           "  ld.param.u64 %rd1, [box]; ld.param.u64 %rd7, [out];\n"
+                           "  mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+                           "  mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n"
+                           "  griddepcontrol.wait;\n"
+                           "  ld.global.u32 %r6, [%rd4]; add.s64 %rd8, %rd7, %rd3; st.global.u32 [%rd8], %r6;\n"
+                           "  ret;\n"
+                           "}\n";
+
+static uint64_t box, flags, out, other;
+static Handle produce, consume, copy, one, two, event;
+
+static char *replaced(const char *in, const char *what, const char *by) {
+    char *made = calloc(1, strlen(in) + strlen(by) + 1);
+    const char *at = strstr(in, what);
+    if (!made || !at)
+        exit(2);
+    snprintf(made, strlen(in) + strlen(by) + 1, "%.*s%s%s", (int)(at - in), in, by, at + strlen(what));
+    return made;
+}
+
+static void load(const char *from) {
+    Handle module;
+    if (cuModuleLoadData(&module, from) || cuModuleGetFunction(&produce, module, "produce") ||
+        cuModuleGetFunction(&consume, module, "consume") || cuModuleGetFunction(&copy, module, "copy"))
+        exit(2);
+}
+
+static void launch(Handle function, Handle stream, uint64_t to) {
+    void *parameters[] = {&box, &flags, &to};
+    if (cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, stream, parameters, NULL))
+        exit(2);
+}
+
+static void launch_dependent(Handle function, Handle stream, uint64_t to) {
+    struct {
+        int id, pad;
+        union {
+            char bytes[64];
+            int number;
+        } value;
+    } attribute = {.id = 6, .value.number = 1};
+    struct {
+        unsigned grid[3], block[3], shared;
+        Handle stream;
+        const void *attributes;
+        unsigned count;
+    } config = {{4, 1, 1}, {64, 1, 1}, 0, stream, &attribute, 1};
+    void *parameters[] = {&box, &flags, &to};
+    if (cuLaunchKernelEx(&config, function, parameters, NULL))
+        exit(2);
+}
+
+static void called(void *with) {
+    (void)with;
+}
+
+static void *launch_from_thread(void *unused) {
+    launch(copy, two, out);
+    return unused;
+}
+
+/* What stands between the launch that writes and the one that reads. */
+static void between(const char *what) {
+    if (strcmp(what, "event") == 0) {
+        cuEventRecord(event, one);
+        cuStreamWaitEvent(two, event, 0);
+    } else if (strcmp(what, "event-early") == 0) {
+        cuStreamWaitEvent(two, event, 0);
+    } else if (strcmp(what, "event-wrong-stream") == 0) {
+        cuEventRecord(event, two);
+        cuStreamWaitEvent(two, event, 0);
+    } else if (strcmp(what, "host-event") == 0) {
+        cuEventRecord(event, one);
+        cuEventSynchronize(event);
+    } else if (strcmp(what, "host-query") == 0) {
+        cuEventRecord(event, one);
+        while (cuEventQuery(event))
+            continue;
+    } else if (strcmp(what, "host-stream") == 0) {
+        cuStreamSynchronize(one);
+    } else if (strcmp(what, "host-other-stream") == 0) {
+        cuStreamSynchronize(two);
+    } else if (strcmp(what, "host-all") == 0) {
+        cuCtxSynchronize();
+    } else if (strcmp(what, "default-stream") == 0) {
+        cuMemsetD8Async(other, 0, 16, NULL);
+    } else if (strcmp(what, "value") == 0) {
+        cuStreamWaitValue32_v2(two, flags, 1, 0);
+    } else if (strcmp(what, "callback") == 0) {
+        cuLaunchHostFunc(one, called, NULL);
+    }
+}
+
+/* Copies beside kernels. Returns 0 if it is none of these. */
+static int with_copies(const char *what) {
+    static int numbers[256];
+    void *pinned = numbers;
+    if (cuMemHostAlloc(&pinned, 1024, 0))
+        exit(2);
+    if (strcmp(what, "copy-in") == 0 || strcmp(what, "copy-in-event") == 0 || strcmp(what, "copy-in-host") == 0) {
+        cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
+        between(strcmp(what, "copy-in") == 0 ? "" : strcmp(what, "copy-in-host") == 0 ? "host-stream" : "event");
+        launch(copy, two, out);
+    } else if (strcmp(what, "copy-same") == 0) {
+        cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
+        launch(copy, one, out);
+    } else if (strcmp(what, "copy-elsewhere") == 0) {
+        cuMemcpyHtoDAsync_v2(other, pinned, 1024, one);
+        launch(copy, two, out);
+    } else if (strcmp(what, "copy-out") == 0) {
+        launch(produce, one, 0);
+        cuMemcpyDtoHAsync_v2(pinned, box, 512, two);
+    } else if (strcmp(what, "copy-out-pageable") == 0) { /* the host waits for it before the next launch */
+        cuMemcpyDtoHAsync_v2(numbers, box, 512, two);
+        launch(produce, one, 0);
+    } else if (strcmp(what, "copy-over") == 0) {
+        launch(copy, one, out);
+        cuMemsetD8Async(box + 1000, 0, 16, two);
+    } else if (strcmp(what, "copy-polled") == 0) {
+        memset(pinned, 1, 16);
+        cuMemcpyHtoDAsync_v2(flags, pinned, 16, two);
+        launch(consume, one, out);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+static int is_copied(void) {
+    int found[256];
+    cuCtxSynchronize(); /* the default stream does not wait for the others */
+    cuMemcpyDtoH_v2(found, out, sizeof found);
+    for (int i = 0; i < 256; i++)
+        if (found[i] != i)
+            return 0;
+    return 1;
+}
+
+int main(int count, char **words) {
+    const char *what = count > 1 ? words[1] : "event", *how = count > 2 ? words[2] : "";
+    unsigned non_blocking = strcmp(how, "blocking") != 0;
+    if (cuInit(0) || cuMemAlloc_v2(&box, 1024) || cuMemAlloc_v2(&flags, 64) || cuMemAlloc_v2(&out, 1024) ||
+        cuMemAlloc_v2(&other, 1024) || cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
+        cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
+        return 2;
+    cuCtxSynchronize();
+    load(strcmp(what, "no-release") == 0   ? replaced(text, "st.release.gpu", "st.relaxed.gpu")
+         : strcmp(what, "no-acquire") == 0 ? replaced(text, "ld.acquire.gpu", "ld.relaxed.gpu")
+         : strcmp(what, "cta-scope") == 0  ? replaced(text, "st.release.gpu", "st.release.cta")
+         : strcmp(what, "no-wait") == 0    ? replaced(text, "  griddepcontrol.wait;\n", "")
+                                           : text);
+    if (with_copies(what))
+        return 0;
+    if (strcmp(what, "same-stream") == 0) {
+        launch(produce, one, 0);
+        launch(copy, one, out);
+    } else if (strcmp(what, "other-memory") == 0) {
+        uint64_t mine = box;
+        launch(produce, one, 0);
+        box = other;
+        launch(copy, two, out);
+        box = mine;
+        return 0;
+    } else if (strcmp(what, "flags") == 0 || strncmp(what, "no-release", 10) == 0 || strcmp(what, "no-acquire") == 0 ||
+               strcmp(what, "cta-scope") == 0) {
+        launch(produce, one, 0);
+        launch(consume, two, out);
+    } else if (strcmp(what, "dependent") == 0 || strcmp(what, "no-wait") == 0) {
+        launch(produce, one, 0);
+        launch_dependent(copy, one, out);
+    } else if (strcmp(what, "dependent-event") == 0) { /* an event between them: it waits for all */
+        launch(produce, one, 0);
+        cuEventRecord(event, one);
+        launch_dependent(copy, one, out);
+    } else if (strcmp(what, "default-launch") == 0) { /* of the default stream, with others before and behind it */
+        launch(produce, one, 0);
+        launch(copy, NULL, other);
+        launch(produce, two, 0);
+        return 0;
+    } else if (strcmp(what, "overwrite") == 0) {
+        launch(produce, one, 0);
+        launch(copy, one, out);
+        launch(produce, two, 0);
+    } else if (strcmp(what, "many") == 0) {
+        for (int i = 0; i < 5; i++) {
+            launch(produce, one, 0);
+            between(how);
+            launch(copy, two, out);
+        }
+    } else if (strcmp(what, "late") == 0) { /* those on the second stream are equal to the first ones, and come late */
+        for (int i = 0; i < 10; i++)
+            launch(produce, i < 5 ? one : two, 0);
+        return 0;
+    } else if (strcmp(what, "thread") == 0) {
+        pthread_t thread;
+        launch(produce, one, 0);
+        cuStreamSynchronize(one);
+        pthread_create(&thread, NULL, launch_from_thread, NULL);
+        pthread_join(thread, NULL);
+    } else {
+        launch(produce, one, 0);
+        between(what);
+        launch(copy, two, out);
+    }
+    return is_copied() ? 0 : 1;
+}

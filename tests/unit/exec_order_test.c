@@ -1,0 +1,302 @@
+/* Which launches are over when another one begins: the clocks that libweir-gpu.so keeps while a program runs. The
+ * driver is not there: what is asked of it is answered here. */
+#include "exec/gpu_order.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* ---- What the clocks ask ---- */
+
+bool gpu_on(void) {
+    return true;
+}
+bool gpu_checks(void) {
+    return false;
+}
+const GpuOptions *gpu_options(void) {
+    static const GpuOptions options = {.folder = "/nowhere"};
+    return &options;
+}
+void folder_log(const char *format, ...) {
+    (void)format;
+}
+static Handle current;
+static Result current_context(Handle *to) {
+    *to = current;
+    return 0;
+}
+static Result current_device(int *to) {
+    *to = 0;
+    return 0;
+}
+const GpuDriver *gpu_driver(const char **missing) {
+    static const GpuDriver driver = {.context_current = current_context, .context_device = current_device};
+    (void)missing;
+    return &driver;
+}
+/* Streams with an odd handle do not wait for the default stream. */
+static Result flags_of(Handle stream, unsigned *flags) {
+    *flags = (uintptr_t)stream % 2;
+    return 0;
+}
+void *driver_symbol(const char *name) {
+    Result (*function)(Handle, unsigned *) = flags_of;
+    void *symbol = NULL;
+    assert_string_equal(name, "cuStreamGetFlags");
+    memcpy(&symbol, &function, sizeof symbol);
+    return symbol;
+}
+
+/* ---- A program ---- */
+
+enum { DEFAULT = 0, THREAD = 2, ONE = 101, TWO = 103, THREE = 105, BLOCKING = 202, OTHER_BLOCKING = 204 };
+static uint64_t next_number;
+static GpuOrder made[32];
+
+static OrderStream named(uintptr_t handle) {
+    return (OrderStream){.handle = (Handle)handle};
+}
+static Handle event_named(uintptr_t handle) {
+    return (Handle)(0x1000 + 16 * handle);
+}
+
+/* The number of the launch. */
+static uint64_t launch_on(uintptr_t stream) {
+    order_launch(&(OrderLaunch){.stream = named(stream), .number = next_number}, &made[next_number]);
+    return next_number++;
+}
+static uint64_t launch_dependent(uintptr_t stream) {
+    order_launch(&(OrderLaunch){.stream = named(stream), .number = next_number, .dependent = true}, &made[next_number]);
+    return next_number++;
+}
+
+static RecordingKnown known_of(uint64_t first, uint64_t second) {
+    for (uint32_t i = 0; i < made[second].order.known_count; i++)
+        if (made[second].known[i].stream == made[first].order.stream)
+            return made[second].known[i];
+    return (RecordingKnown){0};
+}
+static bool is_before(uint64_t first, uint64_t second) {
+    return known_of(first, second).begun > first;
+}
+
+/* All is forgotten. */
+static int begin(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < stream_count; i++) {
+        free(streams[i]);
+        streams[i] = NULL;
+    }
+    for (uint32_t i = 0; i < EVENT_BUCKETS; i++)
+        while (events[i])
+            order_event_destroyed(events[i]->handle);
+    for (uint32_t i = 0; i < freed_count; i++)
+        free(freed[i].clock);
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+        order_free(&made[i]);
+    stream_count = freed_count = 0;
+    host = told = pool = (Clock){0};
+    elsewhere = false;
+    missed = next_number = copy_count = 0;
+    called = false;
+    current = (Handle)1;
+    return 0;
+}
+
+static void test_streams(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE), b = launch_on(TWO), c = launch_on(ONE);
+    assert_true(is_before(a, c));
+    assert_false(is_before(a, b) || is_before(b, c));
+    assert_int_equal(made[a].order.stream, made[c].order.stream);
+    assert_int_equal(made[a].order.process, made[b].order.process);
+    assert_true(made[a].order.process != 0);
+}
+
+static void test_default_stream(void **state) {
+    (void)state;
+    uint64_t a = launch_on(BLOCKING), aside = launch_on(ONE), b = launch_on(DEFAULT), c = launch_on(OTHER_BLOCKING);
+    uint64_t free_one = launch_on(TWO), own = launch_on(THREAD), d = launch_on(DEFAULT);
+    assert_true(is_before(a, b) && is_before(b, c) && is_before(a, c));
+    assert_false(is_before(aside, b) || is_before(b, free_one));
+    assert_true(is_before(b, own) && is_before(own, d) && is_before(c, d));
+    assert_false(is_before(c, own));
+}
+
+static void test_per_thread_entry_points(void **state) {
+    (void)state;
+    order_launch(&(OrderLaunch){.stream = {.per_thread = true}, .number = 0}, &made[0]);
+    next_number = 1;
+    uint64_t same = launch_on(THREAD), legacy = launch_on(1);
+    assert_true(is_before(0, same) && is_before(same, legacy));
+    assert_int_equal(made[0].order.stream, made[same].order.stream);
+}
+
+static void test_events(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_event_recorded(event_named(1), named(ONE));
+    uint64_t behind = launch_on(ONE);
+    order_stream_waits(named(TWO), event_named(1));
+    uint64_t b = launch_on(TWO);
+    assert_true(is_before(a, b));
+    assert_false(is_before(behind, b));
+    order_event_recorded(event_named(2), named(TWO)); /* what it knows goes on */
+    order_stream_waits(named(THREE), event_named(2));
+    uint64_t c = launch_on(THREE);
+    assert_true(is_before(a, c) && is_before(b, c));
+    order_stream_waits(named(ONE), event_named(3)); /* never recorded: it waits for nothing */
+    uint64_t d = launch_on(ONE);
+    assert_false(is_before(b, d));
+    assert_int_equal(made[d].order.flags, 0);
+    order_event_recorded(event_named(1), named(THREE)); /* recorded again: the last one counts */
+    order_stream_waits(named(ONE), event_named(1));
+    assert_true(is_before(c, launch_on(ONE)));
+}
+
+static void test_host(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE), b = launch_on(TWO);
+    order_host_stream(named(ONE));
+    uint64_t c = launch_on(THREE);
+    assert_true(is_before(a, c));
+    assert_false(is_before(b, c));
+    order_event_recorded(event_named(1), named(TWO));
+    order_host_event(event_named(1));
+    uint64_t d = launch_on(ONE);
+    assert_true(is_before(b, d));
+    assert_false(is_before(c, d));
+    order_host_context((Handle)1);
+    assert_true(is_before(d, launch_on(TWO)) && is_before(c, launch_on(ONE)));
+}
+
+static void test_contexts(void **state) {
+    (void)state;
+    uint64_t a = launch_on(BLOCKING);
+    current = (Handle)2;
+    uint64_t b = launch_on(DEFAULT), c = launch_on(BLOCKING);
+    assert_false(is_before(a, b) || is_before(a, c));
+    assert_true(is_before(b, c));
+    order_host_context((Handle)2);
+    current = (Handle)1;
+    uint64_t d = launch_on(DEFAULT);
+    assert_true(is_before(a, d) && is_before(c, d));
+}
+
+static void test_dependent(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE), b = launch_on(ONE), c = launch_dependent(ONE), d = launch_dependent(ONE);
+    assert_true(is_before(a, c));
+    assert_false(is_before(b, c) || is_before(c, d) || is_before(b, d));
+    assert_true(known_of(b, c).waited > b && known_of(c, d).waited > c);
+    uint64_t e = launch_on(ONE);
+    assert_true(is_before(b, e) && is_before(d, e));
+    order_work(named(ONE), false); /* a copy between them: it is waited for */
+    assert_true(is_before(e, launch_dependent(ONE)));
+}
+
+static void test_what_nobody_sees(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_host_called(named(ONE));
+    uint64_t b = launch_on(TWO);
+    assert_false(is_before(a, b));
+    assert_true(known_of(a, b).maybe > a);
+    order_opened(named(TWO));
+    uint64_t c = launch_on(TWO);
+    assert_int_equal(made[b].order.flags, RECORDING_ORDER_CALLED);
+    assert_int_equal(made[c].order.flags, RECORDING_ORDER_CALLED | RECORDING_ORDER_OPEN);
+    order_events_elsewhere();
+    order_stream_waits(named(THREE), event_named(9));
+    assert_true(made[launch_on(THREE)].order.flags & RECORDING_ORDER_OPEN);
+    order_launch(&(OrderLaunch){.stream = named(ONE), .number = next_number, .triggered = {event_named(5)}},
+                 &made[next_number]);
+    order_stream_waits(named(107), event_named(5)); /* it comes while the kernel runs */
+    next_number++;
+    assert_true(made[launch_on(107)].order.flags & RECORDING_ORDER_OPEN);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_freed(0x1000, 0x100, named(ONE));
+    order_allocated(0x2000, 0x100, named(TWO));
+    uint64_t b = launch_on(TWO);
+    assert_false(is_before(a, b));
+    order_allocated(0x1080, 0x10, named(TWO));
+    assert_true(is_before(a, launch_on(TWO)));
+    for (unsigned i = 0; i < 2 * MOST_FREED; i++)
+        order_freed(0x100000 + i * 0x1000, 0x100, named(ONE));
+    order_allocated(0x100000, 0x100, named(THREE)); /* of so many all are waited for */
+    assert_true(is_before(a, launch_on(THREE)));
+}
+
+static void test_streams_come_and_go(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_destroyed(named(ONE));
+    uint64_t b = launch_on(ONE); /* another stream at the same place in memory */
+    assert_false(is_before(a, b));
+    assert_true(made[a].order.stream != made[b].order.stream);
+    order_host_context(NULL);
+    order_destroyed(named(ONE));
+    uint64_t c = launch_on(TWO); /* has the number of one whose launches are over */
+    assert_true(is_before(a, c) && is_before(b, c));
+    assert_int_equal(stream_count, 2);
+    for (uintptr_t i = 0; i < MOST_STREAMS + 10; i++)
+        order_work(named(1001 + 2 * i), false);
+    uint64_t d = launch_on(3); /* too many to be told apart */
+    assert_false(made[d].there);
+}
+
+static void test_not_recorded(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE), b = launch_on(TWO);
+    order_unrecorded(&made[b], b);
+    assert_int_equal(order_missed(), 1);
+    uint64_t c = launch_on(THREE), d = launch_on(TWO);
+    assert_int_equal(made[c].order.beside, 1);
+    assert_int_equal(made[d].order.beside, 0);
+    order_host_context(NULL);
+    uint64_t e = launch_on(ONE);
+    order_unrecorded(&made[e], e);
+    assert_int_equal(order_missed(), 1);
+    assert_true(is_before(a, e));
+}
+
+/* Copies count by themselves, and are known as launches are. */
+static void test_copies(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_copy(&(OrderCopy){.stream = named(ONE), .name = "first"});
+    order_copy(&(OrderCopy){.stream = named(TWO), .name = "second"});
+    uint64_t b = launch_on(ONE), c = launch_on(TWO), d = launch_on(THREE);
+    assert_int_equal(known_of(a, b).copies, 1);
+    assert_int_equal(known_of(c, c).copies, 2);
+    assert_int_equal(made[d].order.known_count, 0);
+    order_copy(&(OrderCopy){.stream = named(ONE), .host_waits = true, .name = "third"});
+    uint64_t e = launch_on(THREE);
+    assert_true(is_before(b, e));
+    assert_int_equal(known_of(a, e).copies, 3);
+    assert_int_equal(known_of(c, e).copies, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_streams, begin),
+        cmocka_unit_test_setup(test_default_stream, begin),
+        cmocka_unit_test_setup(test_per_thread_entry_points, begin),
+        cmocka_unit_test_setup(test_events, begin),
+        cmocka_unit_test_setup(test_host, begin),
+        cmocka_unit_test_setup(test_contexts, begin),
+        cmocka_unit_test_setup(test_dependent, begin),
+        cmocka_unit_test_setup(test_what_nobody_sees, begin),
+        cmocka_unit_test_setup(test_memory, begin),
+        cmocka_unit_test_setup(test_copies, begin),
+        cmocka_unit_test_setup(test_streams_come_and_go, begin),
+        cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+/* Which recordings are of launches that may have run at the same time. */
+#include "analyze/recording/beside.h"
+#include "analyze/recording/together.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { MOST = 8 };
+static Recording recordings[MOST];
+static RecordingOrder orders[MOST];
+static RecordingKnown clocks[MOST][2];
+
+/* A launch of that number on stream 0 or 1, when those before `zero` and `one` of these are over. */
+static const Recording *launched(uint64_t number, uint32_t stream, uint64_t zero, uint64_t one) {
+    orders[number] = (RecordingOrder){.process = 7, .stream = stream, .known_count = 2};
+    clocks[number][0] = (RecordingKnown){.stream = 0, .begun = zero, .waited = zero, .maybe = zero};
+    clocks[number][1] = (RecordingKnown){.stream = 1, .begun = one, .waited = one, .maybe = one};
+    recordings[number] = (Recording){.launch.number = number, .order = &orders[number], .known = clocks[number]};
+    return &recordings[number];
+}
+
+static void test_two(void **state) {
+    (void)state;
+    const Recording *a = launched(0, 0, 0, 0), *b = launched(1, 1, 0, 0), *c = launched(2, 1, 1, 2);
+    assert_int_equal(recordings_beside(a, b), BESIDE_BOTH);
+    assert_int_equal(recordings_beside(a, c), BESIDE_BEFORE);
+    assert_int_equal(recordings_beside(b, c), BESIDE_BEFORE);
+    clocks[2][0] = (RecordingKnown){.stream = 0, .begun = 0, .waited = 1, .maybe = 1};
+    recordings[2].launch.flags = RECORDING_DEPENDENT;
+    assert_int_equal(recordings_beside(a, c), BESIDE_WAITED);
+    clocks[2][0].waited = 0;
+    assert_int_equal(recordings_beside(a, c), BESIDE_MAYBE);
+    orders[0].flags = RECORDING_ORDER_OPEN;
+    assert_int_equal(recordings_beside(a, b), BESIDE_MAYBE);
+    orders[0].flags = 0;
+    orders[1].process = 8;
+    assert_int_equal(recordings_beside(a, b), BESIDE_APART);
+    orders[1].process = 7;
+    orders[1].device = 1;
+    assert_int_equal(recordings_beside(a, b), BESIDE_APART);
+    recordings[1].order = NULL;
+    assert_int_equal(recordings_beside(a, b), BESIDE_APART);
+}
+
+static void test_depends(void **state) {
+    (void)state;
+    const Recording *a = launched(3, 0, 3, 0);
+    assert_int_equal(recording_depends_on(a), 0);
+    recordings[3].launch.flags = RECORDING_DEPENDENT; /* but it waits for all before it */
+    assert_int_equal(recording_depends_on(a), 0);
+    clocks[3][0].begun = 2;
+    assert_int_equal(recording_depends_on(a), 3);
+}
+
+static void test_groups(void **state) {
+    (void)state;
+    size_t groups[MOST];
+    const Recording none = {.kernel = "k"};
+    /* One after the other; and 3 beside 2 and 4, which are on one stream, given in any order. */
+    const Recording *all[] = {launched(4, 0, 3, 0), launched(0, 0, 0, 0), launched(3, 1, 2, 0),
+                              launched(1, 0, 1, 0), launched(2, 0, 2, 0), &none};
+    recordings_group(all, 6, groups);
+    assert_int_equal(groups[0], 0);
+    assert_int_equal(groups[1], 1);
+    assert_int_equal(groups[2], 0);
+    assert_int_equal(groups[3], 3);
+    assert_int_equal(groups[4], 0);
+    assert_int_equal(groups[5], 5);
+    recordings_group(all, 0, groups);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_depends),
+                                       cmocka_unit_test(test_groups)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
