@@ -522,8 +522,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
-    copies_find(player);
     open_apart(playing);
+    copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
@@ -543,8 +543,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
-    tell_apart(playing, &run);
     copies_tell(player);
+    tell_apart(playing, &run);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);

@@ -159,9 +159,9 @@ typedef struct Player {
     uint32_t *unknown_codes; /* of each code: it could not be played */
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
-    uint64_t records;
-    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
-    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint64_t records, passes; /* passes: through the warps of some cluster */
+    PlayCtaBytes *stored;     /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;      /* of CTAs that are over */
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;

@@ -351,7 +351,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
-    if (site->copies && !player->other && !seen && play_copies(player, warp->warp, site, record))
+    if (site->copies && !player->other && !player->apart && !seen && play_copies(player, warp->warp, site, record))
         return true;
     if (site->awaits && player->together && !together_may_go_on(player))
         return false;
@@ -449,11 +449,21 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
     return false;
 }
 
+/* For whoever watches: clusters that are over. */
+static void tell_progress(Player *player) {
+    enum { PASSES = 64 };
+    const ThreadsOptions *options = player->check->options;
+    if (options->progress && ++player->passes % PASSES == 0)
+        options->progress(options->context, player->check->launch->text, player->begun - player->live,
+                          player->cluster_count);
+}
+
 static void run_cluster(Player *player, PlayCluster *cluster) {
     PtxMachine *machine = player->machine;
     uint32_t warps = player->reader.warps * machine->cluster_size;
     for (bool any = true; any && !player->stops && !deadline_passed();) {
         any = false;
+        tell_progress(player);
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (!warp->drained || warp->pending)

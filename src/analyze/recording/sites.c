@@ -113,17 +113,6 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
         }
 }
 
-static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = code ? &check->module->statements[code->statement] : NULL;
-    unsigned count =
-        statement && statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].sequential)
-            return true;
-    return false;
-}
-
 /* Which accesses of it may be to global memory. */
 static void find_global(ThreadsCheck *check, PlaySite *site) {
     PtxEffect effects[PTX_EFFECTS_MOST];
@@ -151,6 +140,17 @@ static bool is_copy(const PtxProgram *program, PlaySite *site) {
     return !site->generic && play_copy(program, site->code, copy) &&
            find_part(site, copy->from.base, &site->from_part) && find_part(site, copy->to.base, &site->to_part) &&
            (!copy->limit || find_part(site, copy->limit, &site->limit_part));
+}
+
+static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = code ? &check->module->statements[code->statement] : NULL;
+    unsigned count =
+        statement && statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].sequential)
+            return true;
+    return false;
 }
 
 /* False: a part is no register of the instruction. */
