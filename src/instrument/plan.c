@@ -346,12 +346,16 @@ static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end
     return units;
 }
 
+/* What only tells is not counted, and needs no count before it. */
 static void mark_first(Plan *plan) {
+    bool counted = false;
     for (uint32_t i = 0; i < plan->count; i++) {
         const Step *before = i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
         Step *step = &plan->steps[i];
         step->calls = calls_before(plan, step->block, step->at, step->behind);
-        step->first = !before || before->how != STEP_STATIC || before->calls != step->calls;
+        counted &= before && before->how == STEP_STATIC && before->calls == step->calls;
+        step->first = !counted && !step->site->only_tells;
+        counted |= step->first;
     }
 }
 
