@@ -522,19 +522,19 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
-    copies_find(player);
     open_apart(playing);
+    copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+    if (player->apart)
+        ptx_watch_end(player->apart);
     if (playing->seen && playing->seen->end)
         playing->seen->end(playing->seen, check);
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
-    if (player->apart)
-        ptx_watch_end(player->apart);
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
@@ -543,8 +543,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
-    tell_apart(playing, &run);
     copies_tell(player);
+    tell_apart(playing, &run);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
