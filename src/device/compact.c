@@ -46,12 +46,14 @@ JUDGE(weir_tell_judged, false)
 JUDGE(weir_tell_flat_judged, true)
 #undef JUDGE
 
-/* Nobody whom the access could race with: nobody, or the same CTA in the same epoch. */
+/* Nobody whom the access could race with: nobody, or who comes before it. */
+static inline bool is_fine(const View *view, uint32_t access) {
+    return !access || compact_is_same(view, access) || compact_allows(view, access);
+}
 static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
-    bool writes = touch->kind != SHADOW_READ;
-    return (!cell->write || !(cell->masks & touch->mask) || compact_is_same(view, cell->write)) &&
-           (!writes || ((!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
-                        (!cell->readers[1] || compact_is_same(view, cell->readers[1]))));
+    return (!(cell->masks & touch->mask) || is_fine(view, cell->write)) &&
+           (touch->kind == SHADOW_READ || !(cell->masks >> 16 & touch->mask) ||
+            (is_fine(view, cell->readers[0]) && is_fine(view, cell->readers[1])));
 }
 
 static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
@@ -245,15 +247,8 @@ static inline void slow_line(const View *view, uint32_t lanes, uint32_t want, co
                        HERE_GIVEN(view->here));
 }
 
-/* Nobody else is in the line, but for weak accesses of the same CTA in the same epoch. */
-static inline bool is_mine_alone(const View *view, const Compact *cell) {
-    return (!cell->write || compact_is_same(view, cell->write)) &&
-           (!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
-           (!cell->readers[1] || compact_is_same(view, cell->readers[1]));
-}
-
-/* A read of a line that changes nothing, and races with nothing: the own access is there, or others that stay. */
-static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t key) {
+/* Readers of a line that stay: the own one is there, or two others whose place it may not take. */
+static inline bool is_kept_out(const View *view, const Compact *cell, uint32_t key) {
     uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
     bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
     bool others = view->is_flat || (compact_stamp(cell->readers[0]) >> own != view->here->who &&
@@ -262,7 +257,7 @@ static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t
                 (!compact_is_candidate(view, view->stamp, key) ||
                  (!compact_goes_before(view, view->stamp, cell->readers[0], key) &&
                   !compact_goes_before(view, view->stamp, cell->readers[1], key)));
-    return cell->write ? compact_is_same(view, cell->write) : first || second || stay;
+    return first || second || stay || compact_is_same(view, cell->write);
 }
 
 /* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
@@ -277,13 +272,16 @@ static inline Look look_at_line(const View *view, const Touch *touch, Wide old) 
     uint32_t tag = here_tag(view->here);
     uint32_t stamp = view->time << view->site_bits | site_in(touch->site, view->site_bits);
     Line line = line_unpack(old, tag);
-    bool reads = touch->kind == SHADOW_READ;
-    bool quick = reads ? is_quick_read(view, &line.cell, (uint32_t)(touch->offset / SHADOW_LINE)) : false;
-    bool easy = reads ? !line.cell.masks : is_mine_alone(view, &line.cell);
-    Compact now = {reads ? 0 : stamp, {reads ? stamp : 0, 0}, reads ? GRANULE_ALL << 16 : GRANULE_ALL};
+    const Compact *cell = &line.cell;
+    bool reads = touch->kind == SHADOW_READ, quiet = touch->mask && !line.split && is_quiet(view, touch, cell);
+    bool stays = reads && is_kept_out(view, cell, (uint32_t)(touch->offset / SHADOW_LINE));
+    bool easy = !reads || !cell->readers[0];
+    Compact now = {reads ? cell->write : stamp,
+                   {reads ? stamp : 0, 0},
+                   reads ? (cell->masks & 0xffff) | (uint32_t)GRANULE_ALL << 16 : GRANULE_ALL};
     Look look = {.next = line_pack(&now, false, tag)};
-    look.stores = touch->mask && !line.split && easy && !wide_equal(look.next, old);
-    look.hard = touch->mask && (line.split || !(easy || quick));
+    look.stores = quiet && !stays && easy && !wide_equal(look.next, old);
+    look.hard = touch->mask && !(quiet && (stays || easy));
     return look;
 }
 

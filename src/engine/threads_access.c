@@ -446,7 +446,7 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;
-    bool at_home = !threads->shape.by_word && threads_clock_at_home(knower->clock);
+    bool at_home = !threads->shape.by_word && !threads->done_abroad && threads_clock_at_home(knower->clock);
     attempt->home = at_home ? cluster_bit(threads, knower->cta) : 0;
     attempt_move(attempt, UINT64_MAX);
     Elements elements = elements_of(access);

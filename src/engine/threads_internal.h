@@ -357,6 +357,7 @@ struct Threads {
     uint32_t race_table_capacity;
     uint32_t order_site;
     bool acquires_at; /* somebody has made a proxy fence for an address alone */
+    bool done_abroad; /* somebody of another cluster was told that an operation is over */
     uint64_t accesses;
     uint32_t instructions;
     bool several;              /* lanes do the instruction that is looked at */

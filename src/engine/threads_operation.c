@@ -97,6 +97,7 @@ static void complete(Threads *threads, uint32_t index, Completion done) {
         done.next = operation->completions;
         operation->completions = POOL_NEW(&threads->pool, Completion);
         *operation->completions = done;
+        threads->done_abroad |= done.cta / threads->shape.cluster != operation->cta / threads->shape.cluster;
         index = operation->after;
         done.part = UINT32_MAX;
         done.own = done.reads_only = false;

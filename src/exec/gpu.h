@@ -42,8 +42,6 @@ bool gpu_on(void);
 bool gpu_checks(void);
 /* Whether the options want a kernel of that name to be looked at. */
 bool gpu_wants(const char *kernel);
-/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
-Str gpu_plain_name(const char *name);
 
 /* ---- Modules (gpu_images.c, gpu_kernels.c) ------------------------------------------------------- */
 

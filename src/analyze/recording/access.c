@@ -84,7 +84,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     const SitePart *part = &site->site->parts[0];
     const PlayAccess *access = &site->access;
     uint32_t bytes = access->access.bytes;
-    if (record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
+    if (player->apart || record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
         part->stride != bytes)
         return false;
     uint64_t first = record->parts[0].value + (uint64_t)access->offset, all = (uint64_t)bytes * PTX_LANES;
@@ -142,6 +142,8 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (player->stored && told.kind == THREADS_WRITE)
         told.silent = stored_silent(player, warp, site, record, &reach.at);
     ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
+    if (player->apart)
+        ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
     return true;
 }
 

@@ -57,7 +57,8 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
-    bool any_data; /* it is told what some of them store */
+    bool any_data;       /* it is told what some of them store */
+    bool any_sequential; /* some are fences that all are in one order */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
@@ -145,6 +146,7 @@ typedef struct Player {
     PlaySites *sites;
     PtxMachine *machine;
     PtxWatch *watch;
+    PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
     StrongTurns *turns;
     uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
@@ -157,9 +159,9 @@ typedef struct Player {
     uint32_t *unknown_codes; /* of each code: it could not be played */
     Token *tokens;           /* hashed; a power of two */
     uint32_t token_count, token_capacity;
-    uint64_t records;
-    PlayCtaBytes *stored; /* of each CTA; NULL: values are not told */
-    PlayCtaBytes *spare;  /* of CTAs that are over */
+    uint64_t records, passes; /* passes: through the warps of some cluster */
+    PlayCtaBytes *stored;     /* of each CTA; NULL: values are not told */
+    PlayCtaBytes *spare;      /* of CTAs that are over */
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;

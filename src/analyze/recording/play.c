@@ -449,11 +449,21 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
     return false;
 }
 
+/* For whoever watches: clusters that are over. */
+static void tell_progress(Player *player) {
+    enum { PASSES = 64 };
+    const ThreadsOptions *options = player->check->options;
+    if (options->progress && ++player->passes % PASSES == 0)
+        options->progress(options->context, player->check->launch->text, player->begun - player->live,
+                          player->cluster_count);
+}
+
 static void run_cluster(Player *player, PlayCluster *cluster) {
     PtxMachine *machine = player->machine;
     uint32_t warps = player->reader.warps * machine->cluster_size;
     for (bool any = true; any && !player->stops && !deadline_passed();) {
         any = false;
+        tell_progress(player);
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
             if (!warp->drained || warp->pending)

@@ -1,0 +1,402 @@
+/* The engine for threads takes whole lines, and many cells at once where they are the same. The same program told to
+ * one that looks at every word and lane on its own (ThreadsShape.by_word) has to give the same races: the same pairs,
+ * lanes, addresses and reasons, as often. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/threads.h"
+
+enum {
+    CTAS = 4,
+    CTA_WARPS = 2,
+    LANES = 32,
+    LINE = 128,
+    OPERATIONS = 64,
+    GLOBAL = 0x10000,
+    SPAN = 4096,
+    FLAGS = 0x90000
+};
+
+static uint64_t state;
+static uint32_t draw(uint32_t below) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % below;
+}
+static bool one_in(uint32_t chances) {
+    return draw(chances) == 0;
+}
+
+/* Two engines that are told the same. */
+typedef struct Pair {
+    Threads *each[2];
+} Pair;
+
+static Pair pair_new(ThreadsShape shape) {
+    Pair pair;
+    const char *problem;
+    for (int i = 0; i < 2; i++) {
+        shape.by_word = i == 1;
+        pair.each[i] = threads_create(&shape, &problem);
+        assert_non_null(pair.each[i]);
+    }
+    return pair;
+}
+static void pair_free(Pair *pair) {
+    for (int i = 0; i < 2; i++)
+        threads_free(pair->each[i]);
+}
+#define BOTH(pair, call)                    \
+    for (int e_ = 0; e_ < 2; e_++) {        \
+        Threads *engine = (pair)->each[e_]; \
+        call;                               \
+    }
+
+static void same_side(const ThreadsSide *a, const ThreadsSide *b) {
+    assert_int_equal(a->warp, b->warp);
+    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->asynchronous, b->asynchronous);
+    assert_int_equal(a->access.site, b->access.site);
+    assert_int_equal(a->access.kind, b->access.kind);
+    assert_int_equal(a->access.bytes, b->access.bytes);
+}
+
+/* How many races both have. */
+static uint32_t agree(const Pair *pair) {
+    uint32_t count, other;
+    const ThreadsRace *races = threads_races(pair->each[0], &count), *slow = threads_races(pair->each[1], &other);
+    assert_int_equal(count, other);
+    for (uint32_t i = 0; i < count; i++) {
+        same_side(&races[i].first, &slow[i].first);
+        same_side(&races[i].second, &slow[i].second);
+        assert_int_equal(races[i].address, slow[i].address);
+        assert_int_equal(races[i].bytes, slow[i].bytes);
+        assert_int_equal(races[i].reason, slow[i].reason);
+        assert_int_equal(races[i].same_value, slow[i].same_value);
+        assert_int_equal(races[i].times, slow[i].times);
+    }
+    assert_int_equal(threads_order_matters(pair->each[0]), threads_order_matters(pair->each[1]));
+    assert_null(threads_trouble(pair->each[0]));
+    return count;
+}
+
+static void access_both(Pair *pair, uint32_t warp, uint32_t lanes, const ThreadsAccess *access,
+                        const uint64_t *addresses) {
+    BOTH(pair, threads_access(engine, 0, warp, lanes, access, addresses));
+}
+static void barrier_both(Pair *pair, uint32_t cta, uint32_t warps) {
+    for (uint32_t warp = 0; warp < warps; warp++)
+        BOTH(pair, threads_arrive(engine, 1 + cta, cta, cta * warps + warp, UINT32_MAX, THREADS_RELEASE, THREADS_CTA));
+    BOTH(pair, threads_flip(engine, 1 + cta));
+    for (uint32_t warp = 0; warp < warps; warp++)
+        BOTH(pair, threads_wait(engine, 1 + cta, cta * warps + warp, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA));
+}
+
+/* ---- Random programs ---- */
+
+typedef struct Random {
+    Pair pair;
+    uint32_t operations[OPERATIONS][2], warps[OPERATIONS], lanes[OPERATIONS], count;
+    bool together[OPERATIONS], generic[OPERATIONS];
+} Random;
+
+static uint64_t draw_base(uint32_t cta) {
+    return one_in(2) ? GLOBAL : threads_shared(cta, 0x400);
+}
+
+/* Lines as they are and swizzled, sectors of lines, rows apart, words anywhere, and one word for all. */
+static void draw_addresses(uint32_t cta, uint32_t bytes, uint64_t *addresses) {
+    uint64_t base = draw_base(cta), at = draw(SPAN / LINE / 8) * LINE;
+    uint32_t per = LINE / bytes, flip = draw(per), what = draw(8);
+    for (uint32_t i = 0; i < LANES; i++) {
+        uint32_t row = i / per, seat = i % per;
+        addresses[i] = base + at;
+        if (what <= 1)
+            addresses[i] += (uint64_t)i * bytes;
+        else if (what <= 3)
+            addresses[i] += (uint64_t)row * LINE + (seat ^ (what == 2 ? flip : row % per)) * bytes;
+        else if (what == 4)
+            addresses[i] += (uint64_t)(i / 4) * LINE + i % 4 * bytes;
+        else if (what == 5)
+            addresses[i] += 16 + (uint64_t)i * bytes;
+        else if (what == 6)
+            addresses[i] = base + draw(SPAN / bytes / 8) * bytes;
+    }
+}
+
+static ThreadsAccess draw_access(void) {
+    static const uint8_t sizes[] = {4, 4, 8, 16, 16, 2, 1};
+    ThreadsAccess access = {.kind = one_in(3) ? THREADS_WRITE : THREADS_READ, .site = draw(12)};
+    access.bytes = sizes[draw(one_in(6) ? 7 : 5)];
+    access.element = (uint8_t)access.bytes;
+    access.read_only = access.kind == THREADS_READ && one_in(20);
+    access.silent = access.kind == THREADS_WRITE && one_in(4) ? 0x0ff0 : 0;
+    return access;
+}
+
+static void step_access(Random *run) {
+    uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS);
+    uint32_t lanes = one_in(4) ? (one_in(2) ? 0xff00 : 0x11111111) : UINT32_MAX;
+    ThreadsAccess access = draw_access();
+    uint64_t addresses[LANES];
+    draw_addresses(cta, access.bytes, addresses);
+    if (lanes == UINT32_MAX && access.bytes >= 4 && one_in(3)) {
+        uint64_t first = addresses[0] / LINE * LINE;
+        for (uint32_t i = 0; i < LANES; i++)
+            addresses[i] = first + i * access.bytes;
+        BOTH(&run->pair, if (!threads_access_beside(engine, warp, &access, first))
+                             threads_access(engine, 0, warp, lanes, &access, addresses));
+        return;
+    }
+    access_both(&run->pair, warp, lanes, &access, addresses);
+}
+
+static void step_issue(Random *run) {
+    if (run->count == OPERATIONS)
+        return;
+    uint32_t index = run->count++, warp = draw(CTAS * CTA_WARPS);
+    run->warps[index] = warp;
+    run->together[index] = one_in(2);
+    run->generic[index] = one_in(2);
+    run->lanes[index] = run->together[index] && one_in(2) ? 1 : UINT32_MAX;
+    for (int i = 0; i < 2; i++)
+        run->operations[index][i] =
+            threads_issue(run->pair.each[i], warp, run->lanes[index], run->together[index], 0, 20);
+}
+
+static void step_operation(Random *run) {
+    uint32_t index = draw(run->count), cta = run->warps[index] / CTA_WARPS;
+    ThreadsAccess access = draw_access();
+    access.read_only = false;
+    access.silent = 0;
+    access.proxy = run->generic[index] ? THREADS_GENERIC : THREADS_ASYNC;
+    if (one_in(2)) {
+        bool own = !run->together[index] && one_in(2);
+        uint32_t warp = own || one_in(2) ? run->warps[index] : draw(CTAS * CTA_WARPS);
+        ThreadsDone done = one_in(4) ? THREADS_READS_DONE : THREADS_ALL_DONE;
+        BOTH(&run->pair, threads_done(engine, run->operations[index][e_], done, warp, UINT32_MAX, own));
+        return;
+    }
+    if (!run->together[index]) {
+        uint64_t addresses[LANES];
+        draw_addresses(cta, access.bytes, addresses);
+        BOTH(&run->pair,
+             threads_access(engine, run->operations[index][e_], run->warps[index], UINT32_MAX, &access, addresses));
+        return;
+    }
+    ThreadsPiece pieces[16];
+    uint32_t count = 1 + draw(16), bytes = 16u << draw(5);
+    uint64_t base = draw_base(cta) + (one_in(4) ? 16 : 0);
+    for (uint32_t i = 0; i < count; i++)
+        pieces[i] = (ThreadsPiece){base + (uint64_t)i * LINE, bytes > LINE ? LINE : bytes};
+    BOTH(&run->pair, threads_pieces(engine, run->operations[index][e_], &access, pieces, count));
+}
+
+/* What orders them: barriers of CTAs, a flag that everybody may release to and acquire from, fences. */
+static void step_order(Random *run) {
+    uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS);
+    uint64_t addresses[LANES];
+    ThreadsAccess flag = {.kind = THREADS_UPDATE,
+                          .order = THREADS_ACQ_REL,
+                          .scope = THREADS_GPU,
+                          .element = 4,
+                          .bytes = 4,
+                          .gives = true,
+                          .site = 40};
+    for (uint32_t i = 0; i < LANES; i++)
+        addresses[i] = FLAGS + 4 * draw(2);
+    switch (draw(5)) {
+    case 0:
+        access_both(&run->pair, warp, 1, &flag, addresses);
+        BOTH(&run->pair, threads_warp_sync(engine, warp, UINT32_MAX));
+        break;
+    case 1:
+        BOTH(&run->pair, threads_warp_sync(engine, warp, UINT32_MAX));
+        break;
+    case 2:
+        BOTH(&run->pair, threads_fence_proxy(engine, warp, UINT32_MAX, THREADS_ASYNC, THREADS_EVERYWHERE,
+                                             THREADS_ACQ_REL, THREADS_GPU, 0));
+        break;
+    default:
+        barrier_both(&run->pair, cta, CTA_WARPS);
+    }
+}
+
+static uint32_t random_program(uint64_t seed, ThreadsShape shape) {
+    Random run = {.pair = pair_new(shape)};
+    state = seed * 977 + 5;
+    uint32_t order = 2 + draw(3), races = 0;
+    for (uint32_t i = 0; i < 120; i++) {
+        if (one_in(order))
+            step_order(&run);
+        else if (one_in(6))
+            step_issue(&run);
+        else if (run.count && one_in(3))
+            step_operation(&run);
+        else
+            step_access(&run);
+        races = agree(&run.pair);
+    }
+    for (uint32_t cta = 0; cta < CTAS; cta++)
+        BOTH(&run.pair, threads_over(engine, cta));
+    agree(&run.pair);
+    pair_free(&run.pair);
+    return races;
+}
+
+static void random_programs_agree(void **unused) {
+    (void)unused;
+    uint32_t with = 0, programs = getenv("WORDS_PROGRAMS") ? (uint32_t)atoi(getenv("WORDS_PROGRAMS")) : 250;
+    for (uint32_t i = 0; i < programs; i++) {
+        ThreadsShape shape = {
+            .ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .cluster = 1 + i % 2, .sweep_at = i % 3 ? 0 : 60};
+        with += random_program(i, shape) > 0;
+    }
+    assert_true(with > programs / 2); /* they race, as a rule */
+}
+
+/* Each CTA keeps to its own memory, with a barrier between what its warps do: nothing races, whatever the pattern. */
+static void ordered_programs_are_clean(void **unused) {
+    (void)unused;
+    for (uint32_t seed = 0; seed < 100; seed++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
+        state = seed * 31 + 7;
+        for (uint32_t i = 0; i < 60; i++) {
+            uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS), bytes = 4u << draw(3);
+            uint32_t per = LINE / bytes, flip = draw(per);
+            ThreadsAccess access = {
+                .kind = one_in(2) ? THREADS_WRITE : THREADS_READ, .element = (uint8_t)bytes, .bytes = bytes, .site = i};
+            uint64_t base = one_in(2) ? threads_shared(cta, 0) : GLOBAL + cta * UINT64_C(65536), addresses[LANES];
+            for (uint32_t k = 0; k < LANES; k++)
+                addresses[k] = base + (uint64_t)(k / per) * LINE + (k % per ^ flip) * bytes;
+            access_both(&pair, warp, UINT32_MAX, &access, addresses);
+            barrier_both(&pair, cta, CTA_WARPS);
+        }
+        assert_int_equal(agree(&pair), 0);
+        pair_free(&pair);
+    }
+}
+
+/* ---- Where in a line the race is ---- */
+
+static void race_in_a_swizzled_line(void **unused) {
+    (void)unused;
+    Pair pair = pair_new((ThreadsShape){.ctas = 1, .cta_threads = 64});
+    ThreadsAccess write = {.kind = THREADS_WRITE, .element = 16, .bytes = 16, .site = 1};
+    ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 2};
+    uint64_t rows[LANES], words[LANES];
+    for (uint32_t i = 0; i < LANES; i++) { /* row r has its 16 bytes exchanged by r */
+        rows[i] = threads_shared(0, i / 8 * LINE + (i % 8 ^ i / 8) * 16);
+        words[i] = threads_shared(0, 3 * LINE + 5 * 16 + 4);
+    }
+    access_both(&pair, 0, UINT32_MAX, &write, rows);
+    access_both(&pair, 1, 1u << 9, &read, words);
+    assert_int_equal(agree(&pair), 1);
+    uint32_t count;
+    const ThreadsRace *race = threads_races(pair.each[0], &count);
+    assert_int_equal(race->first.lane, 24 + (5 ^ 3)); /* who wrote the fifth 16 bytes of row 3 */
+    assert_int_equal(race->second.lane, 9);
+    assert_int_equal(race->address, words[9]);
+    assert_int_equal(race->reason, THREADS_UNORDERED);
+    pair_free(&pair);
+}
+
+/* Many CTAs have read a line, and released; one of them read it again behind that. Who has acquired all that, and
+ * writes the line, races with that one alone. */
+static void one_reader_of_many(void **unused) {
+    (void)unused;
+    enum { MANY = 200, LATE = 57 };
+    for (int late = 0; late < 2; late++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = MANY, .cta_threads = 32, .sweep_at = 100});
+        ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 1}, write = read;
+        ThreadsAccess flag = {.kind = THREADS_UPDATE,
+                              .order = THREADS_ACQ_REL,
+                              .scope = THREADS_GPU,
+                              .element = 4,
+                              .bytes = 4,
+                              .gives = true,
+                              .site = 3};
+        uint64_t line[LANES], flags[LANES];
+        write.kind = THREADS_WRITE;
+        write.site = 2;
+        for (uint32_t i = 0; i < LANES; i++) {
+            line[i] = GLOBAL + i * 4;
+            flags[i] = FLAGS;
+        }
+        for (uint32_t cta = 0; cta < MANY; cta++) {
+            BOTH(&pair, if (!threads_access_beside(engine, cta, &read, GLOBAL))
+                            threads_access(engine, 0, cta, UINT32_MAX, &read, line));
+            BOTH(&pair, threads_warp_sync(engine, cta, UINT32_MAX));
+            access_both(&pair, cta, 1, &flag, flags);
+            BOTH(&pair, threads_warp_sync(engine, cta, UINT32_MAX));
+        }
+        if (late)
+            access_both(&pair, LATE, 1u << 4, &read, line);
+        access_both(&pair, MANY - 1, UINT32_MAX, &write, line);
+        assert_int_equal(agree(&pair), late ? 1 : 0);
+        uint32_t count;
+        const ThreadsRace *race = threads_races(pair.each[0], &count);
+        if (late) {
+            assert_int_equal(race->first.warp, LATE);
+            assert_int_equal(race->first.lane, 4);
+            assert_int_equal(race->second.lane, 4);
+            assert_int_equal(race->times, 1);
+        }
+        pair_free(&pair);
+    }
+}
+
+/* cp.async into swizzled lines, which an MMA reads by sectors, with and without a proxy fence. */
+static void copies_and_sectors(void **unused) {
+    (void)unused;
+    for (int fenced = 0; fenced < 2; fenced++) {
+        Pair pair = pair_new((ThreadsShape){.ctas = 1, .cta_threads = 64});
+        ThreadsAccess write = {.kind = THREADS_WRITE, .bytes = 16, .site = 1};
+        ThreadsAccess read = {.kind = THREADS_READ, .proxy = THREADS_ASYNC, .element = 16, .bytes = 16, .site = 2};
+        uint64_t rows[LANES];
+        ThreadsPiece pieces[8];
+        for (uint32_t i = 0; i < LANES; i++)
+            rows[i] = threads_shared(0, i / 8 * LINE + (i % 8 ^ i / 8) * 16);
+        for (uint32_t i = 0; i < 4; i++)
+            pieces[i] = (ThreadsPiece){threads_shared(0, i * LINE + 32), 32};
+        uint32_t copies[2], mma[2];
+        for (int e = 0; e < 2; e++) {
+            Threads *engine = pair.each[e];
+            copies[e] = threads_issue(engine, 0, UINT32_MAX, false, 0, 1);
+            threads_access(engine, copies[e], 0, UINT32_MAX, &write, rows);
+            threads_done(engine, copies[e], THREADS_ALL_DONE, 0, UINT32_MAX, true);
+            if (fenced)
+                threads_fence_proxy(engine, 0, UINT32_MAX, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL,
+                                    THREADS_GPU, 0);
+        }
+        barrier_both(&pair, 0, 2);
+        for (int e = 0; e < 2; e++) {
+            mma[e] = threads_issue(pair.each[e], 1, UINT32_MAX, true, 0, 2);
+            threads_pieces(pair.each[e], mma[e], &read, pieces, 4);
+        }
+        assert_int_equal(agree(&pair), fenced ? 0 : 1);
+        uint32_t count;
+        const ThreadsRace *race = threads_races(pair.each[0], &count);
+        if (!fenced) {
+            assert_int_equal(race->reason, THREADS_OTHER_PROXY);
+            assert_int_equal(race->first.lane, 2);
+            assert_int_equal(race->times, 4 * 32 / 4); /* words */
+        }
+        pair_free(&pair);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_agree),   cmocka_unit_test(ordered_programs_are_clean),
+        cmocka_unit_test(race_in_a_swizzled_line), cmocka_unit_test(one_reader_of_many),
+        cmocka_unit_test(copies_and_sectors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
