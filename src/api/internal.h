@@ -7,6 +7,7 @@
 #include "mlir/reader.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
+#include "record/copies.h"
 #include "weir/weir.h"
 
 struct weir_context {
@@ -71,5 +72,10 @@ bool sink_pass(void *sink, const char *data, size_t size);
 int sink_finish(Text *out);
 /* Diagnostics for a person; 50 of each kind at most, and how many more there are. */
 void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool color, Text *to);
+
+/* ---- texts.c ---- */
+/* The text of a module of PTX, the module's own if it is not the file's. One that cannot be read is empty, and that is
+ * an error among its diagnostics. NULL: there is no memory. */
+Source *text_of_module(weir_file *file, weir_module *module, size_t index);
 
 #endif

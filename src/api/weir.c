@@ -98,7 +98,8 @@ static bool find_log(weir_file *file, const Source *source, bool wanted) {
 
 /* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
 static bool find_units(weir_file *file, const Source *source, bool ptx_wanted) {
-    file->recorded = recording_is(source->data, source->size);
+    file->recorded =
+        recording_is(source->data, source->size) || str_ends(str_of(source->name), STR(RECORDING_ENDING));
     file->container = !file->recorded && images_in(source);
     file->ptx = file->container || looks_like_ptx(source);
     if (file->container)
@@ -245,69 +246,11 @@ static int by_place(const void *a, const void *b) {
     return (x->place.column > y->place.column) - (x->place.column < y->place.column);
 }
 
-/* The text of an image; one that cannot be read is empty, and that is an error. NULL: there is no memory. */
-static Source *unpacked_text(weir_file *file, size_t index, Diagnostics *diagnostics) {
-    const char *problem;
-    const Image *image = &file->images.items[file->texts[index]];
-    Source *text = image_text(file->source, image, &problem);
-    if (text)
-        return text;
-    text = source_copy(file->source->name, "", 0);
-    if (text && image->kind == IMAGE_DAMAGED)
-        diagnostics_add(diagnostics, SEVERITY_ERROR, text, 0, "%s", problem);
-    else if (text)
-        diagnostics_add(diagnostics, SEVERITY_ERROR, text, 0, "PTX image %zu of this file: %s", index + 1, problem);
-    return text;
-}
-
-/* One module of a log. NULL: there is no memory. */
-static Source *text_of_log(weir_file *file, size_t index) {
-    const Unit *unit = &file->units.items[index];
-    Source *text = source_copy(file->source->name, file->source->data + unit->begin, unit->end - unit->begin);
-    if (text)
-        text->lines_before = source_place(file->source, unit->begin).line - 1;
-    return text;
-}
-
-/* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */
-static Source *recorded_text(weir_file *file, weir_module *module) {
-    static const size_t most = (size_t)1 << 36; /* of packed chunks; what is zero takes no memory */
-    const char *problem = NULL;
-    Recording *recording = &module->recording;
-    jmp_buf here;
-    Source *text = NULL;
-    arena_init(&module->recorded, most);
-    module->recorded.exhausted = &here;
-    if (setjmp(here))
-        return NULL;
-    bool good =
-        recording_read(recording, (const uint8_t *)file->source->data, file->source->size, &module->recorded, &problem);
-    if (good && recording->ptx.size) {
-        text = source_copy(file->source->name, recording->ptx.data, recording->ptx.size);
-    } else {
-        Text made = {0};
-        text_addf(&made, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n",
-                  good ? recording->kernel : "");
-        text = source_copy(file->source->name, good ? made.data : "", good ? made.size : 0);
-        text_free(&made);
-    }
-    if (text && !good)
-        diagnostics_add(&module->diagnostics, SEVERITY_ERROR, text, 0, "%s", problem);
-    module->recorded.exhausted = NULL;
-    return text;
-}
-
 /* False: there is no memory. */
 static bool parse_ptx(weir_file *file, weir_module *module, size_t index, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
-    if (file->container)
-        module->text = unpacked_text(file, index, &module->diagnostics);
-    else if (file->log)
-        module->text = text_of_log(file, index);
-    else if (file->recorded)
-        module->text = recorded_text(file, module);
-    Source *text = file->container || file->log || file->recorded ? module->text : file->source;
+    Source *text = text_of_module(file, module, index);
     if (!module->ptx || !text) {
         free(module->ptx);
         source_free(module->text);

@@ -58,8 +58,10 @@ static void add_problem(weir_writer *writer, const weir_result *result) {
         first++;
     if (first < diagnostics->count) {
         const Diagnostic *diagnostic = &diagnostics->items[first];
-        text_addf(&text, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
-                  diagnostic->message ? diagnostic->message : "");
+        text_addf(&text, "%s", file);
+        if (diagnostic->place.line)
+            text_addf(&text, ":%u:%u", diagnostic->place.line, diagnostic->place.column);
+        text_addf(&text, ": %s", diagnostic->message ? diagnostic->message : "");
     } else {
         text_addf(&text, "%s", result->result.problem);
     }

@@ -48,8 +48,9 @@ void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *sourc
     text_vaddf(&raw, format, arguments);
     text_add_plain(&message, (Str){raw.data, raw.size});
     text_free(&raw);
-    Place place = source_place(source, offset);
-    source_excerpt(source, place, &excerpt);
+    Place place = source ? source_place(source, offset) : (Place){0};
+    if (source)
+        source_excerpt(source, place, &excerpt);
     diagnostics->items[diagnostics->count++] = (Diagnostic){severity, place, owned(&message), owned(&excerpt)};
 }
 
@@ -75,8 +76,9 @@ void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colo
     static const char *const colors[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
     Severity severity = diagnostic->severity;
     text_add_plain(to, str_of(file));
-    text_addf(to, ":%u:%u: %s%s:%s %s\n%s", diagnostic->place.line, diagnostic->place.column,
-              color ? colors[severity] : "", words[severity], color ? "\033[0m" : "",
+    if (diagnostic->place.line)
+        text_addf(to, ":%u:%u", diagnostic->place.line, diagnostic->place.column);
+    text_addf(to, ": %s%s:%s %s\n%s", color ? colors[severity] : "", words[severity], color ? "\033[0m" : "",
               diagnostic->message ? diagnostic->message : "(no memory for the message)",
               diagnostic->excerpt ? diagnostic->excerpt : "");
 }

@@ -10,7 +10,7 @@ typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } Severi
 
 typedef struct Diagnostic {
     Severity severity;
-    Place place;
+    Place place;   /* line 0: it is about the file as a whole */
     char *message; /* one sentence, without the final stop */
     char *excerpt; /* the source line and a caret line, each ended by '\n' */
 } Diagnostic;
@@ -24,6 +24,7 @@ typedef struct Diagnostics {
 /* At most this many errors, and this many notes, are kept; the rest are counted. */
 enum { DIAGNOSTICS_KEPT = 50 };
 
+/* `source` NULL: about the file as a whole. */
 void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
                      ...) __attribute__((format(printf, 5, 6)));
 void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,

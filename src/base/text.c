@@ -1,12 +1,32 @@
 /* The growing buffer, numbers, and what may go to a terminal. */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool str_ends(Str s, Str suffix) {
     return s.size >= suffix.size && memcmp(s.data + s.size - suffix.size, suffix.data, suffix.size) == 0;
+}
+
+Str symbol_plain(const char *name) {
+    if (strncmp(name, "_Z", 2) != 0)
+        return str_of(name);
+    Str last = str_of(name);
+    const char *at = name + 2;
+    while (*at && isupper((unsigned char)*at)) /* N, and qualifiers; L of what is internal */
+        at++;
+    while (isdigit((unsigned char)*at)) {
+        char *end;
+        unsigned long size = strtoul(at, &end, 10);
+        if (size > strlen(end))
+            break;
+        last = (Str){end, size};
+        at = end + size;
+    }
+    return last;
 }
 
 static int digit_value(char c) {

@@ -65,6 +65,8 @@ static inline bool str_starts(Str s, Str prefix) {
     return s.size >= prefix.size && memcmp(s.data, prefix.data, prefix.size) == 0;
 }
 bool str_ends(Str s, Str suffix);
+/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
+Str symbol_plain(const char *name);
 
 /* ---- UTF-8 ---- */
 

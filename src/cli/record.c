@@ -11,35 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Whether ------------------------------------------------------------------------------------- */
-
-static bool has_gpu(void) {
-    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"};
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        if (access(devices[i], F_OK) == 0)
-            return true;
-    return false;
-}
-
-bool record_wanted(const Options *options) {
-    if (options->mode == EXEC_AS_FITS)
-        return !options->standin && has_gpu();
-    if (options->mode != EXEC_CAPTURE && options->standin)
-        wrong_usage(options, "--target runs no kernel, and modes record and shadow look at those that run");
-    return options->mode != EXEC_CAPTURE;
-}
-
-char *record_folder(const char *scratch) {
-    char *folder = NULL;
-    if (asprintf(&folder, "%s/kept", scratch) < 0)
-        return NULL;
-    if (mkdir(folder, 0777) == 0)
-        return folder;
-    complain("%s: %s", folder, strerror(errno));
-    free(folder);
-    return NULL;
-}
-
 /* ---- Numbers ------------------------------------------------------------------------------------- */
 
 typedef struct Unit {
@@ -65,21 +36,59 @@ static bool read_amount(const char *text, const Unit *units, uint64_t *amount) {
 static const Unit of_time[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"", 1000000000}, {0}};
 static const Unit of_memory[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
 
+/* --hang-after and --record-memory, which are wrong in every mode if they are. */
+static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memory) {
+    *hang = UINT64_C(10000000000);
+    *memory = 0;
+    if (options->hang_after && !read_amount(options->hang_after, of_time, hang))
+        wrong_usage(options, "--hang-after is a time, such as 2s or 500ms, or 0, not '%s'", options->hang_after);
+    if (options->record_memory && !read_amount(options->record_memory, of_memory, memory))
+        wrong_usage(options, "--record-memory is a number of bytes, such as 512M or 4G, not '%s'",
+                    options->record_memory);
+}
+
+/* ---- Whether ------------------------------------------------------------------------------------- */
+
+static bool has_gpu(void) {
+    static const char *const devices[] = {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg"};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (access(devices[i], F_OK) == 0)
+            return true;
+    return false;
+}
+
+bool record_wanted(const Options *options) {
+    uint64_t hang, memory;
+    read_amounts(options, &hang, &memory);
+    if (options->mode == EXEC_AS_FITS)
+        return !options->standin && has_gpu();
+    if (options->mode != EXEC_CAPTURE && options->standin)
+        wrong_usage(options, "--target runs no kernel, and modes record and shadow look at those that run");
+    return options->mode != EXEC_CAPTURE;
+}
+
+char *record_folder(const char *scratch) {
+    char *folder = NULL;
+    if (asprintf(&folder, "%s/kept", scratch) < 0)
+        return NULL;
+    if (mkdir(folder, 0777) == 0)
+        return folder;
+    complain("%s: %s", folder, strerror(errno));
+    free(folder);
+    return NULL;
+}
+
+/* ---- The environment ----------------------------------------------------------------------------- */
+
 static bool set_number(const char *name, uint64_t number) {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, number);
     return setenv(name, text, 1) == 0;
 }
 
-/* ---- The environment ----------------------------------------------------------------------------- */
-
 static bool set_options(const Options *options) {
-    uint64_t hang = UINT64_C(10000000000), memory = 0;
-    if (options->hang_after && !read_amount(options->hang_after, of_time, &hang))
-        wrong_usage(options, "--hang-after is a time, such as 2s or 500ms, or 0, not '%s'", options->hang_after);
-    if (options->record_memory && !read_amount(options->record_memory, of_memory, &memory))
-        wrong_usage(options, "--record-memory is a number of bytes, such as 512M or 4G, not '%s'",
-                    options->record_memory);
+    uint64_t hang, memory;
+    read_amounts(options, &hang, &memory);
     return set_number("WEIR_RECORD_HANG", hang) && set_number("WEIR_RECORD_MEMORY", memory) &&
            (!options->launches_given || set_number("WEIR_RECORD_LAUNCHES", options->record_launches)) &&
            set_number("WEIR_RECORD_SHADOW", options->mode == EXEC_SHADOW) &&
@@ -152,7 +161,8 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
                  recorded->begun - recorded->ended, recorded->begun - recorded->ended == 1 ? " ended" : "es ended",
                  recorded->begun - recorded->ended == 1 ? "it" : "them");
     if (!files && !recorded->launches)
-        complain("nothing was %s: the program launched no CUDA kernel", how);
+        complain("nothing was %s: the program launched no CUDA kernel%s", how,
+                 has_gpu() ? "" : ", and no GPU was found here");
     if (options->quiet || !recorded->launches)
         return;
     fprintf(stderr, "weir: %" PRIu64 " launch%s of %" PRIu64 " kernel%s: %" PRIu64 " %s", recorded->launches,

@@ -120,7 +120,8 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     const Here *here = view->here;
     uint32_t lanes = active_lanes(), bytes = bytes_of(accesses), all_bytes = from_lane(lanes, bytes, lowest(lanes));
     Work work = {0};
-    if (ballot(lanes, bytes == all_bytes) != lanes) {
+    /* A lane that is not there has nothing to compare with. */
+    if (ballot(lanes, bytes == all_bytes) != ~0u) {
         access_parts(view, accesses, lanes, ~0u);
         return;
     }
@@ -133,7 +134,7 @@ static inline void access_all(const View *view, const Accesses *accesses) {
     Touch touch = {offset, work.acts ? GRANULE_ALL : 0, work.site, accesses->kind, 0};
     Look look = look_at_line(view, &touch, old);
     Wide seen = look.stores ? wide_cas(line_at(here, offset), old, look.next) : old;
-    uint32_t want = look.hard ? LINE_HARD : wide_equal(seen, old) ? 0 : LINE_LOST;
+    uint32_t want = look.hard ? LINE_HARD : is_lost(view, &touch, old, seen) ? LINE_LOST : 0;
     if (ballot(lanes, want != 0))
         slow_line(view, lanes, want, &touch, seen);
     if (!splits && !ballot(lanes, work.parts != 0))
@@ -257,7 +258,7 @@ static inline void copy_lines(const View *view, uint64_t begin, uint64_t end, ui
             uint64_t at = from + own + step * i;
             touches[i] = line_of_copy(view, at, at < end, site, how);
         }
-        touch_lines(view, lanes, touches);
+        touch_lines(view, lanes, touches, (uint32_t)((end - from + step - 1) / step));
     }
 }
 
@@ -311,8 +312,8 @@ static inline uint64_t map_of(const Here *here, uint32_t parameter) {
 }
 
 /* (Loads that stay where they are: there may be no map.) */
-#define MAP32(map, field, i) load32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
-#define MAP64(map, field, i) load64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
+#define MAP32(map, field, i) fixed32((map) + offsetof(ShadowMap, field) + 4 * (uint64_t)(i))
+#define MAP64(map, field, i) fixed64((map) + offsetof(ShadowMap, field) + 8 * (uint64_t)(i))
 
 /* A box, with what is needed of its map in registers. */
 typedef struct Box {
@@ -321,88 +322,95 @@ typedef struct Box {
     int32_t corner[SHADOW_DIMS];
 } Box;
 
-static inline uint32_t rows_of(const Box *box) {
-    return box->box[1] * box->box[2] * box->box[3] * box->box[4];
-}
-
-/* Where row `row` of a box begins; false: it is outside of the tensor. Dimensions that it does not have are of size 1.
- */
-static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
-    bool inside = true, is_flat = box->box[1] == rows_of(box);
-    *at = box->address;
+/* Where the matrix `number` of a box begins, one for each place in dimensions 2 and up; false: it is outside of the
+ * tensor. Dimensions that it does not have are of size 1. */
+static inline bool matrix_begin(const Box *box, uint32_t number, uint64_t *at) {
+    bool inside = true;
 #pragma unroll
-    for (uint32_t i = 1; i < SHADOW_DIMS; i++) {
-        uint32_t index = (uint32_t)box->corner[i];
-        if (!is_flat) {
-            index += row % box->box[i];
-            row /= box->box[i];
-        } else if (i == 1) {
-            index += row;
-        }
+    for (uint32_t i = 2; i < SHADOW_DIMS; i++) {
+        uint32_t index = (uint32_t)box->corner[i] + number % box->box[i];
+        number /= box->box[i];
         inside &= index < box->size[i];
         *at += (uint64_t)index * box->stride[i];
     }
     return inside;
 }
 
+/* Where a row of it begins, likewise. */
+static inline bool row_begin(const Box *box, uint32_t row, uint64_t *at) {
+    uint32_t index = (uint32_t)box->corner[1] + row;
+    *at += (uint64_t)index * box->stride[1];
+    return row < box->box[1] && index < box->size[1];
+}
+
 /* Rows that begin and end with lines, `units` of them each. */
-static inline void box_lines(const View *view, const Box *box, uint64_t first, uint32_t units, uint32_t lanes,
-                             uint32_t site, uint32_t how) {
-    uint32_t count = rows_of(box) * units, step = ones(lanes);
+static inline void matrix_lines(const View *view, const Box *box, uint64_t begin, uint32_t units, uint32_t lanes,
+                                uint32_t site, uint32_t how) {
+    uint32_t count = box->box[1] * units, step = ones(lanes);
     for (uint32_t from = 0; from < count; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t unit = from + i * step + rank_in(lanes), row_number = units == 1 ? unit : unit / units;
-            uint64_t row = 0;
-            bool inside = row_begin(box, row_number, &row) && unit < count;
-            touches[i] = line_of_copy(view, row + first + SHADOW_LINE * (uint64_t)(unit - row_number * units), inside,
-                                      site, how);
+            uint32_t unit = from + i * step + rank_in(lanes), row = units == 1 ? unit : unit / units;
+            uint64_t at = begin;
+            bool inside = row_begin(box, row, &at);
+            touches[i] = line_of_copy(view, at + SHADOW_LINE * (uint64_t)(unit - row * units), inside, site, how);
         }
-        touch_lines(view, lanes, touches);
+        touch_lines(view, lanes, touches, (count - from + step - 1) / step);
     }
 }
 
-static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
-                             uint32_t how) {
-    uint32_t element = MAP32(map, element, 0), rows = rows_of(box);
-    int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
-    int64_t last = box->corner[0] + (int64_t)box->box[0];
-    last = last < size ? last : size;
-    if (first >= last)
-        return;
-    uint64_t bytes = (uint64_t)(last - first) * element, odd = box->address | (uint64_t)first * element | bytes;
-#pragma unroll
-    for (uint32_t i = 1; i < SHADOW_DIMS; i++)
-        odd |= box->stride[i];
-    if (CELLS_COMPACT && !view->scope && !(odd & (SHADOW_LINE - 1))) {
-        box_lines(view, box, (uint64_t)first * element, (uint32_t)(bytes / SHADOW_LINE), lanes, site, how);
-        return;
-    }
-    uint32_t units = (uint32_t)((last - first) * element / SHADOW_GRANULE + 2), step = ones(lanes);
-    if (!(((uint64_t)first * element | (uint64_t)last * element) & (SHADOW_GRANULE - 1)))
-        units -= 2; /* rows begin and end with granules */
-    for (uint32_t from = 0; from < rows * units; from += step * BATCH) {
+static inline void matrix_granules(const View *view, const Box *box, uint64_t begin, uint64_t bytes, uint32_t lanes,
+                                   uint32_t site, uint32_t how) {
+    uint32_t units = (uint32_t)(bytes / SHADOW_GRANULE + 2), step = ones(lanes);
+    for (uint32_t from = 0; from < box->box[1] * units; from += step * BATCH) {
         Touch touches[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t unit = from + i * step + rank_in(lanes);
-            uint64_t row = 0;
-            bool inside = row_begin(box, unit / units, &row) && unit < rows * units;
-            uint64_t begin = row + (uint64_t)first * element, end = row + (uint64_t)last * element;
-            touches[i] = touch_in(view, begin, inside ? end : begin,
-                                  (begin & ~(uint64_t)15) + 16 * (uint64_t)(unit % units), site, how);
+            uint32_t unit = from + i * step + rank_in(lanes), row = unit / units;
+            uint64_t at = begin;
+            bool inside = row_begin(box, row, &at);
+            touches[i] = touch_in(view, at, inside ? at + bytes : at,
+                                  (at & ~(uint64_t)15) + 16 * (uint64_t)(unit - row * units), site, how);
         }
         touch_cells(view, lanes, touches);
     }
 }
 
+static inline void touch_box(const View *view, uint64_t map, const Box *box, uint32_t lanes, uint32_t site,
+                             uint32_t how) {
+    uint32_t element = MAP32(map, element, 0);
+    int64_t size = box->size[0], first = box->corner[0] > 0 ? box->corner[0] : 0;
+    int64_t last = box->corner[0] + (int64_t)box->box[0];
+    last = last < size ? last : size;
+    if (first >= last)
+        return;
+    uint64_t bytes = (uint64_t)(last - first) * element, begin = box->address + (uint64_t)first * element;
+    uint64_t odd = begin | bytes;
+#pragma unroll
+    for (uint32_t i = 1; i < SHADOW_DIMS; i++)
+        odd |= box->stride[i];
+    bool lines = CELLS_COMPACT && !view->scope && !(odd & (SHADOW_LINE - 1));
+    uint32_t count = box->box[2] * box->box[3] * box->box[4];
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t at = begin;
+        if (!matrix_begin(box, i, &at))
+            continue;
+        if (lines)
+            matrix_lines(view, box, at, (uint32_t)(bytes / SHADOW_LINE), lanes, site, how);
+        else
+            matrix_granules(view, box, at, bytes, lanes, site, how);
+    }
+}
+
 static inline void copy_tile(const Here *here, uint32_t want, uint32_t parameter, const int32_t *at, uint32_t site,
                              uint32_t how, bool flat) {
-    uint32_t lanes = active_lanes();
+    uint32_t lanes = active_lanes(), all = ballot(lanes, want != 0);
+    if (!all) /* most warps */
+        return;
     View view = view_of_copy(here, site, how, flat);
     uint64_t map = map_of(here, parameter);
-    for (uint32_t left = ballot(lanes, want != 0); left; left &= left - 1) {
+    for (uint32_t left = all; left; left &= left - 1) {
         uint32_t leader = lowest(left);
         Box box = {0};
 #pragma unroll
@@ -453,6 +461,8 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    if (!ballot(lanes, want != 0))
+        return 0;
     View view = view_clocked(&here, site, scope, false);
     if (wanted && scope >= SCOPE_OF_DEVICE) {
         uint32_t epoch = view.epoch;
@@ -474,6 +484,8 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
+    if (!ballot(lanes, want != 0))
+        return seen;
     View view = view_clocked(&here, site, scope, false);
     bool acquires = order_acquires(order);
     if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
@@ -488,7 +500,7 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
         view_at(&after, stored, site);
         access(&after, lanes, has_stored, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
     }
-    if (late || (how & 3) == SHADOW_READ)
+    if ((late || (how & 3) == SHADOW_READ) && ballot(lanes, want && !has_stored))
         access(&view, lanes, want && !has_stored, address, what >> WHAT_BYTES, site, SHADOW_READ);
     return seen;
 }
@@ -542,7 +554,7 @@ static inline uint32_t claim_slot(const Here *here, uint32_t cta) {
 static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
-    uint32_t most = (1u << (here->form >> 16)) - 2;
+    uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
     if (epoch > most) {
         tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
         epoch = most;

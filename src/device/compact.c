@@ -46,12 +46,14 @@ JUDGE(weir_tell_judged, false)
 JUDGE(weir_tell_flat_judged, true)
 #undef JUDGE
 
-/* Nobody whom the access could race with: nobody, or the same CTA in the same epoch. */
+/* Nobody whom the access could race with: nobody, or who comes before it. */
+static inline bool is_fine(const View *view, uint32_t access) {
+    return !access || compact_is_same(view, access) || compact_allows(view, access);
+}
 static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
-    bool writes = touch->kind != SHADOW_READ;
-    return (!cell->write || !(cell->masks & touch->mask) || compact_is_same(view, cell->write)) &&
-           (!writes || ((!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
-                        (!cell->readers[1] || compact_is_same(view, cell->readers[1]))));
+    return (!(cell->masks & touch->mask) || is_fine(view, cell->write)) &&
+           (touch->kind == SHADOW_READ || !(cell->masks >> 16 & touch->mask) ||
+            (is_fine(view, cell->readers[0]) && is_fine(view, cell->readers[1])));
 }
 
 static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
@@ -67,8 +69,11 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
 }
 
 /* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
+static inline bool is_kept(const Touch *touch, const Compact *cell, uint32_t tries) {
+    return tries && cell->readers[0] && !(touch->mask & ~(cell->masks >> 16));
+}
 static inline bool is_dropped(const View *view, const Touch *touch, const Compact *cell) {
-    return !view->scope && cell->readers[0] && !(touch->mask & ~(cell->masks >> 16)) && is_quiet(view, touch, cell);
+    return is_kept(touch, cell, 1) && is_quiet(view, touch, cell);
 }
 
 /* Of what another launch left, nothing counts. */
@@ -79,7 +84,8 @@ static inline void read_cell(const View *view, const Touch *touch) {
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
-        bool changes = compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
+        bool changes =
+            !is_kept(touch, &cell, i) && compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4));
         if (view->scope)
             changes |= compact_observe(&now, view, touch->mask);
         Wide seen = changes ? wide_cas(at, old, compact_pack(&now, tag)) : old;
@@ -88,9 +94,6 @@ static inline void read_cell(const View *view, const Touch *touch) {
             return;
         }
         old = seen;
-        cell = compact_unpack(old, tag);
-        if (is_dropped(view, touch, &cell))
-            return;
     }
     tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
@@ -103,6 +106,7 @@ static inline void write_whole(const View *view, const Touch *touch) {
     judge(view, touch, &cell);
 }
 
+/* Where others change the cell, too, the write takes it, and forgets who read it before. */
 static inline void write_cell(const View *view, const Touch *touch) {
     if (touch->mask == GRANULE_ALL && !view->scope) {
         write_whole(view, touch);
@@ -110,19 +114,24 @@ static inline void write_cell(const View *view, const Touch *touch) {
     }
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
+    Compact alone = {view->stamp | view->scope << COMPACT_SCOPE, {0, 0}, touch->mask};
     Wide old = wide_load(at);
 #pragma nounroll
-    for (uint32_t i = 0; i < MOST_TRIES; i++) {
+    for (uint32_t i = 0;; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
         compact_record_write(&now, view, touch->mask);
-        Wide next = compact_pack(&now, tag), seen = wide_equal(next, old) ? old : wide_cas(at, old, next);
+        Wide next = compact_pack(&now, tag), seen = old;
+        if (i == WRITE_TRIES)
+            old = seen = wide_exchange(at, compact_pack(&alone, tag));
+        else if (!wide_equal(next, old))
+            seen = wide_cas(at, old, next);
         if (wide_equal(seen, old)) {
+            cell = compact_unpack(old, tag);
             judge(view, touch, &cell);
             return;
         }
         old = seen;
     }
-    tell_trouble(view->here, SHADOW_CELL_BUSY, touch->site);
 }
 
 /* The line is split from here on, if it was not: what it says stays, and is judged with what its granules say. */
@@ -238,23 +247,17 @@ static inline void slow_line(const View *view, uint32_t lanes, uint32_t want, co
                        HERE_GIVEN(view->here));
 }
 
-/* Nobody else is in the line, but for weak accesses of the same CTA in the same epoch. */
-static inline bool is_mine_alone(const View *view, const Compact *cell) {
-    return (!cell->write || compact_is_same(view, cell->write)) &&
-           (!cell->readers[0] || compact_is_same(view, cell->readers[0])) &&
-           (!cell->readers[1] || compact_is_same(view, cell->readers[1]));
-}
-
-/* A read of a line that changes nothing, and races with nothing: the own one is there, or others that stay. */
-static inline bool is_quick_read(const View *view, const Compact *cell, uint32_t key) {
+/* Readers of a line that stay: the own one is there, or two others whose place it may not take. */
+static inline bool is_kept_out(const View *view, const Compact *cell, uint32_t key) {
     uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
     bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
     bool others = view->is_flat || (compact_stamp(cell->readers[0]) >> own != view->here->who &&
                                     compact_stamp(cell->readers[1]) >> own != view->here->who);
     bool stay = cell->readers[0] && cell->readers[1] && others &&
-                !compact_goes_before(view, view->stamp, cell->readers[0], key) &&
-                !compact_goes_before(view, view->stamp, cell->readers[1], key);
-    return (!cell->write || compact_is_same(view, cell->write)) && (first || second || stay);
+                (!compact_is_candidate(view, view->stamp, key) ||
+                 (!compact_goes_before(view, view->stamp, cell->readers[0], key) &&
+                  !compact_goes_before(view, view->stamp, cell->readers[1], key)));
+    return first || second || stay || compact_is_same(view, cell->write);
 }
 
 /* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
@@ -269,27 +272,38 @@ static inline Look look_at_line(const View *view, const Touch *touch, Wide old) 
     uint32_t tag = here_tag(view->here);
     uint32_t stamp = view->time << view->site_bits | site_in(touch->site, view->site_bits);
     Line line = line_unpack(old, tag);
-    bool reads = touch->kind == SHADOW_READ;
-    bool quick = reads ? is_quick_read(view, &line.cell, (uint32_t)(touch->offset / SHADOW_LINE)) : false;
-    bool easy = reads ? !line.cell.masks : is_mine_alone(view, &line.cell);
-    Compact now = {reads ? 0 : stamp, {reads ? stamp : 0, 0}, reads ? GRANULE_ALL << 16 : GRANULE_ALL};
+    const Compact *cell = &line.cell;
+    bool reads = touch->kind == SHADOW_READ, quiet = touch->mask && !line.split && is_quiet(view, touch, cell);
+    bool stays = reads && is_kept_out(view, cell, (uint32_t)(touch->offset / SHADOW_LINE));
+    bool easy = !reads || !cell->readers[0];
+    Compact now = {reads ? cell->write : stamp,
+                   {reads ? stamp : 0, 0},
+                   reads ? (cell->masks & 0xffff) | (uint32_t)GRANULE_ALL << 16 : GRANULE_ALL};
     Look look = {.next = line_pack(&now, false, tag)};
-    look.stores = touch->mask && !line.split && easy && !wide_equal(look.next, old);
-    look.hard = touch->mask && (line.split || !(easy || quick));
+    look.stores = quiet && !stays && easy && !wide_equal(look.next, old);
+    look.hard = touch->mask && !(quiet && (stays || easy));
     return look;
 }
 
 #define BATCH_EACH _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++)
 
-/* BATCH lines of a copy, by each lane; those of mask 0 are none. */
-static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches) {
+/* Somebody else was faster, and it is not enough to leave it at that. */
+static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide seen) {
+    if (wide_equal(seen, old))
+        return false;
+    Line line = line_unpack(seen, here_tag(view->here));
+    return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
+}
+
+/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
     Wide old[BATCH];
-    uint32_t wants[BATCH], any = 0;
+    uint32_t wants[BATCH] = {0}, any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
-    BATCH_EACH {
+    BATCH_EACH if (i < count) {
         Look look = look_at_line(view, &touches[i], old[i]);
         Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
-        wants[i] = look.hard ? LINE_HARD : wide_equal(seen, old[i]) ? 0 : LINE_LOST;
+        wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
         old[i] = seen;
         any |= wants[i];
     }

@@ -110,6 +110,10 @@ static inline uint32_t compact_rank(const View *view, uint32_t reader, uint32_t 
     mixed = (mixed ^ mixed >> 15) * 0x85ebca6bu;
     return mixed ^ mixed >> 13;
 }
+/* Where two readers are kept, whether another one may take the place of one of them at all. */
+static inline bool compact_is_candidate(const View *view, uint32_t reader, uint32_t key) {
+    return !(compact_rank(view, reader, key) & ((1u << (view->here->form >> 24)) - 1));
+}
 static inline bool compact_goes_before(const View *view, uint32_t reader, uint32_t other, uint32_t key) {
     return compact_rank(view, reader, key) < compact_rank(view, other, key);
 }
@@ -128,6 +132,8 @@ static inline bool compact_add_reader(Compact *cell, const View *view, uint32_t 
     uint32_t first = cell->readers[0], second = cell->readers[1], had = cell->masks >> 16;
     if (!first)
         return compact_put_reader(cell, 0, reader, mask, false);
+    if (second && !compact_is_candidate(view, reader, key))
+        return false;
     if (mask != had)
         return compact_goes_before(view, reader, first, key) &&
                (!second || compact_goes_before(view, reader, second, key)) &&

@@ -93,8 +93,8 @@ static inline void touch_cells(const View *view, uint32_t lanes, const Touch *to
 }
 
 /* There are none. */
-static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches) {
-    (void)view, (void)lanes, (void)touches;
+static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
+    (void)view, (void)lanes, (void)touches, (void)count;
 }
 
 #include "device/calls.h"

@@ -100,7 +100,7 @@ static inline void view_at(View *view, uint32_t epoch, uint32_t site) {
 
 /* With `groups` it is what the CTA's copies do, and not its threads. */
 static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
-    uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16;
+    uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16 & 255;
     View view = {.here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope, .of_groups = groups};
     view.actor = actor_of(here, here->who);
     view.slot_shift = STATE32(here, slot_shift);

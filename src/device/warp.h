@@ -70,6 +70,17 @@ static inline uint64_t constant64(uint64_t at) {
     __asm__("ld.global.nc.u64 %0, [%1];" : "=l"(value) : "l"(at));
     return value;
 }
+/* The same, where they stand: the address may be none before. */
+static inline uint32_t fixed32(uint64_t at) {
+    uint32_t value;
+    __asm__ volatile("ld.global.nc.u32 %0, [%1];" : "=r"(value) : "l"(at));
+    return value;
+}
+static inline uint64_t fixed64(uint64_t at) {
+    uint64_t value;
+    __asm__ volatile("ld.global.nc.u64 %0, [%1];" : "=l"(value) : "l"(at));
+    return value;
+}
 static inline void store16(uint64_t at, uint16_t value) {
     __asm__ volatile("st.relaxed.gpu.global.u16 [%0], %1;" : : "l"(at), "h"(value) : "memory");
 }
@@ -218,6 +229,12 @@ static inline uint32_t constant32(uint64_t at) {
     return load32(at);
 }
 static inline uint64_t constant64(uint64_t at) {
+    return load64(at);
+}
+static inline uint32_t fixed32(uint64_t at) {
+    return load32(at);
+}
+static inline uint64_t fixed64(uint64_t at) {
     return load64(at);
 }
 static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {

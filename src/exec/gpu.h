@@ -42,8 +42,6 @@ bool gpu_on(void);
 bool gpu_checks(void);
 /* Whether the options want a kernel of that name to be looked at. */
 bool gpu_wants(const char *kernel);
-/* Of a C++ name as compilers write it (_ZN5tools3addEPf) the last part: add. Else the name. */
-Str gpu_plain_name(const char *name);
 
 /* ---- Modules (gpu_images.c, gpu_kernels.c) ------------------------------------------------------- */
 
@@ -59,6 +57,7 @@ struct GpuModule {
     uint64_t fingerprint;
     const void *image; /* what is loaded instead; NULL: it was instrumented already */
     bool excluded;     /* the options want none of its kernels */
+    bool marked;       /* its image was instrumented before, and is not recorded: its kernels have our parameter */
     const char *why;   /* it was not instrumented: one sentence */
     GpuKernel *kernels;
     bool checks;               /* its kernels check themselves */

@@ -11,6 +11,7 @@
 enum { STREAM_NON_BLOCKING = 1, MILLISECOND = 1000000 };
 /* How often RecordHost is looked at; for how long no further wait must have given up. */
 static const uint64_t tick = 5 * MILLISECOND, grace = 100 * MILLISECOND, longest_grace = 1000 * MILLISECOND;
+static const uint64_t trap_ends = UINT64_C(3000) * MILLISECOND; /* a trap takes a third of a second */
 enum { LOOKS = 4, LONGEST_PAUSE = 16 }; /* in hang_after: how often the block is looked at, how seldom all of it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -93,6 +94,7 @@ static bool has_ended(const HangLaunch *launch) {
 static void tell(HangLaunch *launch, const Drained *drained, HangEnd end) {
     launch->end = end;
     launch->found(launch, &drained->recording, end);
+    launch->trapped = end == HANG_TRAPS ? clock_now() : 0;
     if (end != HANG_STAYS)
         __atomic_store_n(&launch->host->drained, end == HANG_EXITS ? 1 : 2, __ATOMIC_SEQ_CST);
 }
@@ -173,7 +175,9 @@ static void look_at_silent(HangLaunch *launch) {
 static HangLaunch *to_look_at(void) {
     uint64_t now = clock_now();
     for (HangLaunch *launch = launches; launch; launch = launch->next)
-        if (!launch->end && (launch->host->hang || now >= launch->look))
+        if (launch->trapped && now - launch->trapped > trap_ends)
+            return launch;
+        else if (!launch->end && (launch->host->hang || now >= launch->look))
             return launch;
     return NULL;
 }
@@ -194,7 +198,9 @@ static void *watch(void *unused) {
         }
         launch->looked_at = true;
         pthread_mutex_unlock(&lock);
-        if (launch->host->hang)
+        if (launch->trapped)
+            launch->stays(launch);
+        else if (launch->host->hang)
             look_at_told(launch);
         else
             look_at_silent(launch);
@@ -212,6 +218,7 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     pthread_mutex_lock(&lock);
     cuda = *driver;
     launch->end = HANG_NOT;
+    launch->trapped = 0;
     launch->done = NULL;
     launch->looked_at = false;
     launch->asked = 0;

@@ -13,7 +13,8 @@
  * did was to come to a barrier, to give up, or to end. Time alone never tells: a kernel that computes for an hour has
  * threads elsewhere. Nothing ends such a launch while its process lives, so
  *
- *   stay   the recording is handed over, and then it is up to who was told to end the process
+ *   stay   the recording is handed over, and then it is up to who was told to end the process; so it is where a trap
+ * does not end the launch
  *
  * Thread-safe; the functions of `HangDriver` are called from the watching thread, with the launch's context current. */
 #ifndef EXEC_GPU_HANG_H
@@ -47,17 +48,19 @@ typedef struct HangLaunch {
     /* Told once, by the watching thread, before the launch is ended. `recording` is complete but for what is not known
      * while the kernel runs, and is gone when this returns. */
     void (*found)(struct HangLaunch *launch, const Recording *recording, HangEnd end);
+    void (*stays)(struct HangLaunch *launch); /* a trap did not end it, and the process has to be ended */
     void *user;
 
     struct HangLaunch *next; /* the rest is gpu_hang.c's */
     Handle done;
     HangEnd end;
-    bool looked_at; /* right now, without the lock */
-    uint64_t look;  /* when to look next at what is not told */
-    uint32_t asked; /* further chunks */
-    uint64_t hash;  /* of all that was recorded when `asked` was the same; 0: not taken */
-    uint64_t since; /* when it was taken */
-    uint64_t pause; /* until it is taken again */
+    uint64_t trapped; /* when the trap was asked for */
+    bool looked_at;   /* right now, without the lock */
+    uint64_t look;    /* when to look next at what is not told */
+    uint32_t asked;   /* further chunks */
+    uint64_t hash;    /* of all that was recorded when `asked` was the same; 0: not taken */
+    uint64_t since;   /* when it was taken */
+    uint64_t pause;   /* until it is taken again */
 } HangLaunch;
 
 /* Begins to watch; before the launch is made, since that may wait for the kernel (CUDA_LAUNCH_BLOCKING). */

@@ -82,6 +82,7 @@ static bool read_symbol(const char *file, size_t bytes, const char *name, void *
 
 /* What kind of image it is; false: it was not instrumented, or not as this library has it. */
 static bool read_mark(const char *file, size_t bytes, Mark *mark) {
+    *mark = (Mark){0};
     if (!read_symbol(file, bytes, INSTRUMENT_MARK, mark, offsetof(Mark, shadow)) || mark->abi != INSTRUMENT_ABI)
         return false;
     mark->checks = instrument_options_of(mark->spaces, mark->options).mode == INSTRUMENT_SHADOW;
@@ -103,8 +104,10 @@ static bool take_marked(GpuModule *module, const Mark *mark) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)mark->hash);
     char *text = module_read(path);
-    if (!text)
+    if (!text) {
+        module->marked = !mark->checks;
         return because(module, "it was instrumented in another run, whose PTX is not there");
+    }
     module->ptx = text;
     module->ptx_bytes = strlen(text);
     take_mark(module, mark);
@@ -321,6 +324,11 @@ static void make_module(GpuModule *module, const void *image, size_t bytes, cons
     }
     if (strcmp(ending, ".cubin") == 0 && read_mark(image, bytes, &mark)) {
         take_marked(module, &mark);
+        return;
+    }
+    if (strcmp(ending, ".cubin") == 0 && mark.abi && mark.abi != INSTRUMENT_ABI) {
+        module->marked = true;
+        because(module, "it was instrumented by another version of Weir: remove it from the cache that it comes from");
         return;
     }
     int mode = gpu_relax();

@@ -167,7 +167,8 @@ bool gpu_measure(GpuKernel *kernel, Handle function) {
 bool gpu_is_ours(Handle function, size_t index) {
     pthread_mutex_lock(&gpu_mutex);
     GpuKernel *kernel = gpu_kernel(function);
-    bool ours = kernel && kernel->module->ptx && gpu_measure(kernel, function) && index == kernel->parameter_count;
+    bool ours = kernel && (kernel->module->ptx || kernel->module->marked) && gpu_measure(kernel, function) &&
+                index == kernel->parameter_count;
     pthread_mutex_unlock(&gpu_mutex);
     return ours;
 }

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
-enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100 };
+/* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
+enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100, MOST_APART = 4 };
 enum { OUT_OF_MEMORY = 2, NO_RESOURCES = 701, TOO_LARGE = 720 }; /* CUDA_ERROR_...; TOO_LARGE: a cooperative launch */
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -86,23 +88,53 @@ static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
 }
 
 /* The driver is asked only for what may be one: there are many other words in tensor maps. */
-static bool is_address(uint64_t word) {
-    return word >> 32 && !(word >> 48) && memory_find(word);
+static const Allocation *allocation_of(uint64_t word) {
+    return word >> 32 && !(word >> 48) ? memory_find(word) : NULL;
 }
 
-/* Of what tells launches apart: the shape and the numbers, not the addresses. */
-static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values) {
+/* Of addresses: which are the same, how far those are apart that are near, and how they are aligned. Memory that is
+ * somewhere else in each launch makes no other launch of it, but what overlaps in one of them alone does. */
+typedef struct Pointers {
+    uint64_t seen[POINTERS_MOST];
+    uint32_t count;
+} Pointers;
+
+static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *in, uint64_t address) {
+    uint64_t about[3] = {address % ALIGNED, POINTERS_MOST, 0};
+    uint64_t near = in->bytes < POOL && in->bytes > NEAR ? in->bytes : NEAR;
+    for (uint32_t i = 0; i < pointers->count && about[1] == POINTERS_MOST; i++) {
+        uint64_t apart = address - pointers->seen[i];
+        if (apart + near < 2 * near) {
+            about[1] = i;
+            about[2] = apart;
+        }
+    }
+    if (pointers->count < POINTERS_MOST)
+        pointers->seen[pointers->count++] = address;
+    return add_key(key, about, sizeof about);
+}
+
+/* Of what tells launches apart: the shape, the numbers, and how addresses lie to each other; and on which of the first
+ * streams it is: what is recorded of one alone cannot be held against the others. */
+static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values, uint32_t stream) {
     uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
+    Pointers pointers = {0};
     key = add_key(key, launch->block, sizeof launch->block);
     key = add_key(key, launch->cluster, sizeof launch->cluster);
     key = add_key(key, &launch->shared, sizeof launch->shared);
+    key = add_key(key, &launch->dependent, sizeof launch->dependent);
+    stream = stream < MOST_APART ? stream : MOST_APART;
+    key = add_key(key, &stream, sizeof stream);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const GpuParameter *parameter = &kernel->parameters[i];
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             memcpy(&word, values + parameter->offset + at, rest);
-            if (rest < 8 || !is_address(word))
+            const Allocation *in = rest < 8 ? NULL : allocation_of(word);
+            if (!in)
                 key = add_key(key, values + parameter->offset + at, rest);
+            else
+                key = add_pointer(key, &pointers, in, word);
         }
     }
     return key;
@@ -128,7 +160,8 @@ static bool is_capturing(const GpuDriver *driver, Handle stream) {
 }
 
 /* A flight, if it is to be recorded and can be; NULL: it is not, which is counted or said. */
-static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream) {
+static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream,
+                         const GpuOrder *order) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false;
     const char *why = NULL;
@@ -138,10 +171,12 @@ static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunc
         gpu_unseen(kernel->name, "it is a node of a graph, which is not recorded");
         return NULL;
     }
-    if (!take_values(kernel, launch, values))
+    if (!take_values(kernel, launch, values)) {
+        gpu_unseen(kernel->name, "its parameters could not be read");
         return NULL;
+    }
     pthread_mutex_lock(&hook_mutex);
-    uint64_t key = launch_key(kernel, launch, values);
+    uint64_t key = launch_key(kernel, launch, values, order->order.stream);
     pthread_mutex_unlock(&hook_mutex);
     if (is_repeated(kernel, key, &different)) {
         if (different)
@@ -221,7 +256,7 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     if (kernel->wanted && !launch->later && !is_capturing(gpu_driver(NULL), stream) &&
         take_values(kernel, launch, values)) {
         pthread_mutex_lock(&hook_mutex);
-        uint64_t key = launch_key(kernel, launch, values);
+        uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
         pthread_mutex_lock(&gpu_mutex);
         again = is_repeated(kernel, key, &different);
@@ -259,6 +294,16 @@ static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
     return order;
 }
 
+/* A kernel that has our parameter, though it is not recorded: it gets a block that says so. NULL: it has not. */
+static GpuKernel *marked_kernel(const SeenLaunch *launch, DevicePointer *off) {
+    GpuKernel *kernel = gpu_kernel(launch->function);
+    if (!kernel || !kernel->module->marked || !gpu_measure(kernel, launch->function))
+        return NULL;
+    const GpuContext *context = gpu_context();
+    *off = context ? context->off : 0;
+    return *off ? kernel : NULL;
+}
+
 static Result make(const SeenLaunch *launch) {
     Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
     uint64_t now = gpu_now();
@@ -272,7 +317,7 @@ static Result make(const SeenLaunch *launch) {
     }
     GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
     GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream) : NULL;
+    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream, &order) : NULL;
     DevicePointer off = context ? context->off : 0;
     if (flight) {
         flight->made_at = now;
@@ -283,7 +328,10 @@ static Result make(const SeenLaunch *launch) {
         order_unrecorded(&order, number);
         order_free(&order);
     }
+    GpuKernel *marked = kernel ? NULL : marked_kernel(launch, &off);
     pthread_mutex_unlock(&gpu_mutex);
+    if (marked)
+        return go_with(launch, marked, off);
     if (!kernel)
         return launch->go(launch, launch->parameters, launch->extra);
     if (!off)

@@ -22,11 +22,11 @@ static void read_options(void) {
     options.only = getenv("WEIR_RECORD_ONLY");
     options.exclude = getenv("WEIR_RECORD_EXCLUDE");
     uint64_t shadow = folder_number("WEIR_RECORD_SHADOW", 0); /* 2: in the layout of the seed */
-    options.instrument = (InstrumentOptions){.mode = shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
-                                             .spaces =
-                                                 (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
-                                             .keep_registers = true,
-                                             .seed_layout = shadow == 2};
+    options.instrument =
+        (InstrumentOptions){.mode = shadow ? INSTRUMENT_SHADOW : INSTRUMENT_RECORD,
+                            .spaces = (uint32_t)folder_number("WEIR_RECORD_SPACES", INSTRUMENT_EVERYWHERE),
+                            .keep_registers = true,
+                            .seed_layout = shadow == 2};
 }
 
 const GpuOptions *gpu_options(void) {
@@ -45,26 +45,8 @@ bool gpu_checks(void) {
 
 /* ---- Names --------------------------------------------------------------------------------------- */
 
-Str gpu_plain_name(const char *name) {
-    if (strncmp(name, "_Z", 2) != 0)
-        return str_of(name);
-    Str last = str_of(name);
-    const char *at = name + 2;
-    while (*at && isupper((unsigned char)*at)) /* N, and qualifiers; L of what is internal */
-        at++;
-    while (isdigit((unsigned char)*at)) {
-        char *end;
-        unsigned long size = strtoul(at, &end, 10);
-        if (size > strlen(end))
-            break;
-        last = (Str){end, size};
-        at = end + size;
-    }
-    return last;
-}
-
 static bool is_one_of(const char *kernel, const char *patterns) {
-    Str plain = gpu_plain_name(kernel);
+    Str plain = symbol_plain(kernel);
     bool found = false;
     char *list = strdup(patterns), *copy = strndup(plain.data, plain.size), *rest = list;
     for (char *word; list && copy && !found && (word = strsep(&rest, ","));)

@@ -10,11 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEGACY = 1, MOST_STREAMS = 256, MOST_FREED = 1024, EVENT_BUCKETS = 1024 };
+enum { LEGACY = 1, MOST_STREAMS = 256, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 20 };
 
 typedef struct Clock {
-    uint64_t over[MOST_STREAMS]; /* of each stream: launches before that number */
-    bool open;                   /* something may be over that it does not have */
+    uint64_t over[MOST_STREAMS];   /* of each stream: launches before that number */
+    uint32_t copies[MOST_STREAMS]; /* ... and copies */
+    bool open;                     /* something may be over that it does not have */
 } Clock;
 
 typedef struct Stream {
@@ -25,6 +26,7 @@ typedef struct Stream {
     int device;
     uint64_t unrecorded; /* the last launch that was not recorded, + 1 */
     uint64_t last;       /* the last launch, + 1 */
+    uint32_t last_copy;  /* the last copy, + 1 */
     Clock now;           /* what is over when what comes next begins */
     Clock begun;         /* what was when the last launch began */
 } Stream;
@@ -49,14 +51,19 @@ static Freed freed[MOST_FREED];
 static uint32_t freed_count;
 static Clock host, told, pool; /* pool: what freed has no room for */
 static bool elsewhere;         /* events may be recorded by others */
+static bool called;            /* the host was, from a stream */
 static uint64_t process, missed;
+static uint32_t copy_count;
+static uint64_t launched; /* the last launch, + 1 */
+static FILE *copies;      /* NULL: none was made yet, or there is no file */
 
 /* ---- Clocks -------------------------------------------------------------------------------------- */
 
 static void join(Clock *clock, const Clock *other) {
     for (uint32_t i = 0; i < stream_count; i++)
-        if (other->over[i] > clock->over[i])
-            clock->over[i] = other->over[i];
+        clock->over[i] = other->over[i] > clock->over[i] ? other->over[i] : clock->over[i];
+    for (uint32_t i = 0; i < stream_count; i++)
+        clock->copies[i] = other->copies[i] > clock->copies[i] ? other->copies[i] : clock->copies[i];
     clock->open |= other->open;
 }
 
@@ -98,7 +105,7 @@ static bool is_named(const Stream *stream, OrderStream name) {
 /* That of a stream that is no more, whose launches are over for all that come; else a new one. NULL: there is none. */
 static Stream **free_seat(void) {
     for (uint32_t i = 0; i < stream_count; i++)
-        if (streams[i]->destroyed && host.over[i] >= streams[i]->last)
+        if (streams[i]->destroyed && host.over[i] >= streams[i]->last && host.copies[i] >= streams[i]->last_copy)
             return &streams[i];
     return stream_count < MOST_STREAMS ? &streams[stream_count] : NULL;
 }
@@ -283,6 +290,7 @@ static void tell_host(OrderStream name) {
         return;
     issue(stream);
     join(&told, &stream->now);
+    called = true;
 }
 void order_host_called(OrderStream stream) {
     LOCKED(tell_host(stream));
@@ -347,13 +355,75 @@ void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream) {
     LOCKED(take_freed(memory, bytes, stream));
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------ */
+/* ---- Copies -------------------------------------------------------------------------------------- */
 
 static uint64_t make_process(void) {
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     return (uint64_t)time.tv_sec << 32 ^ (uint64_t)time.tv_nsec << 20 ^ (uint64_t)getpid();
 }
+
+static void begin_process(void) {
+    process = process ? process : make_process();
+}
+
+static uint32_t flags_now(const Clock *clock) {
+    return (clock->open ? RECORDING_ORDER_OPEN : 0) | (called ? RECORDING_ORDER_CALLED : 0);
+}
+
+/* What is known of each stream; returns of how many. */
+static uint32_t put_known(const Stream *stream, const Clock *begun, RecordingKnown *known) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stream_count; i++) {
+        uint64_t waited = stream->now.over[i], maybe = told.over[i] > waited ? told.over[i] : waited;
+        if (maybe || stream->now.copies[i])
+            known[count++] = (RecordingKnown){.stream = i,
+                                              .copies = stream->now.copies[i],
+                                              .begun = begun->over[i],
+                                              .waited = waited,
+                                              .maybe = maybe};
+    }
+    return count;
+}
+
+/* What was made already goes to the file, whatever becomes of the program. */
+static void write_copy(const Stream *stream, const OrderCopy *made) {
+    RecordingKnown known[MOST_STREAMS];
+    RecordingCopy copy = {.number = copy_count,
+                          .launches = launched,
+                          .reads = made->reads,
+                          .writes = made->writes,
+                          .device = (uint32_t)stream->device,
+                          .stream = number_of(stream),
+                          .flags = flags_now(&stream->now),
+                          .known_count = put_known(stream, &stream->now, known)};
+    char path[4096];
+    snprintf(copy.name, sizeof copy.name, "%s", made->name);
+    begin_process();
+    if (!copy_count) {
+        recording_copies_name(path, sizeof path, gpu_options()->folder, strlen(gpu_options()->folder), process);
+        copies = fopen(path, "wb");
+    }
+    bool good = copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
+    if (!good)
+        folder_log("note not all copies could be written down: races of kernels with them were not looked for");
+}
+
+static void make_copy(const OrderCopy *made) {
+    Stream *stream = find(made->stream);
+    if (!stream)
+        return;
+    issue(stream);
+    write_copy(stream, made);
+    stream->last_copy = stream->now.copies[number_of(stream)] = ++copy_count;
+    if (made->host_waits)
+        join(&host, &stream->now);
+}
+void order_copy(const OrderCopy *made) {
+    LOCKED(make_copy(made));
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------ */
 
 static void describe(const Stream *stream, const Clock *begun, GpuOrder *order) {
     order->known = calloc(stream_count, sizeof *order->known);
@@ -362,12 +432,9 @@ static void describe(const Stream *stream, const Clock *begun, GpuOrder *order) 
     order->order = (RecordingOrder){.process = process,
                                     .device = (uint32_t)stream->device,
                                     .stream = number_of(stream),
-                                    .flags = begun->open || stream->now.open ? RECORDING_ORDER_OPEN : 0};
+                                    .flags = flags_now(begun) | flags_now(&stream->now),
+                                    .known_count = put_known(stream, begun, order->known)};
     for (uint32_t i = 0; i < stream_count; i++) {
-        uint64_t waited = stream->now.over[i], maybe = told.over[i] > waited ? told.over[i] : waited;
-        if (maybe)
-            order->known[order->order.known_count++] =
-                (RecordingKnown){.stream = i, .begun = begun->over[i], .waited = waited, .maybe = maybe};
         order->order.beside += streams[i]->unrecorded > begun->over[i];
     }
     order->there = true;
@@ -375,7 +442,7 @@ static void describe(const Stream *stream, const Clock *begun, GpuOrder *order) 
 
 static void launch(const OrderLaunch *made, GpuOrder *order) {
     Stream *stream = find(made->stream);
-    process = process ? process : make_process();
+    begin_process();
     if (!stream)
         return;
     /* What it would wait for if nothing stood between it and the launch before it. */
@@ -391,6 +458,7 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     stream->begun = before;
     stream->last = stream->now.over[number_of(stream)] = made->number + 1;
     stream->launched = true;
+    launched = made->number + 1 > launched ? made->number + 1 : launched;
 }
 
 void order_launch(const OrderLaunch *made, GpuOrder *order) {

@@ -7,7 +7,7 @@
 #define EXEC_GPU_ORDER_H
 
 #include "exec/driver.h"
-#include "record/file.h"
+#include "record/copies.h"
 
 #include <stdbool.h>
 
@@ -42,7 +42,15 @@ void order_unrecorded(const GpuOrder *order, uint64_t number);
 /* Launches so far that were not recorded, and may have run at the same time as an earlier one. */
 uint64_t order_missed(void);
 
-/* Something that is no launch: a copy, say. `host`: the host waits for it. */
+/* A copy or a memset. */
+typedef struct OrderCopy {
+    OrderStream stream;
+    bool host_waits;
+    RecordingMemory reads, writes; /* bytes 0: none */
+    const char *name;              /* of the entry point */
+} OrderCopy;
+void order_copy(const OrderCopy *copy);
+/* Something that is no launch. `host`: the host waits for it. */
 void order_work(OrderStream stream, bool host);
 void order_destroyed(OrderStream stream);
 void order_event_recorded(Handle event, OrderStream stream);

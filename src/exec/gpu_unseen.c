@@ -69,7 +69,7 @@ static void write_kernel(const Unseen *of) {
 /* Whether one before it in the list has the same plain name. */
 static bool is_named(const Unseen *of) {
     for (const Unseen *unseen = first; unseen != of; unseen = unseen->next)
-        if (unseen->library && str_equal(gpu_plain_name(unseen->kernel), gpu_plain_name(of->kernel)))
+        if (unseen->library && str_equal(symbol_plain(unseen->kernel), symbol_plain(of->kernel)))
             return true;
     return false;
 }
@@ -87,7 +87,7 @@ static void write_libraries(void) {
         folder_log("machine-code %s, launches: %llu", unseen->kernel, (unsigned long long)unseen->launches);
         if (is_named(unseen) || ++named > NAMES_MOST)
             continue;
-        text_addf(&names, "%s%.*s", named > 1 ? ", " : "", STR_ARG(gpu_plain_name(unseen->kernel)));
+        text_addf(&names, "%s%.*s", named > 1 ? ", " : "", STR_ARG(symbol_plain(unseen->kernel)));
     }
     if (!kernels)
         return;

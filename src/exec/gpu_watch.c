@@ -45,6 +45,13 @@ static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     }
 }
 
+/* The driver has not got the better of it, and nothing that the process asks of it would come back. */
+static void stays(HangLaunch *launch) {
+    folder_log("note kernel %s was not ended by the trap either: the process was ended", launch->recording.kernel);
+    gpu_abandon();
+    _exit(ENDED_FOR_HANG);
+}
+
 void gpu_watch(GpuFlight *flight, Recording recording) {
     GpuContext *context = flight->context;
     GpuModule *module = flight->kernel->module;
@@ -70,6 +77,7 @@ void gpu_watch(GpuFlight *flight, Recording recording) {
                                    .given = context->slots[flight->slot].block,
                                    .first_count = (uint32_t)(flight->first_bytes / flight->launch.chunk),
                                    .context = context->context,
-                                   .found = found};
+                                   .found = found,
+                                   .stays = stays};
     hang_watch(&flight->watched, &calls);
 }

@@ -7,9 +7,14 @@
 
 typedef enum Means {
     MEANS_WORK,
-    MEANS_TO_HOST, /* a copy whose first argument is where it goes: the host waits for it, unless that is pinned memory
-                      or the device's */
-    MEANS_WAITS,   /* the host waits for all before it, or for it */
+    MEANS_COPY,         /* to, from, bytes */
+    MEANS_COPY_TO_HOST, /* the same, and the host waits for it, unless it goes to pinned memory or the device's */
+    MEANS_COPY_WAITS,   /* the same, and the host waits for it */
+    MEANS_COPY_PEER,    /* to, its context, from, its context, bytes */
+    MEANS_SET_8,        /* memory, what, how many of so many bits */
+    MEANS_SET_16,
+    MEANS_SET_32,
+    MEANS_WAITS, /* the host waits for all before it, or for it */
     MEANS_GRAPH,
     MEANS_WAIT_EVENT,
     MEANS_RECORD_EVENT,
@@ -27,7 +32,31 @@ static bool is_seen_memory(uintptr_t address) {
     return seen;
 }
 
-static void tell(Means means, OrderStream stream, const uintptr_t *words) {
+/* Into a stream that is captured nothing is copied now. */
+static bool is_captured(OrderStream stream) {
+    int status = 0;
+    Handle handle = stream.handle || !stream.per_thread ? stream.handle : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    return gpu_driver(NULL) && gpu_driver(NULL)->stream_capturing(handle, &status) == 0 && status;
+}
+
+static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
+    OrderCopy copy = {.stream = stream, .name = name};
+    if (is_captured(stream))
+        return;
+    if (means == MEANS_COPY_PEER) {
+        copy.reads = (RecordingMemory){words[2], words[4]};
+        copy.writes = (RecordingMemory){words[0], words[4]};
+    } else if (means >= MEANS_SET_8) {
+        copy.writes = (RecordingMemory){words[0], words[2] << (means - MEANS_SET_8)};
+    } else {
+        copy.reads = (RecordingMemory){words[1], words[2]};
+        copy.writes = (RecordingMemory){words[0], words[2]};
+        copy.host_waits = means == MEANS_COPY_WAITS || (means == MEANS_COPY_TO_HOST && !is_seen_memory(words[0]));
+    }
+    order_copy(&copy);
+}
+
+static void tell(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     Handle context = NULL;
     switch (means) {
     case MEANS_GRAPH:
@@ -37,8 +66,14 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words) {
     case MEANS_WORK:
         order_work(stream, false);
         break;
-    case MEANS_TO_HOST:
-        order_work(stream, !is_seen_memory(words[0]));
+    case MEANS_COPY:
+    case MEANS_COPY_TO_HOST:
+    case MEANS_COPY_WAITS:
+    case MEANS_COPY_PEER:
+    case MEANS_SET_8:
+    case MEANS_SET_16:
+    case MEANS_SET_32:
+        tell_copy(means, stream, words, name);
         break;
     case MEANS_WAITS:
         order_work(stream, true);
@@ -73,10 +108,11 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words) {
 }
 
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
-static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words) {
+static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
+                   const char *name) {
     if (!result && order_on())
-        tell(means, (OrderStream){.handle = stream ? (Handle)words[stream - 1] : NULL, .per_thread = per_thread},
-             words);
+        tell(means, (OrderStream){.handle = stream ? (Handle)words[stream - 1] : NULL, .per_thread = per_thread}, words,
+             name);
     return result;
 }
 
@@ -93,10 +129,10 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 #define GIVEN_5 GIVEN_4, e
 #define GIVEN_6 GIVEN_5, f
 
-#define HOOK(exported, means, count, stream, per_thread)                                               \
-    EXPORTED Result exported(WORDS_##count) {                                                          \
-        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);                                \
-        return told(MEANS_##means, stream, per_thread, result, (const uintptr_t[]){GIVEN_##count, 0}); \
+#define HOOK(exported, means, count, stream, per_thread)                                                          \
+    EXPORTED Result exported(WORDS_##count) {                                                                     \
+        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);                                           \
+        return told(MEANS_##means, stream, per_thread, result, (const uintptr_t[]){GIVEN_##count, 0}, #exported); \
     }
 #define ASYNC(name, exported, means, count, stream) \
     HOOK(exported, means, count, stream, false)     \

@@ -7,19 +7,19 @@
 /* Name as cuGetProcAddress is asked for it, name as the linker has it (without the ending of per-thread streams), what
  * it is for gpu_order.c, how many arguments it has, which is the stream. */
 #define ORDER_ASYNC(X)                                                                    \
-    X(cuMemcpyAsync, cuMemcpyAsync, TO_HOST, 4, 4)                                        \
-    X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, WORK, 6, 6)                                   \
-    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, WORK, 4, 4)                                \
-    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, TO_HOST, 4, 4)                             \
-    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, WORK, 4, 4)                                \
+    X(cuMemcpyAsync, cuMemcpyAsync, COPY_TO_HOST, 4, 4)                                   \
+    X(cuMemcpyPeerAsync, cuMemcpyPeerAsync, COPY_PEER, 6, 6)                              \
+    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, COPY, 4, 4)                                \
+    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, COPY_TO_HOST, 4, 4)                        \
+    X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, COPY, 4, 4)                                \
     X(cuMemcpyHtoAAsync, cuMemcpyHtoAAsync_v2, WORK, 5, 5)                                \
-    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, TO_HOST, 5, 5)                             \
+    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, WAITS, 5, 5)                               \
     X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, WAITS, 2, 2)                                   \
     X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, WAITS, 2, 2)                                   \
     X(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync, WAITS, 2, 2)                              \
-    X(cuMemsetD8Async, cuMemsetD8Async, WORK, 4, 4)                                       \
-    X(cuMemsetD16Async, cuMemsetD16Async, WORK, 4, 4)                                     \
-    X(cuMemsetD32Async, cuMemsetD32Async, WORK, 4, 4)                                     \
+    X(cuMemsetD8Async, cuMemsetD8Async, SET_8, 4, 4)                                      \
+    X(cuMemsetD16Async, cuMemsetD16Async, SET_16, 4, 4)                                   \
+    X(cuMemsetD32Async, cuMemsetD32Async, SET_32, 4, 4)                                   \
     X(cuMemsetD2D8Async, cuMemsetD2D8Async, WORK, 6, 6)                                   \
     X(cuMemsetD2D16Async, cuMemsetD2D16Async, WORK, 6, 6)                                 \
     X(cuMemsetD2D32Async, cuMemsetD2D32Async, WORK, 6, 6)                                 \
@@ -48,12 +48,12 @@
 
 /* In the stream of none. */
 #define ORDER_SYNC(X)                                           \
-    X(cuMemcpy, cuMemcpy, WAITS, 3, 0)                          \
-    X(cuMemcpyPeer, cuMemcpyPeer, WORK, 5, 0)                   \
+    X(cuMemcpy, cuMemcpy, COPY_WAITS, 3, 0)                     \
+    X(cuMemcpyPeer, cuMemcpyPeer, COPY_PEER, 5, 0)              \
     X(cuMemcpy3DPeer, cuMemcpy3DPeer, WAITS, 1, 0)              \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, WAITS, 3, 0)               \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, WAITS, 3, 0)               \
-    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, WORK, 3, 0)                \
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, COPY_WAITS, 3, 0)          \
+    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, COPY_WAITS, 3, 0)          \
+    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, COPY, 3, 0)                \
     X(cuMemcpyDtoA, cuMemcpyDtoA_v2, WORK, 4, 0)                \
     X(cuMemcpyAtoD, cuMemcpyAtoD_v2, WORK, 4, 0)                \
     X(cuMemcpyHtoA, cuMemcpyHtoA_v2, WAITS, 4, 0)               \
@@ -62,9 +62,9 @@
     X(cuMemcpy2D, cuMemcpy2D_v2, WAITS, 1, 0)                   \
     X(cuMemcpy2DUnaligned, cuMemcpy2DUnaligned_v2, WAITS, 1, 0) \
     X(cuMemcpy3D, cuMemcpy3D_v2, WAITS, 1, 0)                   \
-    X(cuMemsetD8, cuMemsetD8_v2, WORK, 3, 0)                    \
-    X(cuMemsetD16, cuMemsetD16_v2, WORK, 3, 0)                  \
-    X(cuMemsetD32, cuMemsetD32_v2, WORK, 3, 0)                  \
+    X(cuMemsetD8, cuMemsetD8_v2, SET_8, 3, 0)                   \
+    X(cuMemsetD16, cuMemsetD16_v2, SET_16, 3, 0)                \
+    X(cuMemsetD32, cuMemsetD32_v2, SET_32, 3, 0)                \
     X(cuMemsetD2D8, cuMemsetD2D8_v2, WORK, 5, 0)                \
     X(cuMemsetD2D16, cuMemsetD2D16_v2, WORK, 5, 0)              \
     X(cuMemsetD2D32, cuMemsetD2D32_v2, WORK, 5, 0)

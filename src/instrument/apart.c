@@ -51,13 +51,8 @@ static void write_part(Code *code, const Step *step, const SitePart *part) {
     code_label(code, done);
 }
 
-void write_apart(Code *code, const Step *step) {
-    const Site *site = step->site;
-    const char *predicate = step_predicate(code, step);
-    uint32_t over = new_label(code);
-    if (*predicate)
-        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
-                 *predicate == '!' ? predicate + 1 : predicate, over);
+/* Who is there, who leads, how far they have counted, and whether the leader has room. */
+static void write_head(Code *code, const Step *step) {
     code_say(code, "activemask.b32 ~mask");
     code_say(code, "mov.u32 ~t0, %%lanemask_lt");
     code_say(code, "and.b32 ~t0, ~t0, ~mask");
@@ -66,11 +61,22 @@ void write_apart(Code *code, const Step *step) {
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
     code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~first",
-             code->chunk - RECORD_UNIT * (1 + step_most_units(step) + code->plan->most));
+             code->chunk - RECORD_UNIT * (1 + step->room + code->plan->most));
     Cold cold = cold_begin(code, "~p2", false);
     write_refill(code, 0);
     cold_end(code, cold);
     write_one(code, record_word(0, RECORD_STAMP, 0), "~count", "~zero");
+}
+
+void write_apart(Code *code, const Step *step) {
+    const Site *site = step->site;
+    const char *predicate = step_predicate(code, step);
+    uint32_t over = new_label(code);
+    if (*predicate)
+        code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
+                 *predicate == '!' ? predicate + 1 : predicate, over);
+    if (!step->headed)
+        write_head(code, step);
     code_say(code, "add.u32 ~count, ~count, 1");
     if (site->map) {
         write_map(code, step, "~first", "~mask", 0);
@@ -80,5 +86,6 @@ void write_apart(Code *code, const Step *step) {
         write_one(code, record_word(0, site->ends ? RECORD_EXIT : RECORD_PLAIN, site->number), "~zero", "~zero");
     for (uint32_t i = 0; i < site->part_count; i++)
         write_part(code, step, &site->parts[i]);
-    code_label(code, over);
+    if (*predicate)
+        code_label(code, over);
 }

@@ -144,20 +144,20 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
  * it is what the old one says. */
 static void write_refill_together(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
-    code_say(code, "mov.b32 ~r1, ~r0");
     code_say(code, "@~lead atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "add.s64 ~e3, ~ptr, %u", offset * RECORD_UNIT);
-    code_say(code, "and.b64 ~e2, ~e3, -%u", code->chunk);
-    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
+    code_say(code, "selp.b32 ~r1, ~r1, ~r0, ~lead");
     code_say(code, "setp.lt.and.u32 ~q0, ~r1, ~r0, ~lead");
     code_say(code, "setp.ge.and.u32 ~q1, ~r1, ~r0, ~lead");
     write_dropped(code, "~q1", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
-    code_say(code, "@~q0 st.global.v4.b32 [~e3], {~word, ~zero, ~r1, ~zero}");
+    code_say(code, "@~q0 st.global.v4.b32 [~ptr+%u], {~word, ~zero, ~r1, ~zero}", offset * RECORD_UNIT);
+    code_say(code, "add.s64 ~e2, ~ptr, %u", offset * RECORD_UNIT);
+    code_say(code, "and.b64 ~e2, ~e2, -%u", code->chunk);
+    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
     code_say(code, "min.u32 ~r1, ~r1, ~r0");
     code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, 0));
     code_say(code, "@~lead st.global.v4.b32 [~e2], {~word, ~r3, ~zero, ~zero}");

@@ -113,6 +113,8 @@ typedef struct Step {
     uint32_t check;   /* units that have to be there behind it; 0: no check */
     uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
+    bool headed;      /* STEP_APART: who is there and who leads was found by the step before it */
+    uint32_t room;    /* STEP_APART that is not: units of it and of those that are behind it */
 } Step;
 
 typedef struct Plan {

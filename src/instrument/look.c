@@ -21,11 +21,12 @@ static bool has_rows(const PtxModule *module, uint32_t function, const PtxBlockS
     return of->entry && !shape->x && !reads_rows(module, of->begin, of->end);
 }
 
-/* Which lanes come together, whatever the shape is. */
+/* Which lanes come together, whatever the shape is and memory holds. */
 static bool find_divergent(Look *look, const char **problem) {
     PtxValues values;
     bool *divergent = ARENA_ARRAY(&look->arena, bool, look->flow.block_count + 1);
-    if (!ptx_values(&values, &look->flow, &(PtxBlockShape){.rows = ROWS_ANY}, ptx_values_budget(look->module), problem))
+    if (!ptx_values(&values, &look->flow, &(PtxBlockShape){.rows = ROWS_ANY, .unsteady = true},
+                    ptx_values_budget(look->module), problem))
         return false;
     memcpy(divergent, values.divergent, look->flow.block_count * sizeof *divergent);
     ptx_values_free(&values);

@@ -225,6 +225,31 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     }
 }
 
+/* ---- Together for a while --------------------------------------------------------------------------------- */
+
+/* Whether whoever comes to its block comes to the step. */
+static bool is_for_all(const Look *look, const Step *step) {
+    return step->how == STEP_APART && !step->branch && (step->settled || step->given == PTX_NONE) &&
+           (step->settled || !(look_statement(look, step->instruction)->flags & PTX_GUARDED));
+}
+
+/* Lanes that come to a step of a straight stretch together come to the others of it, too. */
+static void find_stretches(Plan *plan) {
+    Step *head = NULL;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        Step *step = &plan->steps[i];
+        uint32_t units = step_most_units(step);
+        bool goes_on = head && step->block == head->block && step->calls == head->calls &&
+                       is_for_all(plan->look, step) && head->room + units <= MOST_UNITS;
+        step->headed = goes_on;
+        step->room = step->how == STEP_APART && !goes_on ? units : 0;
+        if (goes_on)
+            head->room += units;
+        else
+            head = is_for_all(plan->look, step) ? step : NULL;
+    }
+}
+
 /* ---- Room -------------------------------------------------------------------------------------------------- */
 
 /* The loops in which something is recorded. */
@@ -321,12 +346,16 @@ static uint32_t need_of(Plan *plan, uint32_t block, uint32_t first, uint32_t end
     return units;
 }
 
+/* What only tells is not counted, and needs no count before it. */
 static void mark_first(Plan *plan) {
+    bool counted = false;
     for (uint32_t i = 0; i < plan->count; i++) {
         const Step *before = i && plan->steps[i - 1].block == plan->steps[i].block ? &plan->steps[i - 1] : NULL;
         Step *step = &plan->steps[i];
         step->calls = calls_before(plan, step->block, step->at, step->behind);
-        step->first = !before || before->how != STEP_STATIC || before->calls != step->calls;
+        counted &= before && before->how == STEP_STATIC && before->calls == step->calls;
+        step->first = !counted && !step->site->only_tells;
+        counted |= step->first;
     }
 }
 
@@ -388,13 +417,15 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     bool *heads = find_heads(plan, arena);
     mark_first(plan);
     plan_runs(plan);
+    find_stretches(plan);
     plan->dynamic |= plan->calls;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
-        uint32_t units = step_most_units(&plan->steps[i]);
+        uint32_t units = step_most_units(&plan->steps[i]), room = plan->steps[i].room;
         own = units > own ? units : own;
+        own = room > own ? room : own;
     }
     plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));
     if (open && plan->chunk < CHUNK_LARGE)

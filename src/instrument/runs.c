@@ -61,7 +61,8 @@ static uint64_t lanes_key(const Look *look, const Step *step) {
 static uint32_t words_of(const Site *site) {
     uint32_t words = 0;
     for (uint32_t i = 0; i < site->part_count; i++)
-        words += site->parts[i].shape == PART_CORNERS || site->parts[i].shape == PART_EVERY ? 0 : site->parts[i].bits / 32;
+        words +=
+            site->parts[i].shape == PART_CORNERS || site->parts[i].shape == PART_EVERY ? 0 : site->parts[i].bits / 32;
     return words;
 }
 

@@ -630,6 +630,15 @@ static void raise_version(Writer *writer) {
         }
 }
 
+/* The calls need more registers than a kernel says that it has. */
+static void free_registers(Writer *writer) {
+    const PtxModule *module = writer->module;
+    for (uint32_t i = 0; i < module->statements_count && !writer->options->keep_registers; i++)
+        if (module->statements[i].kind == PTX_DIRECTIVE &&
+            str_equal(ptx_name(module, module->statements[i].what), STR(".maxnreg")))
+            ptx_edit_replace(writer->edits, i, STR(""));
+}
+
 static void add_top(Writer *writer) {
     const ShadowSites *sites = writer->sites;
     bool seed = writer->options->seed_layout;
@@ -657,6 +666,7 @@ bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text
             good = write_function(&writer, i, &next, problem);
     if (good) {
         raise_version(&writer);
+        free_registers(&writer);
         add_top(&writer);
         ptx_edit_print(&edits, to);
     }

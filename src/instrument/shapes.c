@@ -46,6 +46,8 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->strong = site->strong;
     shape->large = site->large;
     shape->polls = site->strong && reads_alone(module, &module->statements[site->statement]);
+    const PtxStatement *statement = &module->statements[site->statement];
+    shape->always = !site->ends && !site->waits && !site->only_tells && !(statement->flags & PTX_GUARDED);
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->run = site->run;

@@ -173,11 +173,17 @@ static void write_small(Code *code, const PtxOperand *elements, unsigned count, 
     write_word(code, false);
 }
 
-/* Registers of all lanes make up the rows: one hash of all of them. */
+/* Registers of all lanes make up the rows: one hash of all of them, with one instruction for a register. It is compared
+ * with those of other such stores alone. */
 static void write_matrices(Code *code, const Step *step, const PtxOperand *elements, unsigned count) {
     code_say(code, "mov.u32 ~hi, %%laneid");
-    for (unsigned i = 0; i < count; i++)
-        write_element(code, &elements[i], 4, false);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)(&elements[i] - code->look->module->operands);
+        if (elements[i].kind == PTX_REGISTER && ptx_operand_form(&code->look->values, index).width == 32)
+            code_say(code, "mad.lo.u32 ~hi, ~hi, 0x%x, %s", RECORD_HASH_FACTOR, operand_text(code, index));
+        else
+            write_element(code, &elements[i], 4, false);
+    }
     code_say(code, "mov.b32 ~lo, 0");
     write_word(code, false);
     code_say(code, "redux.sync.add.u32 ~hi, ~hi, %s", step->how == STEP_APART ? "~mask" : "~full");

@@ -226,7 +226,7 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     Section sections[SECTIONS] = {0};
     *recording = (Recording){0};
-    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording";
+    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording; weir exec --keep writes them";
     if (!*problem)
         *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
     if (!*problem)

@@ -70,6 +70,7 @@ typedef enum RecordingOrderFlags {
     /* It may have waited for something that nobody saw: memory that a stream waits for, a semaphore of others. Nothing
      * is to be said of it and launches that it is not known to come behind. */
     RECORDING_ORDER_OPEN = 1,
+    RECORDING_ORDER_CALLED = 2, /* the host was called from streams: it may know what nobody saw it waiting for */
 } RecordingOrderFlags;
 
 typedef struct RecordingOrder {
@@ -85,7 +86,8 @@ typedef struct RecordingOrder {
 
 /* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */
 typedef struct RecordingKnown {
-    uint32_t stream, reserved;
+    uint32_t stream;
+    uint32_t copies; /* of the copies of the stream (record/copies.h) those before that number are over */
     uint64_t begun;  /* when this one begins */
     uint64_t waited; /* behind griddepcontrol.wait: more than `begun` only if it is RECORDING_DEPENDENT */
     uint64_t maybe;  /* if the host waited for them in a way that nobody saw: it could have */
@@ -108,6 +110,7 @@ typedef struct Recording {
     Str shadow;                  /* bytes of that section; they need not be aligned */
     const RecordingOrder *order; /* NULL: it is not known */
     const RecordingKnown *known;
+    const struct RecordingCopies *copies; /* of its program, where they were read, too (record/copies.h); else NULL */
 } Recording;
 
 /* How such a file's name ends: what weir exec keeps, and weir check looks for in a folder. */

@@ -64,6 +64,7 @@ typedef struct ShadowLaunch {
 } ShadowLaunch;
 _Static_assert(sizeof(ShadowLaunch) == 128, "it is written into code");
 
+/* (And from bit 24 on how many bits of a reader's rank have to be 0 where two others are kept: shadow_split.) */
 static inline uint32_t shadow_form(uint32_t tag, uint32_t site_bits, uint32_t epoch_bits) {
     return tag | site_bits << 8 | epoch_bits << 16;
 }
@@ -103,7 +104,7 @@ enum {
     SHADOW_EPOCHS_OVER = 1,  /* more releases of one actor than a stamp can tell apart */
     SHADOW_REPORTS_FULL = 2, /* some findings have no report */
     SHADOW_CELL_BUSY = 4,    /* a cell changed again and again: some accesses were not checked */
-    SHADOW_MAP_UNKNOWN = 8, /* a TMA copy whose tensor map nobody told: not checked */
+    SHADOW_MAP_UNKNOWN = 8,  /* a TMA copy whose tensor map nobody told: not checked */
     SHADOW_FLAGS_LOST = 16,  /* more flags than there is room for: what they order was taken to be ordered */
 };
 
@@ -184,14 +185,15 @@ static inline uint32_t shadow_bits(uint32_t number) {
 }
 
 /* The form of a launch's stamps: sites have what they need, as long as epochs have 12 bits. `actors`: the largest
- * number of one; 0: there is no room for so many. */
+ * number of one; 0: there is no room for so many. Of all actors 8 to 16 may take the place of a reader in a cell: so
+ * that cells which all of them read do not change all the time. */
 static inline uint32_t shadow_split(uint32_t tag, uint32_t actors, uint32_t sites, uint32_t is_clocked) {
     enum { EPOCHS = 12 };
     uint32_t actor = shadow_bits(actors), wanted = shadow_bits(sites + 1), epochs = is_clocked ? EPOCHS : 0;
     if (actor + epochs > SHADOW_STAMP)
         return 0;
     uint32_t room = SHADOW_STAMP - actor - epochs, site = wanted < room ? wanted : room;
-    return shadow_form(tag, site, is_clocked ? SHADOW_STAMP - actor - site : 0);
+    return shadow_form(tag, site, is_clocked ? SHADOW_STAMP - actor - site : 0) | (actor > 4 ? actor - 4 : 0) << 24;
 }
 
 #endif

@@ -137,12 +137,18 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
     return (bytes + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT;
 }
 
-/* Whether a record of so many bytes, which the cursor is behind, may lack some of them: the kernel was stopped, not by
- * its own waits, and this was the last that the lane wrote. */
+/* Whether a record of so many bytes, which the cursor is behind, lacks some of them: the kernel was stopped, not by its
+ * own waits, this was the last that the lane wrote, and a unit of it is as it was before. */
 static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
+    static const uint8_t empty[RECORD_UNIT];
     const RecordingLaunch *launch = &reader->recording->launch;
-    return bytes > RECORD_UNIT && (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT &&
-           record_tag(head_at(cursor->at).word) != launch->tag;
+    if (bytes <= RECORD_UNIT || (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) != RECORDING_CUT ||
+        record_tag(head_at(cursor->at).word) == launch->tag)
+        return false;
+    for (size_t i = RECORD_UNIT; i < bytes; i += RECORD_UNIT)
+        if (memcmp(cursor->at - i, empty, RECORD_UNIT) == 0)
+            return true;
+    return false;
 }
 
 /* Its number is the next one, but of lanes that came together, and have a record each. */
@@ -214,8 +220,7 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
     cursor->every = cursor->corners + corners;
     cursor->at += all;
-    if (is_torn(reader, cursor, all))
-        return false;
+    cursor->torn = is_torn(reader, cursor, all);
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -279,12 +284,14 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     cursor->run--;
     record->site = cursor->site;
     record->number = cursor->number;
+    record->torn = cursor->torn;
     record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
     record->lanes = cursor->run_lanes;
     if (shape->masked) {
         record->lanes = (uint32_t)run_value(cursor->next, false);
         cursor->next += 4;
     }
+    missing = shape->always && !record->lanes;
     cursor->next += 4 * told_words(shape);
     record->time = record->turn = 0;
     record->found = record->written = record->compared = 0;
@@ -293,7 +300,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     for (unsigned i = 0; i < shape->parts; i++)
         record->parts[i] =
             part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1, &missing);
-    return !missing || refuse(reader, "the recording is damaged: a value is of a loop that was not begun");
+    return !missing || refuse(reader, "the recording is damaged: it lacks what threads have to have done");
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -302,6 +309,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
 static bool settle(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
     cursor->map = NULL;
+    cursor->stamped = false;
     if (cursor->run) {
         cursor->number++;
         return true;
@@ -317,6 +325,9 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         } else if (cursor->at == cursor->last) {
             return refuse(reader, "the recording is damaged: a record is at the end of a chunk");
         } else if (kind == RECORD_STAMP) {
+            if (cursor->stamped)
+                return refuse(reader, "the recording is damaged: there is a count of no record");
+            cursor->stamped = true;
             cursor->number = (uint32_t)head.value;
             cursor->together = 0;
             cursor->at += RECORD_UNIT;
@@ -354,7 +365,8 @@ static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, con
     part->value = head.value;
     part->list = cursor->at + RECORD_UNIT;
     cursor->at += RECORD_UNIT + bytes;
-    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
+    record->torn |= is_torn(reader, cursor, RECORD_UNIT + bytes);
+    return true;
 }
 
 /* The next head of the same record, for its next part. */
@@ -439,7 +451,8 @@ static bool read_lane(RecordReader *reader, RecordCursor *cursor, Head head, con
     }
     record->part_count = shape->parts;
     cursor->at += RECORD_UNIT + bytes;
-    return !is_torn(reader, cursor, RECORD_UNIT + bytes);
+    record->torn = is_torn(reader, cursor, RECORD_UNIT + bytes);
+    return true;
 }
 
 /* The record that the cursor stands at. */
@@ -457,6 +470,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->map = cursor->map;
     record->map_address = cursor->map_address;
     record->part_count = 0;
+    record->torn = false;
     if (kind == RECORD_EXIT || kind == RECORD_PLAIN || kind == RECORD_GIVES_UP) {
         record->parts[0] = (RecordPart){.kind = RECORD_UNIFORM, .value = head.value};
         cursor->at += RECORD_UNIT;
@@ -468,6 +482,8 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     if (record->site >= reader->site_count)
         return refuse(reader, "the recording is damaged: it has a site that the PTX does not have");
     const RecordShape *shape = &reader->shapes[record->site];
+    if (shape->always && !record->lanes)
+        return refuse(reader, "the recording is damaged: no thread does what all do that come there");
     if (kind == RECORD_LANE)
         return read_lane(reader, cursor, head, shape, record);
     if (shape->strong || !shape->parts)

@@ -26,6 +26,7 @@ typedef struct RecordShape {
     uint16_t every;   /* parts that are told of every lane: a mask */
     uint16_t told;    /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;        /* a thread ends there */
+    bool always;      /* whoever comes there does it: it is never of no lanes */
     bool masked;      /* RECORD_RUN: its lanes are told */
     bool only_tells;  /* RECORD_RUN: slots are told, and nothing happens */
     uint32_t run;     /* sites of a RECORD_RUN of it */
@@ -100,6 +101,7 @@ typedef struct Record {
     uint32_t time;
     uint64_t found, written, compared;
     uint32_t turn; /* the caller's: the turn that it has among those to one place */
+    bool torn; /* the kernel was stopped, and some of it may be missing: that is 0 */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
     uint8_t part_count;
@@ -123,6 +125,8 @@ typedef struct RecordCursor {
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
     uint8_t lane;
+    bool torn; /* the run is */
+    bool stamped; /* a count stands before the next record */
 } RecordCursor;
 
 typedef struct RecordStream {

@@ -15,6 +15,8 @@ Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 Result cuMemsetD8Async(uint64_t, unsigned char, size_t, Handle);
 Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
+Result cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, Handle);
+Result cuMemHostAlloc(void **, size_t, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
 Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
@@ -154,8 +156,44 @@ static void between(const char *what) {
     }
 }
 
+/* Copies beside kernels. Returns 0 if it is none of these. */
+static int with_copies(const char *what) {
+    static int numbers[256];
+    void *pinned = numbers;
+    if (cuMemHostAlloc(&pinned, 1024, 0))
+        exit(2);
+    if (strcmp(what, "copy-in") == 0 || strcmp(what, "copy-in-event") == 0 || strcmp(what, "copy-in-host") == 0) {
+        cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
+        between(strcmp(what, "copy-in") == 0 ? "" : strcmp(what, "copy-in-host") == 0 ? "host-stream" : "event");
+        launch(copy, two, out);
+    } else if (strcmp(what, "copy-same") == 0) {
+        cuMemcpyHtoDAsync_v2(box, pinned, 1024, one);
+        launch(copy, one, out);
+    } else if (strcmp(what, "copy-elsewhere") == 0) {
+        cuMemcpyHtoDAsync_v2(other, pinned, 1024, one);
+        launch(copy, two, out);
+    } else if (strcmp(what, "copy-out") == 0) {
+        launch(produce, one, 0);
+        cuMemcpyDtoHAsync_v2(pinned, box, 512, two);
+    } else if (strcmp(what, "copy-out-pageable") == 0) { /* the host waits for it before the next launch */
+        cuMemcpyDtoHAsync_v2(numbers, box, 512, two);
+        launch(produce, one, 0);
+    } else if (strcmp(what, "copy-over") == 0) {
+        launch(copy, one, out);
+        cuMemsetD8Async(box + 1000, 0, 16, two);
+    } else if (strcmp(what, "copy-polled") == 0) {
+        memset(pinned, 1, 16);
+        cuMemcpyHtoDAsync_v2(flags, pinned, 16, two);
+        launch(consume, one, out);
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
 static int is_copied(void) {
     int found[256];
+    cuCtxSynchronize(); /* the default stream does not wait for the others */
     cuMemcpyDtoH_v2(found, out, sizeof found);
     for (int i = 0; i < 256; i++)
         if (found[i] != i)
@@ -170,11 +208,14 @@ int main(int count, char **words) {
         cuMemAlloc_v2(&other, 1024) || cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
         cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
         return 2;
+    cuCtxSynchronize();
     load(strcmp(what, "no-release") == 0   ? replaced(text, "st.release.gpu", "st.relaxed.gpu")
          : strcmp(what, "no-acquire") == 0 ? replaced(text, "ld.acquire.gpu", "ld.relaxed.gpu")
          : strcmp(what, "cta-scope") == 0  ? replaced(text, "st.release.gpu", "st.release.cta")
          : strcmp(what, "no-wait") == 0    ? replaced(text, "  griddepcontrol.wait;\n", "")
                                            : text);
+    if (with_copies(what))
+        return 0;
     if (strcmp(what, "same-stream") == 0) {
         launch(produce, one, 0);
         launch(copy, one, out);
@@ -211,6 +252,10 @@ int main(int count, char **words) {
             between(how);
             launch(copy, two, out);
         }
+    } else if (strcmp(what, "late") == 0) { /* those on the second stream are equal to the first ones, and come late */
+        for (int i = 0; i < 10; i++)
+            launch(produce, i < 5 ? one : two, 0);
+        return 0;
     } else if (strcmp(what, "thread") == 0) {
         pthread_t thread;
         launch(produce, one, 0);

@@ -76,6 +76,17 @@ static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                               "  bar.sync 1, 64;\n"
                               "  ret;\n"
                               "}\n"
+                              ".visible .entry stubborn(.param .u64 to) {\n"
+                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
+                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                              "  @%p1 bra BEHIND;\n"
+                              "AGAIN:\n"
+                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
+                              "  @%p2 bra AGAIN;\n"
+                              "BEHIND:\n"
+                              "  bar.sync 1, 64;\n"
+                              "  ret;\n"
+                              "}\n"
                               ".visible .entry held(.param .u64 to) {\n"
                               "  .reg .b32 %r<2>; .reg .pred %p1;\n"
                               "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
@@ -167,6 +178,18 @@ static int launch_from_threads(Handle function) {
     return good;
 }
 
+/* The same kernel on two devices at the same time, both of which write memory of the first. */
+static int launch_on_peers(Handle function) {
+    Handle first, second;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    launch(function, 3, NULL);
+    if (cuCtxSetCurrent(second) || cuCtxEnablePeerAccess(first, 0))
+        return 0;
+    launch(function_of(right, "turned"), 3, NULL);
+    return is_turned(3);
+}
+
 /* The same kernel on two devices: right on the first; on the second, whose memory `to` is not, without its barrier. */
 static int launch_on_two(Handle function) {
     Handle first, second;
@@ -213,6 +236,16 @@ static int run(const char *what) {
             launch(function, 3, NULL);
         cuLaunchKernel(function_of(right, "nothing"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
         return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
+    }
+    if (strcmp(what, "overlaps") == 0) { /* the last one writes what it reads, one number further on */
+        if (cuMemAlloc_v2(&from, 2 * sizeof values))
+            return 0;
+        to = from + sizeof values;
+        for (int i = 0; i < 4; i++)
+            launch(function, 3, NULL);
+        to = from + sizeof *values;
+        launch(function, 3, NULL);
+        return 1;
     }
     if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
         launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
@@ -263,6 +296,8 @@ static int run(const char *what) {
                standin_launches() == 1;
     if (strcmp(what, "devices") == 0)
         return launch_on_two(function);
+    if (strcmp(what, "peers") == 0)
+        return launch_on_peers(function);
     if (strcmp(what, "twice") == 0 || strcmp(what, "moved") == 0 || strcmp(what, "released") == 0 ||
         strcmp(what, "halves") == 0)
         return launch_mapped(function, what);
@@ -273,7 +308,8 @@ static int run(const char *what) {
         launch(function, 3, NULL);
         return 1;
     }
-    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0) {
+    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0 ||
+        strcmp(what, "stubborn") == 0) {
         void *parameters[] = {&to};
         cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
         printf("the program goes on\n");

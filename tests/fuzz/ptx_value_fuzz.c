@@ -37,7 +37,8 @@ static void check_values(const PtxFlow *flow, const PtxBlockShape *shape) {
 
 static void check_function(PtxModule *module, uint32_t function, uint32_t before) {
     (void)before;
-    static const PtxBlockShape shapes[] = {{.x = 0}, {.x = 64, .y = 1, .z = 1}, {.x = 24, .y = 3, .z = 2}, {.x = 7}, {.rows = ROWS_LONE}, {.rows = ROWS_ANY}};
+    static const PtxBlockShape shapes[] = {{.x = 0}, {.x = 64, .y = 1, .z = 1}, {.x = 24, .y = 3, .z = 2},
+                                           {.x = 7}, {.rows = ROWS_LONE},       {.rows = ROWS_ANY}};
     PtxFlow flow;
     const char *problem = NULL;
     if (ptx_flow(&flow, module, function, BUDGET, &problem))

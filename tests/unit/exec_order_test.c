@@ -15,6 +15,13 @@ bool gpu_on(void) {
 bool gpu_checks(void) {
     return false;
 }
+const GpuOptions *gpu_options(void) {
+    static const GpuOptions options = {.folder = "/nowhere"};
+    return &options;
+}
+void folder_log(const char *format, ...) {
+    (void)format;
+}
 static Handle current;
 static Result current_context(Handle *to) {
     *to = current;
@@ -92,7 +99,8 @@ static int begin(void **state) {
     stream_count = freed_count = 0;
     host = told = pool = (Clock){0};
     elsewhere = false;
-    missed = next_number = 0;
+    missed = next_number = copy_count = 0;
+    called = false;
     current = (Handle)1;
     return 0;
 }
@@ -198,16 +206,16 @@ static void test_what_nobody_sees(void **state) {
     assert_true(known_of(a, b).maybe > a);
     order_opened(named(TWO));
     uint64_t c = launch_on(TWO);
-    assert_int_equal(made[b].order.flags, 0);
-    assert_int_equal(made[c].order.flags, RECORDING_ORDER_OPEN);
+    assert_int_equal(made[b].order.flags, RECORDING_ORDER_CALLED);
+    assert_int_equal(made[c].order.flags, RECORDING_ORDER_CALLED | RECORDING_ORDER_OPEN);
     order_events_elsewhere();
     order_stream_waits(named(THREE), event_named(9));
-    assert_int_equal(made[launch_on(THREE)].order.flags, RECORDING_ORDER_OPEN);
+    assert_true(made[launch_on(THREE)].order.flags & RECORDING_ORDER_OPEN);
     order_launch(&(OrderLaunch){.stream = named(ONE), .number = next_number, .triggered = {event_named(5)}},
                  &made[next_number]);
     order_stream_waits(named(107), event_named(5)); /* it comes while the kernel runs */
     next_number++;
-    assert_int_equal(made[launch_on(107)].order.flags, RECORDING_ORDER_OPEN);
+    assert_true(made[launch_on(107)].order.flags & RECORDING_ORDER_OPEN);
 }
 
 static void test_memory(void **state) {
@@ -258,6 +266,23 @@ static void test_not_recorded(void **state) {
     assert_true(is_before(a, e));
 }
 
+/* Copies count by themselves, and are known as launches are. */
+static void test_copies(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    order_copy(&(OrderCopy){.stream = named(ONE), .name = "first"});
+    order_copy(&(OrderCopy){.stream = named(TWO), .name = "second"});
+    uint64_t b = launch_on(ONE), c = launch_on(TWO), d = launch_on(THREE);
+    assert_int_equal(known_of(a, b).copies, 1);
+    assert_int_equal(known_of(c, c).copies, 2);
+    assert_int_equal(made[d].order.known_count, 0);
+    order_copy(&(OrderCopy){.stream = named(ONE), .host_waits = true, .name = "third"});
+    uint64_t e = launch_on(THREE);
+    assert_true(is_before(b, e));
+    assert_int_equal(known_of(a, e).copies, 3);
+    assert_int_equal(known_of(c, e).copies, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_streams, begin),
@@ -269,6 +294,7 @@ int main(void) {
         cmocka_unit_test_setup(test_dependent, begin),
         cmocka_unit_test_setup(test_what_nobody_sees, begin),
         cmocka_unit_test_setup(test_memory, begin),
+        cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_streams_come_and_go, begin),
         cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
     };

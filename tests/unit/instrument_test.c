@@ -130,8 +130,9 @@ static uint64_t fingerprint_of(const char *text, uint32_t spaces) {
 
 static void test_fingerprint(void **state) {
     (void)state;
-#define TEXT(stride) HEAD OPEN SHAPED INDEX "mul.wide.u32 %rd2, %r1, " stride ";\nadd.s64 %rd3, %rd1, %rd2;\n" \
-                     ".shared .b32 there[64];\nst.shared.b32 [there], 1;\nld.global.b32 %r4, [%rd3];\nret;\n}\n"
+#define TEXT(stride)                                                                          \
+    HEAD OPEN SHAPED INDEX "mul.wide.u32 %rd2, %r1, " stride ";\nadd.s64 %rd3, %rd1, %rd2;\n" \
+                           ".shared .b32 there[64];\nst.shared.b32 [there], 1;\nld.global.b32 %r4, [%rd3];\nret;\n}\n"
     uint64_t one = fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE);
     assert_true(one && one == fingerprint_of(TEXT("4"), INSTRUMENT_EVERYWHERE));
     assert_true(one != fingerprint_of(TEXT("8"), INSTRUMENT_EVERYWHERE));
@@ -269,7 +270,7 @@ static void test_options(void **state) {
 
 enum { NEXT = 5, DROPPED = 6, SHARED_WINDOW = 14 };
 
-static Ran record(const char *text, uint32_t n, uint32_t threads, uint32_t more) {
+static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint32_t more) {
     char why[200], *made = instrumented(text, true, why, sizeof why), launch[4000], hex[300];
     RecordLaunch block = {.first = PTX_BUFFERS_FIRST + 2 * PTX_BUFFERS_APART,
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
@@ -281,15 +282,19 @@ static Ran record(const char *text, uint32_t n, uint32_t threads, uint32_t more)
 #define ZERO(words) "{\"tensor\": {\"shape\": [" words "], \"dtype\": \"i32\", \"zero\": true}}"
 #define BLOCK       "{\"tensor\": {\"shape\": [128], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
     snprintf(launch, sizeof launch,
-             "{\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [%u, 1, 1], \"args\": [" BLOCK
+             "{\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [%u, %u, 1], \"args\": [" BLOCK
              ", " ZERO("262144") ", " ZERO("262144") ", " ZERO("131072") ", " ZERO("65536") ", %u, " BLOCK "]}",
-             threads, hex, n, hex);
+             x, y, hex, n, hex);
     PtxSchedule schedule = {.kind = SCHEDULE_RANDOM};
     Ran ran = run_ptx(made, launch, &schedule);
     if (ran.end != PTX_END_COMPLETE)
         fail_msg("%d: %s\n%s", ran.end, ran.what, made);
     free(made);
     return ran;
+}
+
+static Ran record(const char *text, uint32_t n, uint32_t threads, uint32_t more) {
+    return record_in(text, n, threads, 1, more);
 }
 
 /* An index that wraps between the lanes of a warp is told; one that is large, and does not, is not. */
@@ -331,13 +336,110 @@ static void test_apart(void **state) {
     assert_int_equal(ran.out[DROPPED], 0);
 }
 
+/* ---- CTAs of a size that is not known ---- */
+
+#define ELEMENT "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+
+static void expect_fits(const char *text, uint32_t x, uint32_t y, bool fits) {
+    Found found;
+    find(&found, text, INSTRUMENT_EVERYWHERE);
+    assert_int_equal(instrument_fits(&found.module, 0, (uint32_t[]){x, y, 1}), fits);
+    found_free(&found);
+}
+
+/* A kernel that looks at %tid.x alone is taken to have rows of whole warps, or a single one. */
+static void test_rows(void **state) {
+    (void)state;
+    static const char lone[] = HEAD OPEN FREE INDEX ELEMENT "st.global.b32 [%rd3], %r1;\nret;\n}\n";
+    static const char several[] =
+        HEAD OPEN FREE INDEX ELEMENT "mov.u32 %r4, %tid.y;\nst.global.b32 [%rd3], %r4;\nret;\n}\n";
+    Found found;
+    find(&found, lone, INSTRUMENT_EVERYWHERE);
+    assert_true(found.sites.items[0].parts[0].proven);
+    assert_int_equal(found.sites.items[0].parts[0].stride, 4);
+    assert_int_not_equal(found.sites.items[0].run, 0);
+    found_free(&found);
+    find(&found, several, INSTRUMENT_EVERYWHERE);
+    assert_false(found.sites.items[0].parts[0].proven);
+    assert_int_equal(found.sites.items[0].run, 0);
+    found_free(&found);
+    expect_fits(lone, 100, 1, true);
+    expect_fits(lone, 96, 3, true);
+    expect_fits(lone, 16, 4, false);
+    expect_fits(several, 16, 4, true);
+    expect_fits(HEAD OPEN SHAPED INDEX "ret;\n}\n", 16, 4, true);
+}
+
+/* In others it runs, too: lanes of a warp that go by different ways do not wait for each other. */
+static void test_rows_that_do_not_fit(void **state) {
+    (void)state;
+    static const char text[] = HEAD OPEN FREE INDEX ELEMENT
+        "shr.u32 %r4, %r1, 3;\nsetp.eq.u32 %p1, %r4, 0;\nshr.u32 %r6, %r1, 5;\nsetp.eq.u32 %p2, %r6, 1;\n"
+        "@%p1 bra LOW;\nst.global.b32 [%rd3], %r1;\nLOW:\n@!%p2 bra END;\nAGAIN:\nld.global.b32 %r5, [%rd3];\n"
+        "add.s32 %r6, %r6, 1;\nsetp.lt.u32 %p3, %r6, 4;\n@%p3 bra AGAIN;\nEND:\nbar.sync 0;\nret;\n}\n";
+    assert_int_equal(record_in(text, 0, 48, 3, 200).out[DROPPED], 0);
+    assert_int_equal(record_in(text, 0, 16, 4, 200).out[DROPPED], 0);
+    assert_int_equal(record_in(text, 0, 70, 1, 200).out[DROPPED], 0);
+}
+
+static unsigned times_in(const char *text, const char *what) {
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        count++;
+    return count;
+}
+
+/* Lanes that lead apart look for who is there once for a straight stretch, and again behind a guard. */
+static void test_stretches(void **state) {
+    (void)state;
+    char why[200],
+        *made = instrumented(
+            HEAD OPEN FREE INDEX ELEMENT
+            "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nsetp.eq.u32 %p2, %r1, 3;\n@%p1 bra END;\n"
+            "st.global.b32 [%rd3], %r1;\nld.global.b32 %r5, [%rd3+4];\nst.global.b32 [%rd3+8], %r5;\n"
+            "@%p2 st.global.b32 [%rd3+12], %r5;\nst.global.b32 [%rd3+16], %r5;\nst.global.b32 [%rd3+20], %r5;\n"
+            "bra.uni END;\nEND:\nbar.sync 0;\nret;\n}\n",
+            true, why, sizeof why);
+    assert_string_equal(why, "");
+    assert_int_equal(times_in(made, "activemask.b32"), 1 + 3); /* one at the start */
+    free(made);
+}
+
+/* Strong accesses look for room for what comes behind them, too: a turn that makes one does not look twice. */
+static void test_looks(void **state) {
+    (void)state;
+    static const char text[] = HEAD OPEN SHAPED INDEX
+        "mov.b32 %r8, 0;\nTURN:\nbar.sync 0;\natom.global.add.u32 %r4, [%rd1], 1;\nst.global.b32 [%rd1+4], %r4;\n"
+        "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p1, %r8, 40;\n@%p1 bra TURN;\nret;\n}\n";
+    char why[200], *made = instrumented(text, true, why, sizeof why);
+    assert_string_equal(why, "");
+    assert_int_equal(times_in(made, "atom.global.inc.u32"), 1);
+    free(made);
+    Ran ran = record(text, 0, 64, 100);
+    assert_in_range(ran.out[NEXT], 2 * 40 * 32 * 32 / 4096, 30);
+    assert_int_equal(ran.out[DROPPED], 0);
+    assert_int_equal(record(text, 0, 64, 3).out[DROPPED], RECORD_DROPPED_PLACE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),  cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_sites),   cmocka_unit_test(test_spaces),  cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_loop),    cmocka_unit_test(test_text),    cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_options), cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_room),    cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_rows_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

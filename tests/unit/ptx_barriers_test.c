@@ -217,6 +217,8 @@ static const Case mbarriers[] = {
           INIT("1") "@%p0 mbarrier.arrive.expect_tx.shared.b64 %rd2, [%r2], 16;\n" WAIT("0")),
     WRONG("never made", 32, 1, RULE_BARRIER_UNINITIALIZED, "no mbarrier", "mbarrier.arrive.shared::cta.b64 _, [%r2];"),
     WRONG("wait for one never made", 32, 1, RULE_BARRIER_UNINITIALIZED, "no mbarrier", WAIT("0")),
+    WRONG("more arrivals by an instruction than are pending", 32, 1, RULE_BARRIER_UNDERFLOW, "32 arrivals come",
+          INIT("16") "mbarrier.arrive.shared.b64 _, [%r2];"),
     WRONG("too many arrivals", 64, 1, RULE_BARRIER_UNDERFLOW, "2 arrivals come",
           INIT("1") "setp.eq.u32 %p1, %r0, 1;\n@%p1 mbarrier.arrive.shared.b64 %rd2, [%r2], 2;"),
     WRONG("made twice", 32, 1, RULE_BARRIER_REINITIALIZED, "invalidated first",
@@ -250,14 +252,14 @@ static void test_mbarriers(void **state) {
 static void test_tokens(void **state) {
     (void)state;
     Case c = RIGHT("tokens", 32, 1,
-                   INIT("8") "mbarrier.arrive.shared.b64 %rd2, [%r2];\nmbarrier.pending_count.b64 %r6, %rd2;\n"
+                   INIT("32") "mbarrier.arrive.shared.b64 %rd2, [%r2];\nmbarrier.pending_count.b64 %r6, %rd2;\n"
                              "st.global.u32 [%rd1], %r6;");
     Ran ran = run_case(&c, SCHEDULE_EAGER, 0);
     assert_int_equal(ran.end, PTX_END_COMPLETE);
     for (unsigned i = 0; i < 32; i++)
-        assert_int_equal(ran.out[i], 8 - i % 8);
-    assert_int_equal(ran.told[PTX_EVENT_FLIP], 4);
-    assert_int_equal(ran.told[PTX_EVENT_ARRIVE], 4);
+        assert_int_equal(ran.out[i], 32 - i);
+    assert_int_equal(ran.told[PTX_EVENT_FLIP], 1);
+    assert_int_equal(ran.told[PTX_EVENT_ARRIVE], 1);
 }
 
 /* A test that fails is told, and orders nothing; one that succeeds is a wait. */

@@ -106,7 +106,8 @@ static void test_threads(void **unused) {
     expect("", TID "mov.u32 %r4, %tid.y;" STORE("%r4"), NULL, "uniform(warp, ones 0x0 of 0xfffffc00)");
     expect(".reqntid 64", TID STORE("%r1"), NULL, "0 + lane * 1; warps from 32");
     expect("", TID STORE("%r1"), &(PtxBlockShape){.x = 16, .y = 4, .z = 1}, "0 + bits [1 2 4 8 0]");
-    expect("", "mov.u32 %r4, %tid.y;" STORE("%r4"), &(PtxBlockShape){.x = 16, .y = 4, .z = 1}, "0 + bits [0 0 0 0 1]; warps from 2");
+    expect("", "mov.u32 %r4, %tid.y;" STORE("%r4"), &(PtxBlockShape){.x = 16, .y = 4, .z = 1},
+           "0 + bits [0 0 0 0 1]; warps from 2");
     /* Rows of 24: each warp begins elsewhere in one. */
     Found *found = find("", TID STORE("%r1"), &(PtxBlockShape){.x = 24, .y = 8, .z = 1});
     Form form = last_stored(found);

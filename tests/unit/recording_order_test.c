@@ -171,11 +171,26 @@ static void test_unsure(void **unused) {
     assert_int_equal(strong_order(silent.items, silent.count, silent.numbers).unsure, 0);
 }
 
+/* A counter whose adds come long after they began, as fences before them wait for the host's memory. */
+static void test_late(void **unused) {
+    static const uint32_t found[] = {0, 5, 6, 1, 2, 3, 4, 7};
+    (void)unused;
+    Case of = {0};
+    for (uint32_t i = 0; i < 8; i++)
+        add(&of, STRONG_ADD, i, 1000 + 60000 * i, found[i], 1);
+    uint32_t early = add(&of, STRONG_READ, 8, 601000, 1, 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(of.numbers[i], found[i] + (found[i] > 0));
+    assert_int_equal(of.numbers[early], 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
         cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
         cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
+        cmocka_unit_test(test_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

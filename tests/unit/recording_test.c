@@ -138,6 +138,39 @@ static void test_strong(void **state) {
 
 /* ---- Damage ---- */
 
+/* Whether some record of warp 0 is torn. */
+static bool is_torn(Made *made) {
+    RecordCursor room[RECORD_LANES + 1];
+    RecordStream stream;
+    Record record;
+    bool torn = false;
+    assert_true(open_reader(made));
+    record_stream(&stream, &made->reader, 0, room);
+    while (record_next(&stream, &record))
+        torn |= record.torn;
+    return torn;
+}
+
+/* A kernel that was stopped may not have written all of its last record; what hangs has, and so has what goes on. */
+static void test_torn(void **state) {
+    (void)state;
+    Made made;
+    make(&made);
+    unit(made.first, 1, RECORD_LANE, 3, 1, 0x1000); /* and nothing behind it, where its time would be */
+    assert_false(is_torn(&made));
+    made.recording.launch.flags = RECORDING_CUT;
+    assert_true(is_torn(&made));
+    made.recording.launch.flags = RECORDING_CUT | RECORDING_HUNG;
+    assert_false(is_torn(&made));
+    made.recording.launch.flags = RECORDING_CUT;
+    made.first[2 * RECORD_UNIT] = 7;
+    assert_false(is_torn(&made));
+    made.first[2 * RECORD_UNIT] = 0;
+    unit(made.first, 3, RECORD_EXIT, 0, UINT32_MAX, 0);
+    assert_false(is_torn(&made));
+    arena_free(&made.arena);
+}
+
 static void expect_refused(Made *made, const char *sites) {
     if (open_reader(made))
         assert_string_equal(sites_of(made, 0), sites);
@@ -206,7 +239,9 @@ static void test_file_comes_back(void **state) {
     const char *problem;
     size_t count;
     static const RecordingMemory memory[] = {{0x1000, 64}, {0x8000, 4096}};
+    static const uint16_t shared_at[RECORD_VARIABLES] = {0x481, 0x401};
     make(&made);
+    made.recording.shared_at = shared_at;
     made.recording.memory = memory;
     made.recording.memory_count = 2;
     made.recording.unseen = (Str){"one\0two", 8};
@@ -215,6 +250,7 @@ static void test_file_comes_back(void **state) {
     assert_true(recording_read(&back, bytes, count, &made.arena, &problem));
     assert_string_equal(back.kernel, "k");
     assert_int_equal(back.memory[1].bytes, 4096);
+    assert_memory_equal(back.shared_at, shared_at, sizeof shared_at);
     assert_int_equal(back.first_count, WARPS);
     assert_int_equal(back.more_count, MORE);
     assert_int_equal(back.unseen.size, 8);
@@ -504,7 +540,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_follow_each_other),
         cmocka_unit_test(test_leaders_are_merged),
-        cmocka_unit_test(test_strong),
+        cmocka_unit_test(test_strong), cmocka_unit_test(test_torn),
         cmocka_unit_test(test_damage_is_refused),
         cmocka_unit_test(test_missing_chunk),
         cmocka_unit_test(test_file_comes_back),

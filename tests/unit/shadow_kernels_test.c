@@ -45,6 +45,17 @@
               "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n")                                              \
     "ld.global.u32 %r7, [%rd1+64]; OVER:\n"
 
+/* 16 bytes for each thread of a CTA, at %rd5: lines, whole; CTA 0 does one thing, the others another one. */
+#define LINES_OF_ALL "mul.wide.u32 %rd4, %r2, 16; add.s64 %rd5, %rd1, %rd4; setp.eq.u32 %p4, %r3, 0;\n"
+#define WHOLE_WRITE  "st.global.v4.u32 [%rd5], {%r1,%r1,%r1,%r1};\n"
+#define WHOLE_READ   "ld.global.v4.u32 {%r11,%r12,%r13,%r14}, [%rd5];\n"
+/* The warp of CTA 0 gives, that of CTA 1 takes. */
+#define HAND_OVER(give, take)                                                                                       \
+    LINES_OF_ALL "@!%p4 bra TAKE;\n" give "bar.sync 0; setp.eq.u32 %p5, %r2, 0;\n"                                  \
+                 "@%p5 st.release.gpu.global.u32 [%rd1+1024], 1; bra OVER;\n"                                       \
+                 "TAKE: ld.acquire.gpu.global.u32 %r6, [%rd1+1024]; setp.eq.u32 %p3, %r6, 0; @%p3 bra TAKE;\n" take \
+                 "OVER:\n"
+
 /* ..._COMPACT: only compact cells can tell. */
 typedef enum Expect { CLEAN, RACY, CLEAN_COMPACT, RACY_COMPACT } Expect;
 
@@ -157,6 +168,63 @@ static const Case cases[] = {
                    "@%p1 cp.async.cg.shared.global [%r11], [%rd3], 16, %r12; cp.async.wait_all;"
                    "@!%p1 st.global.v4.u32 [%rd3], {%r1,%r1,%r1,%r1};\n"),
      2, 32, 0, CLEAN},
+    {"whole lines, each CTA its own",
+     SHADOW_KERNEL("mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2; mul.wide.u32 %rd4, %r5, 16;"
+                   "add.s64 %rd5, %rd1, %rd4;\n" WHOLE_READ WHOLE_WRITE WHOLE_READ),
+     4, 32, 0, CLEAN},
+    {"whole lines that all read", SHADOW_KERNEL(LINES_OF_ALL WHOLE_READ), 6, 32, 0, CLEAN},
+    {"whole lines that all write", SHADOW_KERNEL(LINES_OF_ALL WHOLE_WRITE), 3, 32, 0, RACY},
+    {"whole lines that one writes and others read",
+     SHADOW_KERNEL(LINES_OF_ALL "@%p4 bra GIVE;\n" WHOLE_READ "bra OVER; GIVE:\n" WHOLE_WRITE "OVER:\n"), 4, 32, 0,
+     RACY},
+    {"a whole line that is read, and a byte of it that is written",
+     SHADOW_KERNEL(LINES_OF_ALL "@%p4 bra GIVE;\n" WHOLE_READ "bra OVER;\n"
+                                "GIVE: setp.eq.u32 %p5, %r2, 0; @%p5 st.global.u8 [%rd1+101], %r1; OVER:\n"),
+     3, 32, 0, RACY},
+    {"a whole line that is written, and a word of it that is read",
+     SHADOW_KERNEL(LINES_OF_ALL "@%p4 bra GIVE; ld.global.u32 %r6, [%rd1+260]; bra OVER;\n"
+                                "GIVE:\n" WHOLE_WRITE "OVER:\n"),
+     2, 32, 0, RACY},
+    {"a whole line of words, and a line behind it",
+     SHADOW_KERNEL("mul.wide.u32 %rd4, %r2, 4; add.s64 %rd5, %rd1, %rd4; setp.eq.u32 %p4, %r3, 0;\n"
+                   "@%p4 st.global.u32 [%rd5], %r2; @!%p4 st.global.u32 [%rd5+128], %r2;\n"),
+     2, 32, 0, CLEAN},
+    {"a whole line of words, and its last word",
+     SHADOW_KERNEL(
+         "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd5, %rd1, %rd4; setp.eq.u32 %p4, %r3, 0;\n"
+         "@%p4 st.global.u32 [%rd5], %r2; setp.eq.u32 %p5, %r2, 31; and.pred %p6, %p5, %p4; not.pred %p6, %p6;"
+         "and.pred %p6, %p6, %p5; @%p6 ld.global.u32 %r6, [%rd1+124];\n"),
+     2, 32, 0, RACY},
+    {"a line that is written in parts, then read whole, by one CTA",
+     SHADOW_KERNEL(LINES_OF_ALL "setp.eq.u32 %p5, %r2, 0; and.pred %p5, %p5, %p4; @%p5 st.global.u32 [%rd1+4], 3;\n"
+                                "@!%p4 bra OVER;\n" WHOLE_READ WHOLE_WRITE "OVER: @%p5 ld.global.u32 %r6, [%rd1+8];\n"),
+     3, 32, 0, CLEAN},
+    {"a whole line that was handed over, read whole", SHADOW_KERNEL(HAND_OVER(WHOLE_WRITE, WHOLE_READ)), 2, 32, 0,
+     CLEAN},
+    {"a whole line that was handed over, written in parts",
+     SHADOW_KERNEL(HAND_OVER(WHOLE_READ WHOLE_WRITE, "st.global.u32 [%rd5+4], %r2;\n" WHOLE_READ)), 2, 32, 0, CLEAN},
+    {"parts of a line that were handed over, written whole",
+     SHADOW_KERNEL(HAND_OVER("st.global.u32 [%rd5+4], %r2;\n" WHOLE_READ, WHOLE_WRITE)), 2, 32, 0, CLEAN},
+    {"a whole line that is written once more behind the release",
+     SHADOW_KERNEL(LINES_OF_ALL "@!%p4 bra TAKE;\n" WHOLE_WRITE "bar.sync 0; setp.eq.u32 %p5, %r2, 0;\n"
+                                "@%p5 st.release.gpu.global.u32 [%rd1+1024], 1; bar.sync 0;\n" WHOLE_WRITE "bra OVER;\n"
+                                "TAKE: ld.acquire.gpu.global.u32 %r6, [%rd1+1024]; setp.eq.u32 %p3, %r6, 0;"
+                                "@%p3 bra TAKE;\n" WHOLE_READ "OVER:\n"),
+     2, 32, 0, RACY},
+    {"a signal by compare and swap, cleared by who got it",
+     SHADOW_KERNEL(GIVE_TAKE("atom.global.acq_rel.gpu.cas.b32 %r8, [%rd1+1024], 0, 1;\n",
+                             "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; "
+                                                                              "st.global.u32 [%rd1+1024], 0; OVER:\n"),
+     2, 32, 0, CLEAN},
+    {"a compare and swap that fails is only a read",
+     SHADOW_KERNEL("setp.eq.u32 %p1, %r2, 0; @%p1 atom.global.acq_rel.gpu.cas.b32 %r8, [%rd1+1024], 5, 1;\n"
+                   "@%p1 ld.global.u32 %r7, [%rd1+1024];\n"),
+     4, 32, 0, CLEAN},
+    {"what compares and fails releases nothing",
+     SHADOW_KERNEL(GIVE_TAKE(
+         "atom.global.acq_rel.gpu.cas.b32 %r8, [%rd1+1024], 5, 1; st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
+         "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
+     2, 32, 0, RACY},
     {"generic addresses",
      SHADOW_KERNEL(
          OWN_WORD

@@ -65,6 +65,8 @@ static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *a
     }
     if (space == PTX_SPACE_GLOBAL && reach->most >= PTX_GLOBAL_END - bytes)
         return false;
+    if (space == PTX_SPACE_GLOBAL && player->copies && copies_near(player, reach->least, reach->most + bytes))
+        return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
     if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
@@ -82,7 +84,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     const SitePart *part = &site->site->parts[0];
     const PlayAccess *access = &site->access;
     uint32_t bytes = access->access.bytes;
-    if (record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
+    if (player->apart || record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
         part->stride != bytes)
         return false;
     uint64_t first = record->parts[0].value + (uint64_t)access->offset, all = (uint64_t)bytes * PTX_LANES;
@@ -104,7 +106,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
             return false;
         first = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), reach.least);
     } else if (space != PTX_SPACE_GLOBAL || first >= PTX_GLOBAL_END - all ||
-               !(player->machine->anywhere || play_has(player->machine, first, first + all))) {
+               !(player->machine->anywhere || play_has(player->machine, first, first + all)) ||
+               (player->copies && copies_near(player, first, first + all))) {
         return false;
     }
     return ptx_watch_beside(player->watch, warp, &site->told, first);
@@ -113,7 +116,7 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
 /* Lanes that write to shared memory what is there. */
 static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
                               const Lanes *addresses) {
-    uint64_t base = threads_shared(warp->cta->number, 0), offsets[PTX_LANES];
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0), offsets[PTX_LANES];
     if (addresses->at[__builtin_ctz(record->lanes)] < base)
         return 0;
     for (unsigned i = 0; i < PTX_LANES; i++)
@@ -139,6 +142,8 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (player->stored && told.kind == THREADS_WRITE)
         told.silent = stored_silent(player, warp, site, record, &reach.at);
     ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
+    if (player->apart)
+        ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Who may have run beside whom. */
 #include "analyze/recording/beside.h"
 #include "analyze/recording/together.h"
+#include "record/copies.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ static const RecordingKnown *known_of(const Recording *recording, uint32_t strea
 
 Beside recordings_beside(const Recording *first, const Recording *second) {
     const RecordingOrder *one = first->order, *other = second->order;
-    if (!one || !other || one->process != other->process || one->device != other->device)
+    if (!one || !other || one->process != other->process)
         return BESIDE_APART;
     const RecordingKnown *known = known_of(second, one->stream);
     uint64_t number = first->launch.number;
@@ -23,6 +24,19 @@ Beside recordings_beside(const Recording *first, const Recording *second) {
     if (number < known->waited)
         return BESIDE_WAITED;
     return number < known->maybe || (one->flags | other->flags) & RECORDING_ORDER_OPEN ? BESIDE_MAYBE : BESIDE_BOTH;
+}
+
+Beside recording_beside_copy(const Recording *launch, const RecordingCopy *copy, const RecordingKnown *known) {
+    const RecordingOrder *order = launch->order;
+    const RecordingKnown nothing = {0}, *of = &nothing;
+    if (order->device != copy->device)
+        return BESIDE_APART;
+    for (uint32_t i = 0; i < copy->known_count; i++)
+        if (known[i].stream == order->stream)
+            of = &known[i];
+    if (launch->launch.number < of->begun || copy->number < known_of(launch, copy->stream)->copies)
+        return BESIDE_BEFORE;
+    return (order->flags | copy->flags) & (RECORDING_ORDER_OPEN | RECORDING_ORDER_CALLED) ? BESIDE_MAYBE : BESIDE_BOTH;
 }
 
 int recordings_by_number(const Recording *one, const Recording *other) {

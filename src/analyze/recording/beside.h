@@ -15,6 +15,9 @@ typedef enum Beside {
 
 /* `first` was launched before `second`. */
 Beside recordings_beside(const Recording *first, const Recording *second);
+/* A launch and a copy of its program: BESIDE_BEFORE: one of them is over when the other begins. */
+struct RecordingCopy;
+Beside recording_beside_copy(const Recording *launch, const struct RecordingCopy *copy, const RecordingKnown *known);
 /* By their programs, and in the order in which they were launched. */
 int recordings_by_number(const Recording *one, const Recording *other);
 /* The number of the launch before it that it depends on, + 1; 0: it depends on none. */

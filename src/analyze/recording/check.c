@@ -2,6 +2,8 @@
 #include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
 
+#include "ptx/effects.h"
+
 #include <stdlib.h>
 
 /* Of a check while it plays. */
@@ -121,8 +123,9 @@ static bool has_globals(const ThreadsCheck *check) {
 /* ---- What was not recorded ------------------------------------------------------------------------ */
 
 void recording_unseen(const Recording *recording, Verdict *verdict) {
-    for (const char *at = recording->unseen.data, *end = at + recording->unseen.size; at < end; at += strlen(at) + 1)
-        verdict_incomplete(verdict, "", 0, "%s", at);
+    const Str unseen = recording->unseen;
+    for (size_t at = 0; at < unseen.size; at += strlen(unseen.data + at) + 1)
+        verdict_incomplete(verdict, "", 0, "%s", unseen.data + at);
     if (!recording->unseen.size && !recording->ptx.size)
         verdict_incomplete(verdict, "", 0, "the kernel was not recorded");
 }
@@ -203,6 +206,27 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
             doubted, turns->count);
 }
 
+static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(check->module, &check->module->statements[code->statement], effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.proxy == PROXY_TEXTURE || effects[i].effect.proxy == PROXY_SURFACE)
+            return true;
+    return false;
+}
+
+/* What the machine left out, as it does not know where it is. */
+static void tell_left_out(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxCode *code = check->machine->guesses[i].code;
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
+                           code_line(check->program, code), "%s",
+                           is_textured(check, code)
+                               ? "which memory is behind a texture was not recorded: races there were not looked for"
+                               : "what it accesses was not recorded, and was not looked at");
+    }
+}
+
 /* Whether some access has it as its address. */
 static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
     const PtxProgram *program = check->program;
@@ -255,7 +279,11 @@ void playing_observe(void *observer, const PtxEvent *event) {
         player->seen->see(player->seen->observer, event);
     if (player->together && event->kind == PTX_EVENT_AWAIT_LAUNCHES)
         together_waited(player, event);
+    if (player->copies && event->kind == PTX_EVENT_ACCESS)
+        copies_see(player, event);
     ptx_watch_observe(player->watch, event);
+    if (player->apart)
+        ptx_watch_observe(player->apart, event);
 }
 
 static void prepare_told(Player *player) {
@@ -415,7 +443,61 @@ static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEn
     return cta < machine->cta_count ? cta / machine->cluster_size : 0;
 }
 
+/* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
+static const char *why_unordered(const Playing *playing) {
+    const StrongTurns *turns = &playing->turns;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    if (turns->count && (launch->sample_mask || launch->sample_value))
+        return "CTAs that were not recorded may order them";
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
+        return "the order of strong accesses, which may order them, is not known";
+    return NULL;
+}
+
+<<<<<<< HEAD
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
+=======
+/* The order of sequential fences is that in which they are played, which need not be that of the GPU: what they alone
+ * order, nobody knows to be ordered. */
+static void open_apart(Playing *playing) {
+    ThreadsCheck *check = &playing->check;
+    Player *player = &playing->player;
+    const char *problem = "";
+    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .apart_fences = true};
+    if (!player->sites->any_sequential || check->machine->cta_count < 2)
+        return;
+    player->apart = ptx_watch(&check->arena, check->machine, &options, &problem);
+    if (!player->apart) {
+        verdict_incomplete(check->verdict, "", 0, "races that fences may hide were not looked for: %s", problem);
+        return;
+    }
+    ptx_watch_values(player->apart, play_stored(check, player->sites));
+    ptx_watch_start(player->apart);
+}
+
+static void tell_apart(Playing *playing, const ThreadsRun *run) {
+    ThreadsCheck *check = &playing->check;
+    const PtxWatch *apart = playing->player.apart;
+    const char *before = check->unordered;
+    uint32_t count = 0, known = 0;
+    const PtxRace *races = apart ? ptx_watch_races(apart, &count) : NULL;
+    const PtxRace *others = ptx_watch_races(playing->player.watch, &known);
+    check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
+    for (uint32_t i = 0; i < count; i++) {
+        bool told = races[i].first.cta == races[i].second.cta;
+        for (uint32_t k = 0; k < known && !told; k++)
+            told = others[k].rule == races[i].rule && others[k].first.code == races[i].first.code &&
+                   others[k].second.code == races[i].second.code;
+        if (!told)
+            threads_race(check, &races[i], &run->schedule, run->world);
+    }
+    check->unordered = before;
+    if (apart)
+        ptx_watch_free(playing->player.apart);
+}
+
+static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+>>>>>>> values
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
@@ -433,7 +515,12 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
+<<<<<<< HEAD
     machine->observe = playing_observe;
+=======
+    open_apart(playing);
+    machine->observe = observe;
+>>>>>>> values
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
@@ -444,26 +531,39 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
+    copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
+<<<<<<< HEAD
     if (playing->seen && playing->seen->end)
         playing->seen->end(playing->seen, check);
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
+=======
+    if (player->apart)
+        ptx_watch_end(player->apart);
+>>>>>>> values
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
+    check->unordered = why_unordered(playing);
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
+<<<<<<< HEAD
+    copies_tell(player);
+=======
+    tell_apart(playing, &run);
+>>>>>>> values
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
     tell_missing(playing);
+    tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {
         playing->hangs = play_others(player, is_whole(playing));
         if (playing->hangs && playing->recording->launch.flags & RECORDING_CUT)

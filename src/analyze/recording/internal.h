@@ -57,7 +57,8 @@ typedef struct PlaySites {
     PlaySite *items;
     RecordShape *shapes;
     bool any_strong, any_state;
-    bool any_data; /* it is told what some of them store */
+    bool any_data;       /* it is told what some of them store */
+    bool any_sequential; /* some are fences that all are in one order */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
@@ -145,6 +146,7 @@ typedef struct Player {
     PlaySites *sites;
     PtxMachine *machine;
     PtxWatch *watch;
+    PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
     StrongTurns *turns;
     uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
@@ -169,6 +171,7 @@ typedef struct Player {
     PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
     bool lets;                  /* ... now, for one of them */
     const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
+    struct PlayCopies *copies;  /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
     struct Together *together;            /* NULL: it is alone */
     uint32_t member;                      /* its number there */
@@ -245,6 +248,14 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 /* The same of a cp.async. */
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+
+/* ---- copies.c: copies and memsets of the program ---- */
+/* Those that may have run at the same time as the launch. */
+void copies_find(Player *player);
+/* Whether accesses from `least` on, before `end`, may be to their memory: then they are to be seen. */
+bool copies_near(const Player *player, uint64_t least, uint64_t end);
+void copies_see(Player *player, const PtxEvent *event);
+void copies_tell(const Player *player);
 
 /* ---- together.c ---- */
 /* Threads of a CTA begin: they know which launches have ended. */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 enum {
-    WINDOW = 50000,     /* nanoseconds by which times may be wrong */
+    WINDOW = 50000, /* nanoseconds by which times may be wrong */
+    WIDER = 16,     /* so much more where no order fits: fences wait for records on their way to the host's memory */
+    WIDEST = WINDOW * WIDER * WIDER,
     NEAR = 8000,        /* ... and by which whoever reads what is there may have come before who changes it */
     MOST_LOOKED = 1024, /* accesses that are looked at for the next */
     MOST_FIRST = 256,   /* ... and for what was there before all of them */
@@ -134,8 +136,9 @@ static bool behind_own(const Strong *items, const bool *done, uint32_t first, ui
 }
 
 /* Whether what is there now may be there again, when it has been changed. */
-static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
-    for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < WINDOW; i++) {
+static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held,
+                        int32_t window) {
+    for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < window; i++) {
         Held after = left_by(&items[i], (Held){0});
         bool reads =
             items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
@@ -148,10 +151,10 @@ static bool comes_again(const Strong *items, const bool *done, uint32_t first, u
 /* One that only reads what is there, where `at` would change it; or `at`. Who reads comes before it if it is near, or
  * else could not have read that at all. */
 static uint32_t reader_before(const Strong *items, const bool *done, uint32_t first, uint32_t at, uint32_t end,
-                              Held held) {
+                              Held held, int32_t window) {
     if (!held.known || !changes(&items[at], held))
         return at;
-    int32_t limit = comes_again(items, done, first, end, held) ? NEAR : WINDOW;
+    int32_t limit = comes_again(items, done, first, end, held, window) ? NEAR : window;
     for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < limit; i++)
         if (!done[i] && i != at && items[i].finds && items[i].found == held.value && !changes(&items[i], held) &&
             items[i].thread != items[at].thread && !behind_own(items, done, first, i))
@@ -170,14 +173,14 @@ static uint32_t writer_before(const Strong *items, const bool *done, uint32_t fi
     return at;
 }
 
-static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held) {
-    for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < WINDOW;
+static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held, int32_t window) {
+    for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < window;
          i++) {
         if (done[i])
             continue;
         looked++;
         if (fits(&items[i], held) && !behind_own(items, done, first, i))
-            return held.known ? reader_before(items, done, first, i, end, held)
+            return held.known ? reader_before(items, done, first, i, end, held, window)
                               : writer_before(items, done, first, i, end);
     }
     return first;
@@ -195,10 +198,10 @@ static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
 }
 
 /* What was there before all of them: what somebody found, and none of them left; or else 0, if somebody found that. */
-static Held at_first(const Strong *items, uint32_t count) {
+static Held at_first(const Strong *items, uint32_t count, int32_t window) {
     uint32_t end = 0;
     bool zero = false;
-    while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < WINDOW)
+    while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
     for (uint32_t i = 0; i < end; i++) {
         if (items[i].finds && !found_left(items, i, end))
@@ -208,24 +211,43 @@ static Held at_first(const Strong *items, uint32_t count) {
     return (Held){zero, 0};
 }
 
-/* Of one key. */
-static void order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
-    Held held = at_first(items, count);
+/* Of one key, if times are wrong by no more than that. */
+static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t window, bool *done, uint32_t *numbers) {
+    StrongDoubts doubts = {0};
+    Held held = at_first(items, count, window);
     bool lost = false; /* somebody has left what nobody knows */
     uint32_t first = 0;
     for (uint32_t number = 0; number < count; number++) {
         while (done[first])
             first++;
-        uint32_t at = pick(items, done, first, count, held);
+        uint32_t at = pick(items, done, first, count, held, window);
         bool fitted = fits(&items[at], held);
-        doubts->unfit += !fitted;
-        doubts->unsure += lost && !held.known && items[at].finds;
+        doubts.unfit += !fitted;
+        doubts.unsure += lost && !held.known && items[at].finds;
         if (fitted || items[at].kind != STRONG_READ)
             held = left_by(&items[at], held);
         lost |= items[at].kind == STRONG_OTHER;
         done[at] = true;
         numbers[items[at].index] = number;
     }
+    return doubts;
+}
+
+static void order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
+    int32_t best = WINDOW;
+    StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
+    for (int32_t window = WINDOW * WIDER; least.unfit && window <= WIDEST; window *= WIDER) {
+        memset(done, 0, count * sizeof *done);
+        made = order_within(items, count, window, done, numbers);
+        best = made.unfit < least.unfit ? window : best;
+        least = made.unfit < least.unfit ? made : least;
+    }
+    if (made.unfit > least.unfit) { /* that was not the last */
+        memset(done, 0, count * sizeof *done);
+        order_within(items, count, best, done, numbers);
+    }
+    doubts->unfit += least.unfit;
+    doubts->unsure += least.unsure;
 }
 
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {

@@ -321,6 +321,15 @@ static bool is_seen(const Player *player, const PtxWarp *warp) {
     return seen && seen->see && (seen->all || warp->cta->cluster == seen->cluster);
 }
 
+/* Whether an address of it is that of no memory, for which some of it need not be missing. */
+static bool is_null(const PlaySite *site, const Record *record) {
+    enum { NULL_PAGE = 1 << 16 };
+    for (unsigned i = 0; i < record->part_count; i++)
+        if (site->site->parts[i].bits == 64 && record->parts[i].value < NULL_PAGE)
+            return true;
+    return false;
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -338,6 +347,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     }
     bool seen = is_seen(player, warp->warp);
+    if (record->torn && !is_null(site, record))
+        return true;
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
     if (site->copies && !player->other && !seen && play_copies(player, warp->warp, site, record))

@@ -140,6 +140,17 @@ static bool is_copy(const PtxProgram *program, PlaySite *site) {
            (!copy->limit || find_part(site, copy->limit, &site->limit_part));
 }
 
+static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = code ? &check->module->statements[code->statement] : NULL;
+    unsigned count =
+        statement && statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].sequential)
+            return true;
+    return false;
+}
+
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
@@ -201,10 +212,11 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     }
     if (!instrument_fits(check->module, check->program->entry, recording->launch.block)) {
         const uint32_t *block = recording->launch.block;
-        *problem = verdict_text(check->verdict,
-                                "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
-                                "of kernels that look at %%tid.y or say their size (.reqntid)",
-                                block[0], block[1], block[2]);
+        *problem =
+            verdict_text(check->verdict,
+                         "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
+                         "of kernels that look at %%tid.y or say their size (.reqntid)",
+                         block[0], block[1], block[2]);
         play_sites_free(sites);
         return false;
     }
@@ -226,6 +238,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         sites->any_strong |= site->site->strong;
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
+        sites->any_sequential |= is_sequential(check, site->code);
     }
     return true;
 }

@@ -246,10 +246,11 @@ static const Member *member_at(const struct Together *together, const ThreadsSid
 }
 
 static const char *label_of(const Member *member, const Member *other, Verdict *verdict) {
-    const char *kernel = member->recording.kernel;
-    if (strcmp(kernel, other->recording.kernel) != 0)
-        return kernel;
-    return verdict_text(verdict, "%s (launch %llu)", kernel, (unsigned long long)member->recording.launch.number);
+    Str kernel = symbol_plain(member->recording.kernel);
+    if (!str_equal(kernel, symbol_plain(other->recording.kernel)))
+        return verdict_text(verdict, "%.*s", STR_ARG(kernel));
+    return verdict_text(verdict, "%.*s (launch %llu)", STR_ARG(kernel),
+                        (unsigned long long)member->recording.launch.number);
 }
 
 /* They race if they ran at the same time, and nobody knows whether they can. */
@@ -260,9 +261,10 @@ static void tell_maybe(const Member *first, const Member *second) {
         : first->reached.tells_host ? "the host may have waited for what the first one tells it"
                                     : "the host was called from a stream";
     verdict_incomplete(second->launch->verdict, "", 0,
-                       "it and launch %llu (%s) access the same memory, and whether they can run at the same time is "
+                       "it and launch %llu (%.*s) access the same memory, and whether they can run at the same time is "
                        "not known: %s",
-                       (unsigned long long)first->recording.launch.number, first->recording.kernel, why);
+                       (unsigned long long)first->recording.launch.number,
+                       STR_ARG(symbol_plain(first->recording.kernel)), why);
 }
 
 /* `race`: its first side is of the earlier launch. */
@@ -358,6 +360,10 @@ static void play_part(Group *group, uint32_t part) {
     bool whole = play_all(&together, &problem);
     for (uint32_t i = 0; i < together.count; i++) {
         together.members[i]->launch->together = TOGETHER_PLAYED;
+        if (together.members[i]->recording.order->device != together.members[0]->recording.order->device)
+            verdict_incomplete(together.members[i]->launch->verdict, "", 0,
+                               "launches on several devices use the same memory, and may have run at the same time: "
+                               "between them, accesses of scope .gpu were taken to be of scope .sys");
         if (!whole)
             verdict_incomplete(together.members[i]->launch->verdict, "", 0,
                                "not all races with launches that may have run at the same time were looked for: %s",

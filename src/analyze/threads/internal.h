@@ -50,6 +50,7 @@ typedef struct ThreadsCheck {
     bool hung;           /* in some order */
     uint64_t first_used; /* instructions of the first run */
     bool recorded;       /* a recording is played */
+    const char *unordered; /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
@@ -103,6 +104,18 @@ typedef struct RaceNames {
 /* The second side is of `check`, the first of `other`, whose verdict is that of `check`, too. */
 Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *other, const PtxRace *race,
                               const RaceNames *names);
+
+/* An access of a thread, or what it has put in flight, and something that is none of a kernel, which nothing orders. */
+typedef struct OutsideRace {
+    RaceSide side;
+    PtxSpot spot;
+    uint32_t bytes;
+    bool writes;      /* the other */
+    bool later;       /* ... and was made later */
+    const char *what; /* that is: "the copy 5 (cuMemcpyHtoDAsync)" */
+    uint64_t times;
+} OutsideRace;
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
 
 /* ---- history.c: what led to a run that went wrong ---- */
 

@@ -257,6 +257,12 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         }
         return NULL;
     }
+    if (check->unordered && race->first.cta != race->second.cta && rule_of(rule)->severity != SEVERITY_NOTE) {
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
+                           code_line(check->program, race->second.code), "%s, as far as can be told: %s",
+                           message_of(check, race, rule), check->unordered);
+        return NULL;
+    }
     const PtxCode *codes[] = {race->second.code, race->first.code};
     const RaceSide *sides[] = {&race->second, &race->first};
     Finding *finding = verdict_finding(check->verdict);
@@ -348,5 +354,33 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
     finding->witness = witness_between(check, names->number);
     finding->times = race->times ? (size_t)race->times : 1;
     add_places(check, other, race, names, finding);
+    return finding;
+}
+
+/* ---- With what is no kernel ---------------------------------------------------------------------- */
+
+Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
+    Verdict *verdict = check->verdict;
+    const char *agent = agent_of(check, &race->side), *bytes = spot_words(check, race->spot, race->bytes);
+    bool reads = race->side.access.kind == EFFECT_READ;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = !reads && race->writes ? RULE_RACE_WAW
+                    : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
+                                           : RULE_RACE_RAW;
+    finding->space = "global";
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s, and nothing orders the two", agent,
+                                    verb_of(&race->side), bytes, race->what, race->writes ? "writes" : "reads");
+    finding->why = "Neither starts after the other has finished: they are on different streams, no event that one of "
+                   "them waits for comes behind the other, and the host waits for neither before it starts the other.";
+    finding->fix = "Put both on one stream, order them with an event, or let the host wait for the first of them "
+                   "(cudaStreamSynchronize()) before it starts the second.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_of(check, &(PtxSchedule){0}, 0);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &race->side.code, 1);
+    places[0]->agent = agent;
+    places[0]->role = verb_of(&race->side);
+    places[0]->note = bytes;
     return finding;
 }

@@ -77,6 +77,16 @@ static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
     return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;
 }
 
+/* Where sequential fences are not in one order by themselves, they are by what is written and read between them: a fence
+ * before a write, of whichever thread, and one behind what reads it are in an order that cannot be another. */
+static uint8_t order_apart(const PtxWatch *watch, const PtxAccess *access, uint8_t order) {
+    if (!watch->options.apart_fences)
+        return order;
+    return access->kind == EFFECT_READ    ? THREADS_ACQUIRE
+           : access->kind == EFFECT_WRITE ? THREADS_RELEASE
+                                          : THREADS_ACQ_REL;
+}
+
 ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
     const PtxAccess *access = &event->access;
     bool strong = access->strong && !(access->is_volatile && watch->options.volatile_races);
@@ -85,7 +95,8 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
                 : access->kind == EFFECT_WRITE ? THREADS_WRITE
                                                : THREADS_UPDATE,
         .proxy = access->proxy,
-        .order = strong ? (access->order == ORDER_WEAK ? THREADS_RELAXED : access->order) : THREADS_WEAK,
+        .order = strong ? order_apart(watch, access, access->order == ORDER_WEAK ? THREADS_RELAXED : access->order)
+                        : THREADS_WEAK,
         .scope = strong ? (access->scope == SCOPE_NONE ? THREADS_SYS : access->scope) : THREADS_NO_SCOPE,
         .element = (uint8_t)access->element,
         .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
@@ -169,7 +180,8 @@ static void see_fence(PtxWatch *watch, const PtxEvent *event) {
     else if (event->proxy != PROXY_GENERIC)
         see_proxy_fence(watch, event);
     else if (event->space != PTX_SPACE_TENSOR) /* that of tensor memory is for what waits have said already */
-        threads_fence(watch->engine, warp, event->lanes, event->order, event->scope, event->sequential);
+        threads_fence(watch->engine, warp, event->lanes, event->order, event->scope,
+                      event->sequential && !watch->options.apart_fences);
 }
 
 /* ---- Barriers ---- */

@@ -102,13 +102,10 @@ static MbarrierChange change_of(const PtxEvent *event) {
     return change;
 }
 
-/* How many of `lanes` may bring it before a phase can be complete; at least 1. */
-static uint32_t at_once(const PtxMbarrier *mbarrier, const MbarrierChange *one, uint32_t lanes) {
-    uint32_t most = (uint32_t)__builtin_popcount(lanes);
-    if (!one->arrivals)
-        return one->bytes > 0 ? most : 1;
-    uint64_t fit = (uint64_t)mbarrier->pending / (uint64_t)one->arrivals;
-    return fit < 1 ? 1 : fit < most ? (uint32_t)fit : most;
+/* How many of `lanes` bring it together. Arrivals of one instruction of a warp come as one: an H200 stops if they are
+ * more than are pending, also where they would complete one phase after the other. Bytes that come may complete one. */
+static uint32_t at_once(const MbarrierChange *one, uint32_t lanes) {
+    return one->arrivals || one->bytes > 0 ? (uint32_t)__builtin_popcount(lanes) : 1;
 }
 
 /* The first `count` of them. */
@@ -125,8 +122,8 @@ static bool fails_bringing(PtxMachine *machine, const PtxEvent *event, uint32_t 
                            MbarrierOutcome outcome, int64_t wrong) {
     if (outcome == MBARRIER_UNDERFLOW)
         return fails(machine, event, lanes, RULE_BARRIER_UNDERFLOW, wrong,
-                     machine_sentence(machine, "%lld arrivals come, and %u of its %u are pending", (long long)wrong,
-                                      mbarrier->pending, mbarrier->count));
+                     machine_sentence(machine, "%lld arrival%s, and %u of its %u are pending", (long long)wrong,
+                                      wrong == 1 ? " comes" : "s come", mbarrier->pending, mbarrier->count));
     return fails(machine, event, lanes, RULE_BARRIER_BYTES, wrong,
                  machine_sentence(machine, "its transaction bytes would be %lld, and it counts up to 1048575",
                                   (long long)wrong));
@@ -139,7 +136,7 @@ static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, 
     for (uint32_t left = event->lanes; left;) {
         if (!mbarrier || !mbarrier->live)
             return fails_gone(machine, event, mbarrier);
-        uint32_t count = at_once(mbarrier, &one, left), lanes = first_lanes(left, count);
+        uint32_t count = at_once(&one, left), lanes = first_lanes(left, count);
         MbarrierTally tally = {mbarrier->count, mbarrier->pending, mbarrier->bytes};
         MbarrierChange all = {one.arrivals * count, one.bytes * count, one.drops * count};
         int64_t wrong;

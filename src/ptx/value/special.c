@@ -24,6 +24,7 @@ PtxBlockShape block_shape(const PtxFlow *flow, const PtxBlockShape *given) {
         return *given;
     PtxBlockShape shape = ptx_block_shape(flow->module, flow->function);
     shape.rows = given ? given->rows : ROWS_WHOLE;
+    shape.unsteady = given && given->unsteady;
     return shape;
 }
 

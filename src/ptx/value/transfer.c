@@ -187,6 +187,8 @@ static bool loads_same(const Look *look, const PtxOperand *address, const Form *
         return parameter;
     if (load->fixed)
         return true;
+    if (look->s->values->shape.unsteady)
+        return false;
     *span = SPAN_WARP;
     *assumes |= FORM_STEADY;
     bool known = load->space == PTX_SPACE_UNKNOWN ? origin.space != PTX_SPACE_UNKNOWN || parameter : true;

@@ -21,7 +21,8 @@ typedef enum PtxRows {
 typedef struct PtxBlockShape {
     /* Threads of the CTA in x, y, z; 0: not known. `.reqntid` of the function is used when nothing is given. */
     uint32_t x, y, z;
-    PtxRows rows; /* where x is not known */
+    PtxRows rows;  /* where x is not known */
+    bool unsteady; /* lanes that load one address may get different values: there is no FORM_STEADY */
 } PtxBlockShape;
 
 /* State spaces of addresses. */
