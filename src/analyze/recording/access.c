@@ -1,5 +1,5 @@
-/* Plain loads and stores, which are most of what a recording has: from the record to the engine, without the machine.
- */
+/* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
+ * the machine. */
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
