@@ -84,8 +84,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     const SitePart *part = &site->site->parts[0];
     const PlayAccess *access = &site->access;
     uint32_t bytes = access->access.bytes;
-    if (player->apart || record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP || part->shape != PART_STRIDE ||
-        part->stride != bytes)
+    if (player->apart || record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP ||
+        part->shape != PART_STRIDE || part->stride != bytes)
         return false;
     uint64_t first = record->parts[0].value + (uint64_t)access->offset, all = (uint64_t)bytes * PTX_LANES;
     PtxSpace space = access->space;

@@ -454,9 +454,6 @@ static const char *why_unordered(const Playing *playing) {
     return NULL;
 }
 
-<<<<<<< HEAD
-void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
-=======
 /* The order of sequential fences is that in which they are played, which need not be that of the GPU: what they alone
  * order, nobody knows to be ordered. */
 static void open_apart(Playing *playing) {
@@ -496,8 +493,7 @@ static void tell_apart(Playing *playing, const ThreadsRun *run) {
         ptx_watch_free(playing->player.apart);
 }
 
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
->>>>>>> values
+void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
     static const size_t budget = (size_t)4 << 30;
     PtxMachine *machine = check->machine;
     *player = (Player){.check = check,
@@ -515,12 +511,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     play_prepare(machine, check->program);
     prepare_told(player);
     ptx_watch_values(watch, play_stored(check, sites));
-<<<<<<< HEAD
     machine->observe = playing_observe;
-=======
-    open_apart(playing);
-    machine->observe = observe;
->>>>>>> values
     machine->observer = player;
     history_clear(check->history);
     ptx_watch_start(watch);
@@ -531,21 +522,19 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     Player *player = &playing->player;
     ThreadsRun run = {0};
     playing_open(player, check, playing->recording, sites, watch);
+    open_apart(playing);
     copies_find(player);
     player->seen = playing->seen;
     if (playing->seen && playing->seen->begin)
         playing->seen->begin(playing->seen, check);
     PtxEnd end = play_all(playing);
     ptx_watch_end(watch);
-<<<<<<< HEAD
+    if (player->apart)
+        ptx_watch_end(player->apart);
     if (playing->seen && playing->seen->end)
         playing->seen->end(playing->seen, check);
     if (playing->seen)
         playing->seen->cluster = found_in(check, watch, end);
-=======
-    if (player->apart)
-        ptx_watch_end(player->apart);
->>>>>>> values
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
@@ -554,11 +543,8 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (hung)
         judge(playing, &run, end);
     runs_tell_races(check, &run, watch, 0);
-<<<<<<< HEAD
     copies_tell(player);
-=======
     tell_apart(playing, &run);
->>>>>>> values
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
