@@ -9,6 +9,10 @@ typedef struct Issue {
 
 static void put_part(Threads *threads, Issue *issue, uint32_t lanes, uint32_t epoch, Clock *clock) {
     Operation *operation = issue->operation;
+    if (!operation->parts) { /* most have one */
+        operation->parts = POOL_NEW(&threads->pool, Part);
+        issue->capacity = 1;
+    }
     *THREADS_PUSH(threads, operation->parts, operation->part_count, issue->capacity) = (Part){lanes, epoch, clock};
 }
 

@@ -13,13 +13,13 @@
 
 enum { NAME_MOST = 60, LONGEST_NAP = 1000000, NAP_SHARE = 16 };
 /* Nanoseconds: a launch is waited for without sleep for so long, looking at the others in between; and one that is
- * about to be made. Being woken takes longer than many kernels do. */
-enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 100000 };
+ * about to be made, or may come behind another. Being woken takes longer than many kernels do. */
+enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 1000000 };
 
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
-static uint64_t awake_until; /* a launch is about to be made */
+static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
 static unsigned added;       /* flights so far */
 
 /* ---- Files --------------------------------------------------------------------------------------- */
@@ -163,6 +163,7 @@ static void drain(GpuFlight *flight, Result result) {
     flight_free(flight);
     pthread_mutex_lock(&gpu_mutex);
     context->unwritten--;
+    awake_until = gpu_now() + AWAKE_FOR_NEXT;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&gpu_mutex);
 }

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEGACY = 1, MOST_STREAMS = 256, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 20 };
+enum { LEGACY = 1, MOST_STREAMS = 256, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
 
 typedef struct Clock {
     uint64_t over[MOST_STREAMS];   /* of each stream: launches before that number */

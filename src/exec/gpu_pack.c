@@ -16,10 +16,11 @@ extern const char pack_ptx[] __attribute__((visibility("hidden")));
 
 /* The function, in the current context; NULL: the driver does not take it. */
 static Handle packer(GpuContext *context) {
-    void *load = driver_symbol("cuModuleLoadData"), *get = driver_symbol("cuModuleGetFunction");
     Handle module;
-    if (!context->packer_sought && load && get &&
-        (*(Result(**)(Handle *, const void *)) & load)(&module, pack_ptx) == 0 &&
+    if (context->packer_sought)
+        return context->packer;
+    void *load = driver_symbol("cuModuleLoadData"), *get = driver_symbol("cuModuleGetFunction");
+    if (load && get && (*(Result(**)(Handle *, const void *)) & load)(&module, pack_ptx) == 0 &&
         (*(Result(**)(Handle *, Handle, const char *)) & get)(&context->packer, module, "weir_pack") != 0)
         context->packer = NULL;
     context->packer_sought = true;

@@ -68,8 +68,6 @@ static bool is_shape(const uint32_t sizes[3], uint64_t most) {
 }
 
 static const char *launch_problem(const RecordingLaunch *launch) {
-    if (launch->abi != RECORDING_ABI)
-        return "the recording was made by another version of Weir: its format is not this one's";
     if (!is_shape(launch->grid, UINT32_MAX / MOST_THREADS) || !is_shape(launch->block, MOST_THREADS))
         return "the recording's grid or block has no size that a launch can have";
     for (int i = 0; i < 3; i++)
@@ -89,6 +87,11 @@ static const char *take_name(const uint8_t **at, const uint8_t *end) {
 }
 
 static const char *read_launch(Recording *recording, const Section *section) {
+    uint32_t abi = 0;
+    if (section->bytes >= sizeof abi)
+        memcpy(&abi, section->at, sizeof abi);
+    if (section->there && abi != RECORDING_ABI) /* it may be of another size, too */
+        return "the recording was made by another version of Weir: its format is not this one's";
     if (section->bytes < sizeof recording->launch)
         return "the recording has no launch";
     memcpy(&recording->launch, section->at, sizeof recording->launch);
@@ -226,7 +229,8 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
 bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Arena *arena, const char **problem) {
     Section sections[SECTIONS] = {0};
     *recording = (Recording){0};
-    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count) : "this is no recording; weir exec --keep writes them";
+    *problem = recording_is(bytes, count) ? find_sections(sections, bytes, count)
+                                          : "this is no recording; weir exec --keep writes them";
     if (!*problem)
         *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
     if (!*problem)

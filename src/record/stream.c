@@ -340,6 +340,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         } else if (kind == RECORD_RUN) {
             if (!begin_run(reader, cursor))
                 return false;
+            cursor->stamped = false;
             if (!cursor->run) /* slots were told, and nothing happened */
                 continue;
             cursor->number++;

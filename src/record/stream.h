@@ -100,8 +100,8 @@ typedef struct Record {
     /* of a strong access: when, and what was there, is written, and compared with (of 16 bytes some, and a hash) */
     uint32_t time;
     uint64_t found, written, compared;
-    uint32_t turn; /* the caller's: the turn that it has among those to one place */
-    bool torn; /* the kernel was stopped, and some of it may be missing: that is 0 */
+    uint32_t turn;      /* the caller's: the turn that it has among those to one place */
+    bool torn;          /* the kernel was stopped, and some of it may be missing: that is 0 */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
     uint8_t part_count;
@@ -125,7 +125,7 @@ typedef struct RecordCursor {
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
     uint8_t lane;
-    bool torn; /* the run is */
+    bool torn;    /* the run is */
     bool stamped; /* a count stands before the next record */
 } RecordCursor;
 

@@ -18,8 +18,9 @@
 
 #include "engine/gsan.h"
 #include "engine/gsan_cell.h"
+#include "share.h"
 
-enum { PROGRAMS = 6000, STEPS = 120, EVENTS = 512, WORDS = EVENTS / 64, BYTES = 96, FLAGS = 80, BASE = 0x7ff0 };
+enum { PROGRAMS = 6000 / SHARE, STEPS = 120, EVENTS = 512, WORDS = EVENTS / 64, BYTES = 96, FLAGS = 80, BASE = 0x7ff0 };
 enum { THREADS = 24, LAUNCHES = 6, TICKETS = 128, OBJECTS = 3, MOST_RELEASES = 64, NONE = UINT32_MAX };
 
 typedef struct Set {

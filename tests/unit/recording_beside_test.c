@@ -1,9 +1,12 @@
 /* Which recordings are of launches that may have run at the same time. */
 #include "analyze/recording/beside.h"
 #include "analyze/recording/together.h"
+#include "record/copies.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -39,7 +42,7 @@ static void test_two(void **state) {
     assert_int_equal(recordings_beside(a, b), BESIDE_APART);
     orders[1].process = 7;
     orders[1].device = 1;
-    assert_int_equal(recordings_beside(a, b), BESIDE_APART);
+    assert_int_equal(recordings_beside(a, b), BESIDE_BOTH);
     recordings[1].order = NULL;
     assert_int_equal(recordings_beside(a, b), BESIDE_APART);
 }
@@ -71,8 +74,59 @@ static void test_groups(void **state) {
     recordings_group(all, 0, groups);
 }
 
+static void test_copies(void **state) {
+    (void)state;
+    const Recording *launch = launched(2, 0, 0, 0);
+    RecordingKnown known[] = {{.stream = 1, .begun = 5}, {.stream = 0, .begun = 2}};
+    RecordingCopy copy = {.number = 4, .stream = 1, .known_count = 2};
+    assert_int_equal(recording_beside_copy(launch, &copy, known), BESIDE_BOTH);
+    known[1].begun = 3; /* it comes behind the launch */
+    assert_int_equal(recording_beside_copy(launch, &copy, known), BESIDE_BEFORE);
+    known[1].begun = 2;
+    clocks[2][1].copies = 5; /* the launch comes behind it */
+    assert_int_equal(recording_beside_copy(launch, &copy, known), BESIDE_BEFORE);
+    clocks[2][1].copies = 4;
+    copy.flags = RECORDING_ORDER_CALLED;
+    assert_int_equal(recording_beside_copy(launch, &copy, known), BESIDE_MAYBE);
+}
+
+/* A file of copies may end anywhere; what is no such file is none. */
+static void test_file_of_copies(void **state) {
+    (void)state;
+    char *bytes, name[64];
+    size_t size;
+    Arena arena;
+    RecordingCopies copies;
+    RecordingKnown known[] = {{.stream = 1, .begun = 5}, {.stream = 0, .begun = 2}};
+    RecordingCopy copy = {.writes = {0x1000, 64}, .known_count = 2, .name = "cuMemcpyHtoDAsync_v2"};
+    FILE *file = open_memstream(&bytes, &size);
+    for (; copy.number < 3; copy.number++)
+        assert_true(recording_copy_write(file, &copy, known));
+    fclose(file);
+    arena_init(&arena, 1 << 20);
+    for (size_t cut = 1; cut <= size; cut++) {
+        file = fmemopen(bytes, cut, "rb");
+        bool good = recording_copies_read(&copies, file, &arena);
+        fclose(file);
+        assert_int_equal(good, cut >= 8);
+        assert_int_equal(copies.count, good ? (cut - 8) / ((size - 8) / 3) : 0);
+    }
+    assert_int_equal(copies.items[2].number, 2);
+    assert_int_equal(copies.known[2][1].begun, 2);
+    assert_string_equal(copies.items[1].name, "cuMemcpyHtoDAsync_v2");
+    bytes[0] = 'x';
+    file = fmemopen(bytes, size, "rb");
+    assert_false(recording_copies_read(&copies, file, &arena));
+    fclose(file);
+    free(bytes);
+    arena_free(&arena);
+    recording_copies_name(name, sizeof name, "here/x", 4, 255);
+    assert_string_equal(name, "here/copies-00000000000000ff.weircopies");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_depends),
-                                       cmocka_unit_test(test_groups)};
+                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_copies),
+                                       cmocka_unit_test(test_file_of_copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,30 @@ static void test_kinds(void **unused) {
     assert_true(!doubts.unfit && !doubts.unsure && sums.numbers[0] == 3 && sums.numbers[3] == 0);
 }
 
+/* Sums of 16-bit reals, which round: 1, 2 and 2048 + 1 (2048, as that is even), and two of bf16 side by side. */
+static void test_halves(void **unused) {
+    (void)unused;
+    Case halves = {0}, brains = {0}, small = {0};
+    add_wide(&halves, STRONG_ADD_HALF, 2, 0x6800, 0x3C00);
+    add_wide(&halves, STRONG_READ, 2, 0x6800, 0);
+    add_wide(&halves, STRONG_ADD_HALF, 2, 0x3C00, 0x67FF); /* 1 + 2047 */
+    add_wide(&halves, STRONG_ADD_HALF, 2, 0, 0x3C00);
+    StrongDoubts doubts = strong_order(halves.items, halves.count, halves.numbers);
+    assert_true(!doubts.unfit && !doubts.unsure && halves.numbers[3] == 0 && halves.numbers[2] == 1);
+    add_wide(&brains, STRONG_ADD_BRAIN, 4, 0xC0004000, 0x3F803F80);
+    add_wide(&brains, STRONG_ADD_BRAIN, 4, 0xBF804040, 0);
+    add_wide(&brains, STRONG_ADD_BRAIN, 4, 0, 0xC0004000); /* -2 and 2 */
+    doubts = strong_order(brains.items, brains.count, brains.numbers);
+    assert_true(!doubts.unfit && !doubts.unsure && brains.numbers[2] == 0 && brains.numbers[1] == 2);
+    add_wide(&small, STRONG_ADD_HALF, 2, 0x03FF, 0x0001); /* the largest that is not normal, and the smallest */
+    add_wide(&small, STRONG_READ, 2, 0x0400, 0);
+    add_wide(&small, STRONG_ADD_HALF, 2, 0x0400, 0x7BFF);
+    add_wide(&small, STRONG_ADD_HALF, 2, 0x7BFF, 0x7BFF); /* becomes infinite */
+    add_wide(&small, STRONG_READ, 2, 0x7C00, 0);
+    doubts = strong_order(small.items, small.count, small.numbers);
+    assert_true(!doubts.unfit && !doubts.unsure && small.numbers[0] == 0 && small.numbers[4] == 4);
+}
+
 /* Behind what leaves something that nobody knows, nothing is sure; of one that gives nothing, nothing was asked. */
 static void test_unsure(void **unused) {
     (void)unused;
@@ -190,7 +214,7 @@ int main(void) {
         cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
         cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
         cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_late),       cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,15 +34,19 @@ static void head(uint8_t *chunk, bool first, uint32_t warp, uint32_t lane, uint3
 static void make(Made *made) {
     memset(made, 0, sizeof *made);
     arena_init(&made->arena, 1 << 20);
-    made->recording = (Recording){
-        .launch = {.abi = RECORDING_ABI, .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG},
-        .kernel = "k",
-        .device = "none",
-        .ptx = STR(".version 8.0"),
-        .first = made->first,
-        .first_count = WARPS,
-        .more = made->more,
-        .more_count = MORE};
+    made->recording = (Recording){.launch = {.abi = RECORDING_ABI,
+                                             .grid = {1, 1, 1},
+                                             .block = {64, 1, 1},
+                                             .cluster = {1, 1, 1},
+                                             .chunk = CHUNK,
+                                             .tag = TAG},
+                                  .kernel = "k",
+                                  .device = "none",
+                                  .ptx = STR(".version 8.0"),
+                                  .first = made->first,
+                                  .first_count = WARPS,
+                                  .more = made->more,
+                                  .more_count = MORE};
     made->shapes[1] = (RecordShape){.parts = 1, .wide = 1};
     made->shapes[2] = (RecordShape){.parts = 2, .wide = 1};
     made->shapes[3] = (RecordShape){.parts = 1, .wide = 1, .strong = true};
@@ -270,7 +274,7 @@ static void test_file_comes_back(void **state) {
 static void test_file_of_nothing(void **state) {
     (void)state;
     Arena arena;
-    Recording back, made = {.kernel = "k", .device = "", .unseen = {"it has no PTX", 14}};
+    Recording back, made = {.launch.abi = RECORDING_ABI, .kernel = "k", .device = "", .unseen = {"it has no PTX", 14}};
     const char *problem;
     size_t count;
     arena_init(&arena, 1 << 20);
@@ -278,6 +282,11 @@ static void test_file_of_nothing(void **state) {
     assert_true(recording_read(&back, bytes, count, &arena, &problem));
     assert_int_equal(back.ptx.size, 0);
     assert_string_equal(back.unseen.data, "it has no PTX");
+    free(bytes);
+    made.launch.abi = RECORDING_ABI - 1;
+    bytes = written(&made, &count);
+    assert_false(recording_read(&back, bytes, count, &arena, &problem));
+    assert_non_null(strstr(problem, "another version of Weir"));
     free(bytes);
     arena_free(&arena);
 }

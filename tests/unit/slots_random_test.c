@@ -6,6 +6,7 @@
 #include "reading.h"
 
 #include "model/number/slots.h"
+#include "share.h"
 
 static Slots *slots_in(Reading *reading) {
     Arena *arena = &reading->module.arena;
@@ -16,7 +17,7 @@ static Slots *slots_in(Reading *reading) {
 }
 
 enum {
-    PROGRAMS = 8000,
+    PROGRAMS = 8000 / SHARE,
     RUNS = 3,
     PARAMETERS = 3,
     MOST_REGISTERS = 160,

@@ -1,5 +1,5 @@
-/* Plain loads and stores, which are most of what a recording has: from the record to the engine, without the machine.
- */
+/* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
+ * the machine. */
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
@@ -115,14 +115,13 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
 
 /* Lanes that write to shared memory what is there. */
 static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
-                              const Lanes *addresses) {
+                              const Lanes *addresses, uint32_t bytes) {
     uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0), offsets[PTX_LANES];
     if (addresses->at[__builtin_ctz(record->lanes)] < base)
         return 0;
     for (unsigned i = 0; i < PTX_LANES; i++)
         offsets[i] = addresses->at[i] - base;
-    return stored_put(player, warp->cta->number, record->lanes, offsets, site->access.access.bytes, site, record,
-                      warp->index);
+    return stored_put(player, warp->cta->number, record->lanes, offsets, bytes, site, record, warp->index);
 }
 
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
@@ -140,7 +139,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     player->check->events++;
     player->machine->thread_instructions += lanes;
     if (player->stored && told.kind == THREADS_WRITE)
-        told.silent = stored_silent(player, warp, site, record, &reach.at);
+        told.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
     ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
     if (player->apart)
         ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
@@ -163,7 +162,7 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
     enum { EVENTS = 4 }; /* as the machine has them: it is issued, reads, writes, and lands */
     const PlayCopy *copy = &site->copy;
     Reach from, to;
-    if (!reads_all(player, warp, site, record))
+    if (player->apart || !reads_all(player, warp, site, record))
         return false;
     find_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
     find_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
@@ -171,6 +170,8 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
         !place(player, warp, &copy->from, &from) || !place(player, warp, &copy->to, &to) ||
         !ptx_watch_copy(player->watch, warp, record->lanes, &site->reads, from.at.at, &site->writes, to.at.at))
         return false;
+    if (player->stored) /* what it brings is not known */
+        stored_silent(player, warp, site, record, &to.at, copy->bytes);
     player->check->events += EVENTS;
     player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
     return true;

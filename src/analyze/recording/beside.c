@@ -29,8 +29,6 @@ Beside recordings_beside(const Recording *first, const Recording *second) {
 Beside recording_beside_copy(const Recording *launch, const RecordingCopy *copy, const RecordingKnown *known) {
     const RecordingOrder *order = launch->order;
     const RecordingKnown nothing = {0}, *of = &nothing;
-    if (order->device != copy->device)
-        return BESIDE_APART;
     for (uint32_t i = 0; i < copy->known_count; i++)
         if (known[i].stream == order->stream)
             of = &known[i];

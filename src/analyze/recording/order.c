@@ -1,6 +1,7 @@
 /* The order of strong accesses to one place: one after the other is picked, the earliest that found what is there. */
 #include "analyze/recording/order.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,43 @@ static uint64_t real_sum(const Strong *item, uint64_t a, uint64_t b) {
     return low;
 }
 
+/* Reals of 16 bits: so many of them are the fraction. */
+static double half_value(uint32_t bits, int fraction) {
+    int exponents = (1 << (15 - fraction)) - 1, exponent = (int)(bits >> fraction) & exponents;
+    int bias = exponents / 2, digits = (int)(bits & ((1U << fraction) - 1));
+    double value = exponent == exponents ? (digits ? NAN : INFINITY)
+                   : exponent            ? ldexp(digits + (1 << fraction), exponent - bias - fraction)
+                                         : ldexp(digits, 1 - bias - fraction);
+    return bits & 0x8000 ? -value : value;
+}
+
+/* The nearest of them, the even one of two. */
+static uint32_t half_bits(double value, int fraction) {
+    int exponents = (1 << (15 - fraction)) - 1, bias = exponents / 2, exponent;
+    uint32_t sign = signbit(value) ? 0x8000 : 0, limit = (uint32_t)exponents << fraction;
+    if (isnan(value))
+        return limit | 1;
+    if (isinf(value))
+        return sign | limit;
+    frexp(value, &exponent); /* between 0.5 and 1 */
+    int unit = (exponent - 1 > 1 - bias ? exponent - 1 : 1 - bias) - fraction;
+    double digits = nearbyint(ldexp(fabs(value), -unit));
+    /* What is rounded up to the next power of two has its exponent one higher, as the sum says. */
+    uint32_t bits = (uint32_t)((int)digits + ((unit + fraction + bias - 1) << fraction));
+    return sign | (bits < limit ? bits : limit);
+}
+
+static uint64_t half_sum(const Strong *item, uint64_t a, uint64_t b) {
+    int fraction = item->kind == STRONG_ADD_HALF ? 10 : 7;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < item->bytes / 2u; i++) {
+        double x = half_value((uint32_t)(a >> 16 * i) & 0xFFFF, fraction);
+        double y = half_value((uint32_t)(b >> 16 * i) & 0xFFFF, fraction);
+        sum |= (uint64_t)half_bits(x + y, fraction) << 16 * i;
+    }
+    return sum;
+}
+
 /* Reals whose bits may differ though nothing else was there: what is too small may be 0, and no numbers are many. */
 static bool is_vague(const Strong *item, uint64_t value) {
     uint64_t exponents = item->bytes == 8 ? UINT64_C(0x7FF0000000000000) : UINT64_C(0x7F800000);
@@ -99,6 +137,9 @@ static uint64_t computed(const Strong *item, uint64_t before) {
         return !before || before > by ? by : before - 1;
     case STRONG_ADD_REAL:
         return real_sum(item, before, by);
+    case STRONG_ADD_HALF:
+    case STRONG_ADD_BRAIN:
+        return half_sum(item, before, by);
     default:
         return before;
     }

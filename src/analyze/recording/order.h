@@ -24,6 +24,8 @@ typedef enum StrongKind {
     STRONG_INC, /* up to a limit, then 0; down to 0, then the limit */
     STRONG_DEC,
     STRONG_ADD_REAL, /* f32, f64 */
+    STRONG_ADD_HALF, /* f16, or two of them */
+    STRONG_ADD_BRAIN, /* bf16, or two of them */
     STRONG_OTHER,    /* nobody knows what it leaves */
 } StrongKind;
 

@@ -84,6 +84,8 @@ static StrongKind strong_kind(const PtxCode *code, EffectVerb verb) {
         return STRONG_READ;
     if (verb == EFFECT_WRITE)
         return STRONG_WRITE;
+    if (code_has(code, STR("add")) && (str_starts(type, STR("f16")) || str_starts(type, STR("bf16"))))
+        return type.data[0] == 'f' ? STRONG_ADD_HALF : STRONG_ADD_BRAIN;
     for (size_t i = 0; (whole || real) && i < sizeof kinds / sizeof *kinds; i++)
         if (code_has(code, str_of(kinds[i].name))) {
             StrongKind kind = real ? kinds[i].of_real : letter == 's' ? kinds[i].of_signed : kinds[i].kind;

@@ -77,8 +77,8 @@ static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
     return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;
 }
 
-/* Where sequential fences are not in one order by themselves, they are by what is written and read between them: a fence
- * before a write, of whichever thread, and one behind what reads it are in an order that cannot be another. */
+/* Where sequential fences are not in one order by themselves, they are by what is written and read between them: a
+ * fence before a write, of whichever thread, and one behind what reads it are in an order that cannot be another. */
 static uint8_t order_apart(const PtxWatch *watch, const PtxAccess *access, uint8_t order) {
     if (!watch->options.apart_fences)
         return order;
