@@ -107,7 +107,7 @@ static inline void access_parts(const View *view, const Accesses *accesses, uint
     uint32_t rest = rest_of(view, &touch);
     EACH_ACCESS {
         uint32_t what = parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
-        if (!ballot(lanes, parts >> i & 1))
+        if (!ballot(lanes, what >> WHAT_BYTES != 0))
             continue;
         if (view->is_flat)
             weir_slow_flat_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
@@ -125,6 +125,8 @@ static inline void access_all(const View *view, const Accesses *accesses) {
         access_parts(view, accesses, lanes, ~0u);
         return;
     }
+    if (!all_bytes) /* a warp that has nothing to do here */
+        return;
     EACH_ACCESS
     find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
     uint64_t offset = (uint64_t)work.line * SHADOW_LINE;

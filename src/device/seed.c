@@ -8,10 +8,11 @@
 
 enum { SEED_SLOTS = 4, SEED_LOCK = 1 << 16, SEED_META = 4 };
 
-static inline void lock_cell(uint64_t at) {
-    while (or32(at + SEED_META, SEED_LOCK) & SEED_LOCK)
-        ;
+static inline bool try_cell(uint64_t at) {
+    if (or32(at + SEED_META, SEED_LOCK) & SEED_LOCK)
+        return false;
     fence();
+    return true;
 }
 static inline void unlock_cell(uint64_t at) {
     fence();
@@ -41,26 +42,37 @@ static inline bool is_seen(const CellView *cell_view, uint64_t at, CellClock clo
     return is_there && cell_allows(cell_view, write) && !(write && cell_is_observable(cell_view, write));
 }
 
+static inline void seed_record(const View *view, GsanCell *cell, const CellView *cell_view, CellClock clock, bool reads,
+                               uint32_t index) {
+    if (!reads) {
+        cell_record_write(cell, SEED_SLOTS, cell_view, clock);
+        return;
+    }
+    if (cell->readers[0] != clock)
+        cell_record_read(cell, SEED_SLOTS, cell_view, clock,
+                         cell_random(STATE64(view->here, random), view->here->who, index));
+    if (view->scope)
+        cell_observe(cell, cell_view);
+}
+
 static inline void seed_word(const View *view, const Touch *touch, CellView *cell_view, uint32_t word) {
     uint64_t index = touch->offset / SHADOW_WORD + word, at = view->here->cells + index * SHADOW_SEED_CELL;
     CellClock clock = cell_clock(view->epoch, view->here->who, view->scope, false);
     bool reads = touch->kind == SHADOW_READ;
     if (reads && view->scope && is_seen(cell_view, at, clock))
         return;
-    lock_cell(at);
-    GsanCell *cell = pointer(at);
-    CellClock reader = reads || !cell->reads ? 0 : cell_judge_readers(cell, SEED_SLOTS, cell_view);
-    CellClock race = reader ? reader : cell_judge_read(cell, SEED_SLOTS, cell_view);
-    if (!reads) {
-        cell_record_write(cell, SEED_SLOTS, cell_view, clock);
-    } else {
-        if (cell->readers[0] != clock)
-            cell_record_read(cell, SEED_SLOTS, cell_view, clock,
-                             cell_random(STATE64(view->here, random), view->here->who, (uint32_t)index));
-        if (view->scope)
-            cell_observe(cell, cell_view);
-    }
-    unlock_cell(at);
+    /* Who has a lock gives it back before lanes of the same warp try again: nobody waits for who waits. */
+    uint32_t lanes = active_lanes();
+    CellClock reader = 0, race = 0;
+    for (bool done = false; ballot(lanes, !done);)
+        if (!done && try_cell(at)) {
+            GsanCell *cell = pointer(at);
+            reader = reads || !cell->reads ? 0 : cell_judge_readers(cell, SEED_SLOTS, cell_view);
+            race = reader ? reader : cell_judge_read(cell, SEED_SLOTS, cell_view);
+            seed_record(view, cell, cell_view, clock, reads, (uint32_t)index);
+            unlock_cell(at);
+            done = true;
+        }
     if (race)
         tell(view, touch, seed_stamp(view, race), cell_scope(race), reader != 0, 0xfu << 4 * word);
 }

@@ -203,6 +203,19 @@ static void say_what(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     say(writer, "or.b32 %%weir_h, %%weir_h, %" PRIu32 ";", number_of(writer, site));
 }
 
+/* Lanes whose guard does not hold have 0 bytes: all come to the call, so that none is parted from the others by it. */
+static void say_guarded(Writer *writer, const ShadowSite *site) {
+    const PtxStatement *statement = statement_of(writer, site);
+    if (site->generic) {
+        say(writer, "selp.b32 %%weir_h, %%weir_h, 0, %%weir_g0;");
+    } else if (statement->flags & PTX_GUARDED) {
+        text_str(&writer->text, STR("selp.b32 %weir_h, "));
+        text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, %weir_h, ") : STR("%weir_h, 0, "));
+        put_operand(writer, statement->first);
+        say(writer, ";");
+    }
+}
+
 static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
     bool strong = site->kind == SHADOW_SITE_STRONG;
     char name[48];
@@ -210,21 +223,15 @@ static void say_access(Writer *writer, const ShadowSite *site, uint32_t bytes) {
              strong                        ? "strong"
              : site->access == SHADOW_READ ? "read"
                                            : "write");
-    Text guard = {0};
-    if (site->generic)
-        text_str(&guard, STR("@%weir_g0 "));
-    else
-        guard_text(writer, statement_of(writer, site), &guard);
-    text_add(&guard, "", 1);
     say_what(writer, site, bytes);
+    say_guarded(writer, site);
     Call call = call_begin(writer, name);
     call_add(writer, &call, 64, "%weir_a");
     call_add(writer, &call, 32, "%weir_h");
     if (strong)
         call_number(writer, &call, how_of(site));
     call_launch(writer, &call);
-    call_end(writer, &call, guard.data, 0, NULL);
-    text_free(&guard);
+    call_end(writer, &call, "", 0, NULL);
 }
 
 static void write_access(Writer *writer, const ShadowSite *site) {
@@ -243,7 +250,6 @@ static void write_access(Writer *writer, const ShadowSite *site) {
 
 /* Members without a guard that holds, and those that are not there, have 0 bytes. */
 static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
-    const PtxStatement *statement = site ? statement_of(writer, site) : NULL;
     say(writer, ".reg .b64 %%weir_a%" PRIu32 "; .reg .b32 %%weir_h%" PRIu32 ";", index, index);
     if (!site) {
         say(writer, "mov.u64 %%weir_a%" PRIu32 ", 0; mov.u32 %%weir_h%" PRIu32 ", 0;", index, index);
@@ -252,12 +258,7 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
     say_address(writer, site->address);
     say(writer, "mov.u64 %%weir_a%" PRIu32 ", %%weir_a;", index);
     say_what(writer, site, site->bytes);
-    if (statement->flags & PTX_GUARDED) {
-        text_addf(&writer->text, "selp.b32 %%weir_h, ");
-        text_str(&writer->text, statement->flags & PTX_NEGATED ? STR("0, %weir_h, ") : STR("%weir_h, 0, "));
-        put_operand(writer, statement->first);
-        say(writer, ";");
-    }
+    say_guarded(writer, site);
     say(writer, "mov.u32 %%weir_h%" PRIu32 ", %%weir_h;", index);
 }
 
@@ -324,7 +325,8 @@ static void say_look(Writer *writer, const ShadowSite *site) {
     text_addf(&writer->text, ".reg .%s %%weir_c, %%weir_v; mov.%s %%weir_v, 0; mov.%s %%weir_c, ", type, type, type);
     put_operand(writer, site->compare);
     say(writer, ";");
-    say(writer, "@%%weir_g0 ld.relaxed.%s.global.%s %%weir_v, [%%weir_a];", site->scope > SCOPE_GPU ? "sys" : "gpu", type);
+    say(writer, "@%%weir_g0 ld.relaxed.%s.global.%s %%weir_v, [%%weir_a];", site->scope > SCOPE_GPU ? "sys" : "gpu",
+        type);
     say(writer, "setp.eq.and.%s %%weir_g1, %%weir_v, %%weir_c, %%weir_g0;", type);
     say(writer, "selp.b32 %%weir_w, 1, 0, %%weir_g1;");
 }
