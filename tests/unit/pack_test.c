@@ -290,7 +290,7 @@ static void files_have_them(void **state) {
     p->asked = 3;
     fill_like_records(p, 23);
     comes_back(p);
-    Recording recording = {.launch = {.abi = 1,
+    Recording recording = {.launch = {.abi = RECORDING_ABI,
                                       .grid = {10, 1, 1},
                                       .block = {64, 1, 1},
                                       .cluster = {1, 1, 1},
