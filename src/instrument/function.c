@@ -1,19 +1,6 @@
 /* All that is written into one function: the start, the records of each block, and what seldom happens at the end. */
 #include "instrument/internal.h"
 
-/* The first statement of a body that is not a declaration: the start goes before it, and nobody jumps there. */
-static uint32_t first_statement(const Look *look) {
-    const PtxFunction *function = &look->module->functions[look->function];
-    bool body = false;
-    for (uint32_t i = function->begin; i < function->end; i++) {
-        uint8_t kind = look->module->statements[i].kind;
-        if (body && (kind == PTX_INSTRUCTION || kind == PTX_LABEL || kind == PTX_OPEN || kind == PTX_CLOSE))
-            return i;
-        body |= kind == PTX_OPEN;
-    }
-    return function->end - 1;
-}
-
 /* How many blocks are around each statement of the function, the body not counted. */
 static uint32_t *find_depths(const Look *look, Arena *arena) {
     const PtxFunction *function = &look->module->functions[look->function];
@@ -121,7 +108,7 @@ void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint
     if (!plan->called)
         ptx_edit_parameter(edits, plan->look->function, STR(".param .u64 weir_launch"));
     write_prologue(&code);
-    code_put(&code, first_statement(plan->look), false);
+    code_put(&code, instrument_start(plan->look->module, plan->look->function), false);
     write_wrap_checks(&code);
     write_blocks(&code);
     if (plan->called || plan->calls)

@@ -579,7 +579,7 @@ static uint32_t body_of(const PtxModule *module, uint32_t function) {
     return PTX_NONE;
 }
 
-static bool write_function(Writer *writer, uint32_t function, uint32_t *next, const char **problem) {
+static void write_function(Writer *writer, uint32_t function, uint32_t *next) {
     const ShadowSites *sites = writer->sites;
     uint32_t body = body_of(writer->module, function);
     writer->who = ptx_edit_register(writer->edits, function, ".b32");
@@ -589,10 +589,7 @@ static bool write_function(Writer *writer, uint32_t function, uint32_t *next, co
     writer->seen = (sites->clocked || writer->options->seed_layout) && sites->strong
                        ? ptx_edit_register(writer->edits, function, ".b64")
                        : (Str){"", 0};
-    if (!ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"))) {
-        *problem = "a kernel has no list of parameters";
-        return false;
-    }
+    ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"));
     write_entry(writer, body);
     while (*next < sites->count && sites->items[*next].function == function) {
         uint32_t count = shadow_group(sites, writer->module, *next);
@@ -602,7 +599,6 @@ static bool write_function(Writer *writer, uint32_t function, uint32_t *next, co
             write_site(writer, &sites->items[*next]);
         *next += count;
     }
-    return true;
 }
 
 /* ---- Modules ---- */
@@ -662,18 +658,15 @@ bool instrument_shadow(PtxModule *module, const InstrumentOptions *options, Text
         return false;
     ptx_edits_init(&edits, module);
     Writer writer = {.module = module, .edits = &edits, .sites = &sites, .options = options};
-    bool good = true;
-    for (uint32_t i = 0, next = 0; i < module->functions_count && good; i++)
+    for (uint32_t i = 0, next = 0; i < module->functions_count; i++)
         if (module->functions[i].entry && module->functions[i].body)
-            good = write_function(&writer, i, &next, problem);
-    if (good) {
-        raise_version(&writer);
-        free_registers(&writer);
-        add_top(&writer);
-        ptx_edit_print(&edits, to);
-    }
+            write_function(&writer, i, &next);
+    raise_version(&writer);
+    free_registers(&writer);
+    add_top(&writer);
+    ptx_edit_print(&edits, to);
     text_free(&writer.text);
     ptx_edits_free(&edits);
     shadow_sites_free(&sites);
-    return good;
+    return true;
 }

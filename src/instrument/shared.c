@@ -27,20 +27,40 @@ static uint32_t add_declared(const PtxModule *module, const PtxFunction *functio
     return count;
 }
 
+static bool is_jumped_to(const PtxModule *module, const PtxFunction *function, uint32_t label) {
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        bool jumps = statement->kind == PTX_INSTRUCTION || statement->kind == PTX_DIRECTIVE; /* .branchtargets */
+        for (uint32_t k = 0; jumps && k < statement->count; k++)
+            if (module->operands[statement->first + k].kind == PTX_TARGET &&
+                module->operands[statement->first + k].a == label)
+                return true;
+    }
+    return false;
+}
+
+uint32_t instrument_start(const PtxModule *module, uint32_t number) {
+    const PtxFunction *function = &module->functions[number];
+    bool body = false;
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        uint8_t kind = module->statements[i].kind;
+        if (body && (kind == PTX_INSTRUCTION || kind == PTX_OPEN || kind == PTX_CLOSE ||
+                     (kind == PTX_LABEL && is_jumped_to(module, function, i))))
+            return i;
+        body |= kind == PTX_OPEN;
+    }
+    return function->end - 1;
+}
+
 uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]) {
     const PtxFunction *kernel = &module->functions[function];
-    uint32_t count = 0, next = 0;
+    uint32_t count = 0, next = 0, start = instrument_start(module, function);
     for (uint32_t i = 0; i < module->functions_count && module->functions[i].begin <= kernel->begin; i++) {
         for (; next < module->functions[i].begin; next++)
             count = add_declared(module, kernel, &module->statements[next], variables, count);
         next = module->functions[i].end > next ? module->functions[i].end : next;
     }
-    for (uint32_t i = kernel->begin, open = 0; i < kernel->end && open < 2; i++) {
-        const PtxStatement *statement = &module->statements[i];
-        if (statement->kind == PTX_INSTRUCTION) /* what the kernel tells first stands before it */
-            break;
-        open += statement->kind == PTX_OPEN;
-        count = add_declared(module, kernel, statement, variables, count);
-    }
+    for (uint32_t i = kernel->begin; i < start; i++)
+        count = add_declared(module, kernel, &module->statements[i], variables, count);
     return count > 1 ? count : 0;
 }

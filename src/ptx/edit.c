@@ -85,12 +85,9 @@ Str ptx_edit_register(PtxEdits *edits, uint32_t function, const char *type) {
     return kept;
 }
 
-bool ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text) {
+void ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text) {
     const PtxFunction *described = &edits->module->functions[function];
     const PtxStatement *header = &edits->module->statements[described->begin];
-    if (!described->listed)
-        return false;
-    /* The header ends with the parenthesis that closes the list. */
     Text replaced = {0};
     const PtxEdit *earlier = NULL;
     for (uint32_t i = 0; i < edits->count; i++)
@@ -98,13 +95,14 @@ bool ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text) {
             earlier = &edits->items[i];
     Str before =
         earlier ? earlier->text : (Str){edits->module->source->data + header->begin, header->end - header->begin};
-    text_add(&replaced, before.data, before.size - 1);
-    text_str(&replaced, described->parameter_count || earlier ? STR(",\n\t") : STR("\n\t"));
+    /* The header ends with the parenthesis that closes the list, if there is one. */
+    bool listed = described->listed || earlier;
+    text_add(&replaced, before.data, before.size - listed);
+    text_str(&replaced, described->parameter_count || earlier ? STR(",\n\t") : listed ? STR("\n\t") : STR("(\n\t"));
     text_str(&replaced, text);
     text_str(&replaced, STR("\n)"));
     ptx_edit_replace(edits, described->begin, (Str){replaced.data, replaced.size});
     text_free(&replaced);
-    return true;
 }
 
 /* ---- Printing ------------------------------------------------------------------------------------------------ */

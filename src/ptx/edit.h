@@ -45,8 +45,8 @@ void ptx_edit_top(PtxEdits *edits, Str text);
 /* A register of that type (".b32") for the whole of a function that has a body; its name, which nothing in the module
  * has. Empty if the function has none. */
 Str ptx_edit_register(PtxEdits *edits, uint32_t function, const char *type);
-/* One more parameter, behind the last: ".param .u64 name". False if the function has no list of parameters. */
-bool ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text);
+/* One more parameter, behind the last: ".param .u64 name"; if the function has no list of them, it gets one. */
+void ptx_edit_parameter(PtxEdits *edits, uint32_t function, Str text);
 
 /* The module with the edits. Without any it is the text that was read, byte for byte. */
 void ptx_edit_print(PtxEdits *edits, Text *to);

@@ -365,7 +365,7 @@ static void edits_leave_the_rest_alone(void **state) {
     ptx_edit_before(&edits, add, STR("before;"));
     ptx_edit_replace(&edits, add, STR("add.s32 %r1, %r1, 17;"));
     ptx_edit_top(&edits, STR(".global .u32 seen;"));
-    assert_true(ptx_edit_parameter(&edits, 0, STR(".param .u64 more")));
+    ptx_edit_parameter(&edits, 0, STR(".param .u64 more"));
     Text out = {0};
     ptx_edit_print(&edits, &out);
     text_char(&out, 0);
@@ -375,6 +375,24 @@ static void edits_leave_the_rest_alone(void **state) {
                            ".b64 %weir_0;\n\t.reg .b32 %r<3>; /* two are used */\n"));
     assert_non_null(strstr(out.data, "\tmov.u32 \t%r1, %tid.x;\n\tmov.u64 %weir_0, 1;\n$L:\n\tbefore;\n\t"
                                      "add.s32 %r1, %r1, 17;\n\tret;\n}\n\n// end"));
+    text_free(&out);
+    ptx_edits_free(&edits);
+    done(&read);
+}
+
+/* A kernel that has no list of parameters gets one. */
+static void lists_of_parameters_are_made(void **state) {
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k {\n\tret;\n}\n";
+    Read read = read_text(text, sizeof text - 1);
+    PtxEdits edits;
+    ptx_edits_init(&edits, &read.module);
+    ptx_edit_parameter(&edits, 0, STR(".param .u64 one"));
+    ptx_edit_parameter(&edits, 0, STR(".param .u64 two"));
+    Text out = {0};
+    ptx_edit_print(&edits, &out);
+    text_char(&out, 0);
+    assert_non_null(strstr(out.data, ".entry k(\n\t.param .u64 one\n,\n\t.param .u64 two\n) {\n\tret;\n}\n"));
     text_free(&out);
     ptx_edits_free(&edits);
     done(&read);
@@ -414,6 +432,7 @@ int main(void) {
         cmocka_unit_test(without_edits_the_text_is_the_same),
         cmocka_unit_test(edits_stand_apart),
         cmocka_unit_test(edits_leave_the_rest_alone),
+        cmocka_unit_test(lists_of_parameters_are_made),
         cmocka_unit_test(what_is_printed_reads_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

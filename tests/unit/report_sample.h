@@ -22,9 +22,9 @@ typedef struct Sample {
 /* An op at a line of the IR; what it does there; and where the kernel's author wrote it, how often it was seen. */
 #define PLACE(who, name, at) PLACE_DOES(who, name, at, "")
 #define PLACE_DOES(who, name, at, what) \
-    { (who), (name), (what), "", 0, 0, (at), 0 }
+    { (who), (name), (what), "", 0, 0, (at), false, 0 }
 #define PLACE_SEEN(who, name, at, source_line, seen) \
-    { (who), (name), "", "matmul.py", (source_line), 9, (at), (seen) }
+    { (who), (name), "", "matmul.py", (source_line), 9, (at), false, (seen) }
 
 static const ReportHead sample_head = {.verdict = "hangs",
                                        .rule = "deadlock.no-producer",
