@@ -26,6 +26,11 @@ static uint64_t bits_of(double value, Type type) {
     return bits;
 }
 
+/* What no operand says is no number: its sign is the processor's own choice in C, and negative on a device. */
+static double invalid(double value, double a, double b) {
+    return isnan(value) && !isnan(a) && !isnan(b) ? -fabs(value) : value;
+}
+
 static double flushed(const Verb *form, double value) {
     value = has(form, W_ftz) ? (double)(float)value : value; /* rounded first */
     return has(form, W_ftz) && fabs(value) < 0x1p-126 ? copysign(0, value) : value;
@@ -175,7 +180,7 @@ bool evaluate_real(const Verb *form, const uint64_t in[6], uint64_t out[2]) {
         return form->type_count == 2 && convert_real(form, in[0], out);
     if (type.class != REAL || has(form, W_rz) || has(form, W_rm) || has(form, W_rp) || has(form, W_xorsign))
         return false;
-    double a = flushed(form, real(in[0], type)), b = flushed(form, real(in[1], type)), c = real(in[2], type);
+    double a = flushed(form, real(in[0], type)), b = flushed(form, real(in[1], type)), c = real(in[2], type), value;
     switch (form->does) {
     case DOES_set:
     case DOES_setp:
@@ -186,10 +191,9 @@ bool evaluate_real(const Verb *form, const uint64_t in[6], uint64_t out[2]) {
         return true;
     case DOES_fma:
     case DOES_mad:
-        out[0] =
-            bits_of(flushed(form, saturated(form, type.bits == 32 ? fmaf((float)a, (float)b, (float)flushed(form, c))
-                                                                  : fma(a, b, c))),
-                    type);
+        c = flushed(form, c);
+        value = type.bits == 32 ? fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
+        out[0] = bits_of(flushed(form, saturated(form, invalid(value, a, isnan(c) ? c : b))), type);
         return true;
     case DOES_add:
     case DOES_sub:
@@ -200,7 +204,7 @@ bool evaluate_real(const Verb *form, const uint64_t in[6], uint64_t out[2]) {
     case DOES_copysign: {
         if ((form->does == DOES_min || form->does == DOES_max) && has(form, W_NaN) && (isnan(a) || isnan(b)))
             a = b = NAN;
-        out[0] = bits_of(flushed(form, saturated(form, of_two(form, a, b))), type);
+        out[0] = bits_of(flushed(form, saturated(form, invalid(of_two(form, a, b), a, b))), type);
         return true;
     }
     case DOES_rcp:
@@ -212,7 +216,7 @@ bool evaluate_real(const Verb *form, const uint64_t in[6], uint64_t out[2]) {
     case DOES_ex2:
     case DOES_abs:
     case DOES_neg:
-        out[0] = bits_of(flushed(form, of_one(form, a)), type);
+        out[0] = bits_of(flushed(form, invalid(of_one(form, a), a, a)), type);
         return true;
     default:
         return false;
