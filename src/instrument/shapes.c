@@ -3,16 +3,55 @@
 
 #include "ptx/effects.h"
 
-/* Whether hardware holds the threads that come to it until others come. */
-static bool holds(const PtxModule *module, const PtxStatement *statement) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        EffectVerb verb = effects[i].effect.verb;
-        if (verb == EFFECT_NAMED_SYNC || verb == EFFECT_CTA_BARRIER || verb == EFFECT_CLUSTER_WAIT)
-            return true;
+static RecordMeets meets(EffectVerb verb) {
+    switch (verb) {
+    case EFFECT_NAMED_SYNC:
+    case EFFECT_CTA_BARRIER:
+        return RECORD_MEETS_NAMED;
+    case EFFECT_NAMED_ARRIVE:
+        return RECORD_MEETS_NAMED_ARRIVE;
+    case EFFECT_CLUSTER_ARRIVE:
+        return RECORD_MEETS_CLUSTER_ARRIVE;
+    case EFFECT_CLUSTER_WAIT:
+        return RECORD_MEETS_CLUSTER_WAIT;
+    case EFFECT_WARP_SYNC:
+        return RECORD_MEETS_LANES;
+    default:
+        return RECORD_MEETS_NOBODY;
     }
-    return false;
+}
+
+/* In a register that the records do not have, it is in no part that they have, and so not known. */
+static RecordNumber number_of(const PtxModule *module, const Site *site, const PtxOperand *operand) {
+    RecordNumber number = {.given = operand != NULL};
+    if (!operand || operand->kind == PTX_INTEGER) {
+        number.value = operand ? (uint32_t)operand->value : 0;
+        return number;
+    }
+    number.part = RECORD_PARTS + 1;
+    for (uint8_t k = 0; k < site->part_count; k++)
+        if (site->parts[k].operand == (uint32_t)(operand - module->operands))
+            number.part = k + 1;
+    return number;
+}
+
+/* Whom threads meet there. bar.red d, id, p has no count: what is missing is in the middle. */
+static void shape_meeting(const Site *site, const PtxModule *module, RecordShape *shape) {
+    const PtxStatement *statement = &module->statements[site->statement];
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    bool acts = !site->only_tells && !site->ends && statement->kind == PTX_INSTRUCTION;
+    unsigned count = acts ? ptx_effects_of(module, statement, effects) : 0;
+    for (unsigned i = 0; i < count && !shape->meets; i++) {
+        shape->meets = meets(effects[i].effect.verb);
+        if (!shape->meets)
+            continue;
+        uint32_t operands;
+        const PtxOperand *threads = ptx_effect_operand(module, statement, effects[i].count);
+        if (ptx_operands(module, statement, &operands) + operands - 1 == threads && operands == 3)
+            threads = NULL;
+        shape->meets_at = number_of(module, site, ptx_effect_operand(module, statement, effects[i].on));
+        shape->meets_count = number_of(module, site, threads);
+    }
 }
 
 /* Whether it writes nothing. */
@@ -51,7 +90,7 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->run = site->run;
-    shape->holds = !site->only_tells && holds(module, &module->statements[site->statement]);
+    shape_meeting(site, module, shape);
     shape->from = ARENA_ARRAY(arena, RecordFrom, site->part_count + 1);
     for (unsigned k = 0; k < site->part_count; k++) {
         const SitePart *part = &site->parts[k];

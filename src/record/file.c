@@ -26,6 +26,16 @@ typedef struct Section {
     bool there;
 } Section;
 
+uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number) {
+    const uint32_t *grid = launch->grid, *size = launch->cluster;
+    uint32_t volume = size[0] * size[1] * size[2], cluster = number / volume, rank = number % volume;
+    uint32_t wide = grid[0] / size[0], high = grid[1] / size[1];
+    uint32_t x = cluster % wide * size[0] + rank % size[0];
+    uint32_t y = cluster / wide % high * size[1] + rank / size[0] % size[1];
+    uint32_t z = cluster / wide / high * size[2] + rank / size[0] / size[1];
+    return x + grid[0] * (y + grid[1] * z);
+}
+
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
 bool recording_is(const void *bytes, size_t count) {

@@ -59,6 +59,8 @@ typedef struct RecordingLaunch {
     uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
 } RecordingLaunch;
 enum { RECORDING_ABI = 2 };
+/* The CTA, by %ctaid, that is the number-th if those of a cluster stand side by side. */
+uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number);
 
 typedef struct RecordingMemory {
     uint64_t base, bytes;

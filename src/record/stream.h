@@ -14,22 +14,40 @@
 /* Lanes may have one chunk more to begin with: for a wait that gave up. */
 enum { RECORD_PARTS = 16, RECORD_MAP_BYTES = 128, RECORD_LEADERS = 2 * RECORD_LANES + 1 };
 
+/* How threads that come to a site meet others there. */
+typedef enum RecordMeets {
+    RECORD_MEETS_NOBODY,
+    RECORD_MEETS_NAMED,        /* at a barrier of the CTA */
+    RECORD_MEETS_NAMED_ARRIVE, /* ... without waiting there */
+    RECORD_MEETS_CLUSTER_ARRIVE,
+    RECORD_MEETS_CLUSTER_WAIT,
+    RECORD_MEETS_LANES, /* of the warp, those of a mask */
+} RecordMeets;
+/* A number that an instruction is given. */
+typedef struct RecordNumber {
+    bool given;
+    uint8_t part; /* its records have it in this part, + 1; 0: the instruction has it */
+    uint32_t value;
+} RecordNumber;
+
 /* What has to be known of a site to read its records. */
 typedef struct RecordShape {
     uint8_t parts;
-    bool strong;      /* an access with its time, and what it found and wrote */
-    bool large;       /* ... of more than 4 bytes */
-    bool polls;       /* ... and it reads alone: of those that read the same again and again, the last counts */
-    bool holds;       /* a barrier of threads: who comes to it stands there until the others come */
-    uint16_t wide;    /* parts of 64 bits: a mask */
-    uint16_t corners; /* parts that have corners: a mask */
-    uint16_t every;   /* parts that are told of every lane: a mask */
-    uint16_t told;    /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
-    bool ends;        /* a thread ends there */
-    bool always;      /* whoever comes there does it: it is never of no lanes */
-    bool masked;      /* RECORD_RUN: its lanes are told */
-    bool only_tells;  /* RECORD_RUN: slots are told, and nothing happens */
-    uint32_t run;     /* sites of a RECORD_RUN of it */
+    bool strong; /* an access with its time, and what it found and wrote */
+    bool large;  /* ... of more than 4 bytes */
+    bool polls;  /* ... and it reads alone: of those that read the same again and again, the last counts */
+    RecordMeets meets;
+    RecordNumber meets_at;    /* ... the barrier's number, or the mask of the lanes */
+    RecordNumber meets_count; /* ... how many threads the barrier is for; not given: those of the CTA */
+    uint16_t wide;            /* parts of 64 bits: a mask */
+    uint16_t corners;         /* parts that have corners: a mask */
+    uint16_t every;           /* parts that are told of every lane: a mask */
+    uint16_t told;            /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
+    bool ends;                /* a thread ends there */
+    bool always;              /* whoever comes there does it: it is never of no lanes */
+    bool masked;              /* RECORD_RUN: its lanes are told */
+    bool only_tells;          /* RECORD_RUN: slots are told, and nothing happens */
+    uint32_t run;             /* sites of a RECORD_RUN of it */
     uint32_t run_words, run_corners, run_every; /* of that */
     uint32_t tell_count, advance_count;
     const struct RecordTell *tells;

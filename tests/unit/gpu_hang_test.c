@@ -11,8 +11,18 @@
 #include "exec/gpu_hang.c" /* not of the library */
 
 enum { CHUNK = 256, WARPS = 3, MORE = 8, TAG = 9, LIMIT = 80 * MILLISECOND };
-enum { SITE_BARRIER, SITE_WAIT, SITE_STORE, SITES };
-static const RecordShape shapes[SITES] = {{.holds = true}, {.parts = 1}, {.parts = 1, .wide = 1}};
+/* A barrier for all 96 threads that three warps have, one without a number, one to which some only arrive; lanes that
+ * meet, by a mask in their records; the cluster's barrier. */
+enum { SITE_BARRIER, SITE_WAIT, SITE_STORE, SITE_ALL, SITE_ARRIVE, SITE_LANES, SITE_COMES, SITE_AWAITS, SITES };
+static const RecordShape shapes[SITES] = {
+    [SITE_BARRIER] = {.meets = RECORD_MEETS_NAMED, .meets_at = {.given = true}, .meets_count = {true, 0, 96}},
+    [SITE_WAIT] = {.parts = 1},
+    [SITE_STORE] = {.parts = 1, .wide = 1},
+    [SITE_ALL] = {.meets = RECORD_MEETS_NAMED, .meets_at = {true, 0, 3}},
+    [SITE_ARRIVE] = {.meets = RECORD_MEETS_NAMED_ARRIVE, .meets_at = {.given = true}, .meets_count = {true, 0, 96}},
+    [SITE_LANES] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, 0}},
+    [SITE_COMES] = {.meets = RECORD_MEETS_CLUSTER_ARRIVE},
+    [SITE_AWAITS] = {.meets = RECORD_MEETS_CLUSTER_WAIT}};
 
 typedef struct Device {
     RecordLaunch block;
@@ -211,6 +221,87 @@ static void no_limit_no_watch(void **state) {
     assert_int_equal(device.times, 0);
 }
 
+/* A record stands before its barrier: who met all others there computes now. */
+static void who_met_the_others_is_left_alone(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    for (unsigned i = 0; i < WARPS; i++)
+        put(&device, i, RECORD_PLAIN, SITE_BARRIER, lanes_of(i), 0);
+    pause_for(6 * LIMIT);
+    assert_int_equal(hang_release(&device.launch), HANG_NOT);
+    assert_int_equal(device.times, 0);
+}
+
+typedef struct Step {
+    unsigned warp;
+    RecordKind kind;
+    uint32_t site, lanes, value;
+} Step;
+
+/* How many threads are held, and how many may go on, after these records. */
+static void assert_standing(const Step *steps, unsigned count, uint64_t held, uint64_t elsewhere) {
+    Device device;
+    RecordStanding standing;
+    start(&device);
+    hang_release(&device.launch);
+    for (unsigned i = 0; i < count; i++)
+        put(&device, steps[i].warp, steps[i].kind, steps[i].site, steps[i].lanes & lanes_of(steps[i].warp),
+            steps[i].value);
+    Recording recording = device.launch.recording;
+    recording.first = device.first[0];
+    recording.first_count = WARPS;
+    assert_true(record_standing(&standing, &recording, shapes, SITES));
+    assert_int_equal(standing.held, held);
+    assert_int_equal(standing.elsewhere, elsewhere);
+}
+#define ASSERT_STANDING(held, elsewhere, ...) \
+    assert_standing((const Step[]){__VA_ARGS__}, sizeof(const Step[]){__VA_ARGS__} / sizeof(Step), held, elsewhere)
+
+static void standing_at_barriers(void **state) {
+    (void)state;
+    const uint32_t all = UINT32_MAX;
+    /* The second round lacks one. */
+    ASSERT_STANDING(48, 32, {0, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_PLAIN, SITE_BARRIER, all, 0},
+                    {2, RECORD_PLAIN, SITE_BARRIER, all, 0}, {0, RECORD_PLAIN, SITE_BARRIER, all, 0},
+                    {2, RECORD_PLAIN, SITE_BARRIER, all, 0});
+    /* One without a number waits for nobody who has ended; one with a number does. */
+    ASSERT_STANDING(0, 48, {0, RECORD_PLAIN, SITE_ALL, all, 0}, {1, RECORD_EXIT, 0, all, 0},
+                    {2, RECORD_PLAIN, SITE_ALL, all, 0});
+    ASSERT_STANDING(48, 0, {0, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_EXIT, 0, all, 0},
+                    {2, RECORD_PLAIN, SITE_BARRIER, all, 0});
+    /* Who only arrives is held nowhere, and lets the others go. */
+    ASSERT_STANDING(0, 80, {0, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_PLAIN, SITE_ARRIVE, all, 0},
+                    {2, RECORD_PLAIN, SITE_BARRIER, all, 0}, {1, RECORD_PLAIN, SITE_ARRIVE, all, 0});
+    /* Two barriers, crosswise. */
+    ASSERT_STANDING(80, 0, {0, RECORD_PLAIN, SITE_ALL, all, 0}, {1, RECORD_PLAIN, SITE_BARRIER, all, 0},
+                    {2, RECORD_PLAIN, SITE_ALL, all, 0});
+    /* A part of a warp has come, the rest has not. */
+    ASSERT_STANDING(64, 16, {0, RECORD_PLAIN, SITE_ALL, 0xffff, 0}, {1, RECORD_PLAIN, SITE_ALL, all, 0},
+                    {2, RECORD_PLAIN, SITE_ALL, all, 0});
+}
+
+static void standing_at_other_lanes(void **state) {
+    (void)state;
+    ASSERT_STANDING(8, 72, {0, RECORD_UNIFORM, SITE_LANES, 0xff, 0xffff});
+    ASSERT_STANDING(0, 80, {0, RECORD_UNIFORM, SITE_LANES, 0xff, 0xffff},
+                    {0, RECORD_UNIFORM, SITE_LANES, 0xff00, 0xffff});
+    ASSERT_STANDING(16, 64, {0, RECORD_UNIFORM, SITE_LANES, 0xff, 0xffff},
+                    {0, RECORD_UNIFORM, SITE_LANES, 0xff00, 0x1ff00});
+    ASSERT_STANDING(0, 72, {0, RECORD_UNIFORM, SITE_LANES, 0xff, 0xffff}, {0, RECORD_EXIT, 0, 0xff00, 0});
+}
+
+static void standing_at_the_cluster(void **state) {
+    (void)state;
+    const uint32_t all = UINT32_MAX;
+    ASSERT_STANDING(32, 48, {0, RECORD_PLAIN, SITE_COMES, all, 0}, {1, RECORD_PLAIN, SITE_COMES, all, 0},
+                    {0, RECORD_PLAIN, SITE_AWAITS, all, 0});
+    ASSERT_STANDING(0, 80, {0, RECORD_PLAIN, SITE_COMES, all, 0}, {1, RECORD_PLAIN, SITE_COMES, all, 0},
+                    {0, RECORD_PLAIN, SITE_AWAITS, all, 0}, {2, RECORD_PLAIN, SITE_COMES, all, 0});
+    ASSERT_STANDING(0, 64, {0, RECORD_PLAIN, SITE_COMES, all, 0}, {1, RECORD_PLAIN, SITE_COMES, all, 0},
+                    {0, RECORD_PLAIN, SITE_AWAITS, all, 0}, {2, RECORD_EXIT, 0, all, 0});
+}
+
 /* Of each lane the last counts; CTAs that have not begun count nowhere; a damaged recording tells nothing. */
 static void standing_by_lanes(void **state) {
     (void)state;
@@ -227,7 +318,7 @@ static void standing_by_lanes(void **state) {
     assert_true(record_standing(&standing, &recording, shapes, SITES));
     assert_int_equal(standing.ended, 8);
     assert_int_equal(standing.held, 8);
-    assert_int_equal(standing.elsewhere, 32);
+    assert_int_equal(standing.elsewhere, 64); /* a warp that has not begun may yet */
     assert_int_equal(standing.gave_up, 0);
     assert_false(standing_still(&standing));
     put(&device, 0, RECORD_PLAIN, SITES + 1, 1, 0);
@@ -253,6 +344,10 @@ int main(void) {
         cmocka_unit_test(who_records_is_left_alone),
         cmocka_unit_test(what_has_ended_is_not_looked_at),
         cmocka_unit_test(no_limit_no_watch),
+        cmocka_unit_test(who_met_the_others_is_left_alone),
+        cmocka_unit_test(standing_at_barriers),
+        cmocka_unit_test(standing_at_other_lanes),
+        cmocka_unit_test(standing_at_the_cluster),
         cmocka_unit_test(standing_by_lanes),
         cmocka_unit_test(every_end_has_its_words),
     };

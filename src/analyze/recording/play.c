@@ -13,14 +13,7 @@ enum { TURN = 512, MOST_PENDING = 4096 };
 /* ---- CTAs ----------------------------------------------------------------------------------------- */
 
 uint32_t play_cta_id(const Player *player, uint32_t number) {
-    const RecordingLaunch *launch = &player->recording->launch;
-    const uint32_t *grid = launch->grid, *size = launch->cluster;
-    uint32_t volume = size[0] * size[1] * size[2], cluster = number / volume, rank = number % volume;
-    uint32_t wide = grid[0] / size[0], high = grid[1] / size[1];
-    uint32_t x = cluster % wide * size[0] + rank % size[0];
-    uint32_t y = cluster / wide % high * size[1] + rank / size[0] % size[1];
-    uint32_t z = cluster / wide / high * size[2] + rank / size[0] / size[1];
-    return x + grid[0] * (y + grid[1] * z);
+    return recording_cta(&player->recording->launch, number);
 }
 
 static void enqueue(Player *player, PlayCluster *cluster) {
