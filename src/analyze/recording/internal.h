@@ -218,6 +218,10 @@ bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 uint64_t play_generic(const Player *player, uint64_t address);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
+/* What a key is of: global memory at that address, a variable of the module in it, which is known by its name alone, or
+ * other memory. */
+typedef enum PlayPlace { PLACE_GLOBAL, PLACE_NAMED, PLACE_SHARED } PlayPlace;
+PlayPlace play_key_place(uint64_t key, uint64_t *address);
 
 /* ---- turns.c ---- */
 /* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */

@@ -162,6 +162,7 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 #define KEY_NAMED  (UINT64_C(1) << 62)
 /* Below that: its first byte, and how many it has, as those that overlap otherwise are none that are ordered so. */
 #define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
+#define KEY_SIZE    3 /* bits */
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
@@ -198,6 +199,11 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
     bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
     if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
-    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << KEY_SIZE | size;
+    return (address & KEY_ADDRESS) << KEY_SIZE | size | (named ? KEY_NAMED | player->variables : 0);
+}
+
+PlayPlace play_key_place(uint64_t key, uint64_t *address) {
+    *address = key >> KEY_SIZE & KEY_ADDRESS;
+    return key & KEY_SHARED ? PLACE_SHARED : key & KEY_NAMED ? PLACE_NAMED : PLACE_GLOBAL;
 }
