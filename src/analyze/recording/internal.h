@@ -44,7 +44,7 @@ typedef struct PlaySite {
     bool constant;                            /* it stores numbers that the instruction has: */
     uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
-    PlayAccess access;
+    PlayAccess access;                        /* of any load or store; bytes 0: it is none */
     ThreadsAccess told;
     bool copies; /* a cp.async, by the addresses in parts: */
     PlayCopy copy;
@@ -222,6 +222,15 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
  * other memory. */
 typedef enum PlayPlace { PLACE_GLOBAL, PLACE_NAMED, PLACE_SHARED } PlayPlace;
 PlayPlace play_key_place(uint64_t key, uint64_t *address);
+/* The first byte of a key's place, in an order in which all memory is, and how many there are. */
+uint64_t play_key_first(uint64_t key, uint32_t *bytes);
+/* Of a plain store: the first byte that each lane of the record writes, in that order, and how many; 0: it is none. */
+uint32_t play_stored_places(const Player *player, const PlaySite *site, const Record *record, uint32_t cta,
+                            uint32_t warp_in_cta, Lanes *places);
+
+/* ---- stores.c ---- */
+/* How often plain stores write the places of strong accesses, which are sorted by key. */
+void stores_count(Strong *items, uint32_t count, Player *const *players, uint32_t player_count, Arena *arena);
 
 /* ---- turns.c ---- */
 /* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */

@@ -23,10 +23,10 @@ typedef enum StrongKind {
     STRONG_MOST,
     STRONG_INC, /* up to a limit, then 0; down to 0, then the limit */
     STRONG_DEC,
-    STRONG_ADD_REAL, /* f32, f64 */
-    STRONG_ADD_HALF, /* f16, or two of them */
+    STRONG_ADD_REAL,  /* f32, f64 */
+    STRONG_ADD_HALF,  /* f16, or two of them */
     STRONG_ADD_BRAIN, /* bf16, or two of them */
-    STRONG_OTHER,    /* nobody knows what it leaves */
+    STRONG_OTHER,     /* nobody knows what it leaves */
 } StrongKind;
 
 typedef struct Strong {
@@ -36,11 +36,16 @@ typedef struct Strong {
     uint32_t thread;
     uint64_t found, written, compared;
     uint8_t kind;
-    uint8_t bytes; /* of it: 1 to 8 */
-    bool finds;    /* what it found is known */
+    uint8_t bytes;   /* of it: 1 to 8 */
+    bool finds;      /* what it found is known */
+    bool stored;     /* by strong_order: it found what a plain store left */
+    uint32_t stores; /* of all plain stores, that many write there */
 } Strong;
 
-/* How many found something else than what was there by that order; and how many found something where nobody knows what
+/* Plain stores may come between: what they leave is not known, nor when. An access that found what was not there, and
+ * what no strong access leaves, has found what one of them left; there are no more of these than stores.
+ *
+ * How many found something else than what was there by that order; and how many found something where nobody knows what
  * was there, so that others may have come before them or behind. */
 typedef struct StrongDoubts {
     uint32_t unfit, unsure;

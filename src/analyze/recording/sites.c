@@ -180,9 +180,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         prepare_strong(check, site);
     if (site->site->strong && !site->address)
         return false;
-    site->plain = !site->site->strong && site->site->part_count == (site->data ? 2 : 1) && site->data != 1 &&
-                  play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
-                  !site->access.access.strong;
+    bool by_register = play_access(program, site->code, &site->access);
+    site->plain = by_register && !site->site->strong && site->site->part_count == (site->data ? 2 : 1) &&
+                  site->data != 1 && site->access.base == site->arguments[0] && !site->access.access.strong;
     site->copies = is_copy(program, site);
     return true;
 }

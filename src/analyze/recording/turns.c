@@ -121,6 +121,10 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
     turns->items = ARENA_ARRAY(arena, StrongTurn, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    if (turns->doubts.unfit) { /* what was found may be what plain stores left */
+        stores_count(reading.items, reading.count, players, count, arena);
+        turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    }
     turns->split = count_split(&reading);
     for (uint32_t i = 0; i < reading.count; i++)
         turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
