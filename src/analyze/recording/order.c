@@ -164,6 +164,12 @@ static Held left_by(const Strong *item, Held held) {
     }
 }
 
+bool strong_leaves(const Strong *item, uint64_t *value) {
+    Held after = left_by(item, (Held){0});
+    *value = after.value;
+    return after.known;
+}
+
 static bool changes(const Strong *item, Held held) {
     Held after = left_by(item, held);
     return !after.known || after.value != held.value;
@@ -218,7 +224,8 @@ static uint32_t writer_before(const Strong *items, const bool *done, uint32_t fi
 }
 
 static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held, int32_t window) {
-    if (items[first].stored && !fits(&items[first], held)) /* a store has come between, and others come behind that */
+    if (items[first].foreign && items[first].stores &&
+        !fits(&items[first], held)) /* a store has come between, and others come behind that */
         window = window == WINDOW ? NEAR : window / WIDER;
     for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < window;
          i++) {
@@ -243,10 +250,14 @@ static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
     return false;
 }
 
-/* What was there before all of them: what somebody found, and none of them left; or else 0, if somebody found that. */
+/* What was there before all of them: what somebody found, and none of them left; or none of those near to it did; or
+ * else 0, if somebody found that. */
 static Held at_first(const Strong *items, uint32_t count, int32_t window) {
     uint32_t end = 0;
     bool zero = false;
+    for (uint32_t i = 0; i < count && later(&items[i], &items[0]) < window; i++)
+        if (items[i].foreign)
+            return (Held){true, items[i].found};
     while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
     for (uint32_t i = 0; i < end; i++) {
@@ -269,7 +280,7 @@ static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t wi
             first++;
         uint32_t at = pick(items, done, first, count, held, window);
         bool fitted = fits(&items[at], held);
-        if (!fitted && items[at].stored && stores < items[at].stores) {
+        if (!fitted && items[at].foreign && stores < items[at].stores) {
             stores++;
             fitted = true;
         }
@@ -290,8 +301,8 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* Which of one key found what none of them leaves. If nobody knows what one leaves, it may be that. */
-static void find_stored(Strong *items, uint32_t count) {
-    uint64_t *left = items[0].stores ? calloc(count, sizeof *left) : NULL;
+static void find_foreign(Strong *items, uint32_t count) {
+    uint64_t *left = count > 1 ? calloc(count, sizeof *left) : NULL;
     uint32_t left_count = 0;
     bool known = left != NULL;
     for (uint32_t i = 0; i < count && known; i++) {
@@ -305,14 +316,16 @@ static void find_stored(Strong *items, uint32_t count) {
     if (known)
         qsort(left, left_count, sizeof *left, by_value);
     for (uint32_t i = 0; i < count; i++)
-        items[i].stored =
+        items[i].foreign =
             known && items[i].finds && !bsearch(&items[i].found, left, left_count, sizeof *left, by_value);
     free(left);
 }
 
 static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     int32_t best = WINDOW;
-    find_stored(items, count);
+    if (strong_chain(items, count, numbers))
+        return;
+    find_foreign(items, count);
     StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
     for (int32_t window = WINDOW * WIDER; least.unfit && count <= MOST_WIDER && window <= WIDEST; window *= WIDER) {
         memset(done, 0, count * sizeof *done);

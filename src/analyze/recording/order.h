@@ -38,7 +38,7 @@ typedef struct Strong {
     uint8_t kind;
     uint8_t bytes;   /* of it: 1 to 8 */
     bool finds;      /* what it found is known */
-    bool stored;     /* by strong_order: it found what a plain store left */
+    bool foreign;    /* by strong_order: it found what none of them leaves */
     uint32_t stores; /* of all plain stores, that many write there */
 } Strong;
 
@@ -52,5 +52,13 @@ typedef struct StrongDoubts {
 } StrongDoubts;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
+
+/* ---- order_chain.c ---- */
+/* Of one place, if the order follows from what was found alone: numbers[index] is the place of each. False: it does
+ * not. */
+bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers);
+/* ---- order.c ---- */
+/* What one leaves that found what it did. False: nobody knows. */
+bool strong_leaves(const Strong *item, uint64_t *value);
 
 #endif
