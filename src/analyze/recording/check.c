@@ -542,7 +542,9 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
+    size_t races = check->verdict->finding_count;
     runs_tell_races(check, &run, watch, 0);
+    polls_tell(player, check->verdict, races);
     copies_tell(player);
     tell_apart(playing, &run);
     threads_overwrite(check, &run);

@@ -29,6 +29,8 @@ typedef enum StrongKind {
     STRONG_OTHER,     /* nobody knows what it leaves */
 } StrongKind;
 
+struct SitePoll;
+struct PlaySite;
 typedef struct Strong {
     uint64_t key;   /* the place */
     uint32_t time;  /* nanoseconds; may wrap */
@@ -36,10 +38,13 @@ typedef struct Strong {
     uint32_t thread;
     uint64_t found, written, compared;
     uint8_t kind;
-    uint8_t bytes;   /* of it: 1 to 8 */
-    bool finds;      /* what it found is known */
-    bool foreign;    /* by strong_order: it found what none of them leaves */
-    uint32_t stores; /* of all plain stores, that many write there */
+    uint8_t bytes;               /* of it: 1 to 8 */
+    bool finds;                  /* what it found is known */
+    bool goes_on;                /* an atomic that hands on, to all threads, what was released before it */
+    bool foreign;                /* by strong_order: it found what none of them leaves */
+    uint32_t stores;             /* of all plain stores, that many write there */
+    const struct SitePoll *poll; /* when it ends a loop; NULL: that is not known */
+    const struct PlaySite *site;
 } Strong;
 
 /* Plain stores may come between: what they leave is not known, nor when. An access that found what was not there, and

@@ -105,6 +105,7 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
             const PtxArgument *gives = effect.gives.size ? code_named(check->program, site->code, effect.gives) : NULL;
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
+            site->goes_on = verbs[i] == EFFECT_UPDATE && effect.effect.scope >= SCOPE_GPU;
             site->strong_kind = (uint8_t)strong_kind(site->code, verbs[i]);
             site->strong_bytes = (uint8_t)strong_bytes(site->code);
             site->strong_count = (uint8_t)strong_count(site->code);

@@ -145,7 +145,7 @@ static bool play_members(struct Together *together) {
     do
         while (play_round(together) && !stops(together))
             continue;
-    while (!stops(together) && pass_one(together));
+    while (!stops(together) && (play_skip(players[0]) || pass_one(together)));
     for (uint32_t i = 0; i < together->count; i++)
         if (!play_is_over(players[i]))
             return false;
@@ -278,7 +278,10 @@ static void tell_race(const Member *first, const Member *second, const ThreadsRa
                        .number = first->recording.launch.number};
     ThreadsCheck other = first->check; /* words about it are the second's verdict's */
     other.verdict = verdict;
+    size_t told = verdict->finding_count;
     threads_race_between(&second->check, &other, &between, &names);
+    for (uint32_t i = 0; i < second->player.together->count; i++)
+        polls_tell(&second->player.together->members[i]->player, verdict, told);
 }
 
 /* A race between two members, the earlier one first. */
