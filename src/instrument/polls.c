@@ -7,7 +7,7 @@
 
 /* ---- Who uses a value -------------------------------------------------------------------------------------- */
 
-enum { MOST_USES = 8, MOST_DEPTH = 8 };
+enum { MOST_USES = 8, MOST_DEPTH = 4 };
 
 typedef struct Use {
     uint32_t instruction, operand;
