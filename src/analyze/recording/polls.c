@@ -177,6 +177,8 @@ static StrongTurn *turn_of(const StrongTurns *turns, const StrongPlace *place, u
 
 uint32_t polls_number(const StrongTurns *turns, const StrongPlace *place, uint32_t number) {
     const StrongTurn *turn = turn_of(turns, place, number);
+    if (number >= place->end - place->begin) /* of a recording that is damaged */
+        return number;
     return turn->state == TURN_LEFT ? turn->other : number;
 }
 
