@@ -309,7 +309,7 @@ static void group(Grouping *grouping) {
     const Recording **recordings = ARENA_ARRAY(&grouping->arena, const Recording *, grouping->count + 1);
     for (size_t i = 0; i < grouping->count; i++)
         recordings[i] = order_of(&grouping->arena, grouping->paths[i]);
-    recordings_group(recordings, grouping->count, grouping->groups);
+    recordings_group(recordings, grouping->count, grouping->groups, &grouping->arena);
 }
 
 int weir_group_recordings(const char *const *paths, size_t count, size_t *groups) {

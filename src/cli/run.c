@@ -84,10 +84,11 @@ static bool is_row(const Options *options) {
         free(launch);
     }
     size_t *groups = calloc(options->inputs.count + 1, sizeof *groups);
-    if (groups && !found &&
-        weir_group_recordings((const char *const *)options->inputs.items, options->inputs.count, groups) == 0)
-        for (size_t i = 0; i < options->inputs.count; i++)
-            found |= groups[i] != i;
+    /* Without memory to tell, they are taken for one: that looks at more. */
+    found = found || !groups ||
+            weir_group_recordings((const char *const *)options->inputs.items, options->inputs.count, groups) != 0;
+    for (size_t i = 0; i < options->inputs.count && !found; i++)
+        found = groups[i] != i;
     free(groups);
     return found && options->inputs.count > 1;
 }

@@ -107,7 +107,7 @@ void write_each_before(Code *code, const Step *step) {
     code_say(code, "mov.b32 ~t0, ~lo");
     if (site->large)
         code_say(code, "mov.b32 ~t1, ~hi");
-    write_low(code, access.compare);
+    write_low(code, site->poll.told ? &code->look->module->operands[site->poll.operand] : access.compare);
     code_say(code, "mov.b64 ~written, {~t0, ~lo}");
     if (site->large)
         code_say(code, "mov.b64 ~upper, {~t1, ~hi}");

@@ -36,6 +36,8 @@ static void add_site(Mix *mix, const Site *site) {
         bits |= (uint64_t)flags[i] << i;
     add(mix, (uint64_t)site->statement << 32 | site->function);
     add(mix, (uint64_t)site->run << 32 | (uint64_t)site->part_count << 16 | bits);
+    if (site->poll.told)
+        add(mix, site->poll.operand);
     for (uint32_t i = 0; i < site->part_count; i++)
         add_part(mix, &site->parts[i]);
     for (uint32_t i = 0; i < site->slot_count; i++)

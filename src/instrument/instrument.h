@@ -65,6 +65,18 @@ typedef struct SiteAdvance {
 /* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY. */
 typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY } SiteShape;
 
+/* When a strong access lets the loop end that it is in: what it found compares so with something, as numbers of so many
+ * bits. bits 0: it is no such access, or that is not known. */
+typedef struct SitePoll {
+    uint8_t bits;
+    uint8_t compare; /* PollCompare: what was found, and then the other */
+    bool is_signed;
+    bool told;        /* the other one is a register, and recorded where others have what they compare with */
+    uint32_t operand; /* ... of the module */
+    uint64_t with;    /* else: a number */
+} SitePoll;
+typedef enum PollCompare { POLL_EQUAL, POLL_DIFFERS, POLL_LESS, POLL_AT_MOST, POLL_GREATER, POLL_AT_LEAST } PollCompare;
+
 typedef struct Site {
     uint32_t number;    /* in the module */
     uint32_t function;  /* of the module */
@@ -76,6 +88,7 @@ typedef struct Site {
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
+    SitePoll poll;      /* strong */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
     bool masked;        /* in a run its lanes are told, being others than the head's */
     bool only_tells;    /* it is no instruction of interest: slots are told before `statement`, which ends a block */

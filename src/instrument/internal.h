@@ -76,6 +76,17 @@ unsigned element_bytes(const Look *look, uint32_t instruction);
 /* One more part, if what it stores has to be told (stored.c): the last. */
 void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                  Site *site);
+/* When a strong access lets the loop end that it is in (polls.c). */
+void find_poll(const Look *look, uint32_t instruction, Site *site);
+/* What a load or an atomic gives: the operand that is its register; PTX_NONE: there is none. */
+uint32_t looked_at(const Look *look, uint32_t instruction);
+/* Whether a block is in a loop, or in one in it. */
+static inline bool flow_in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
+    uint32_t at = flow->blocks[block].loop;
+    while (at != PTX_NONE && at != loop)
+        at = flow->loops[at].outer;
+    return at == loop;
+}
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
 static inline bool look_together(const Look *look, uint32_t block) {
     return (look->shaped || look->rows) && look->module->functions[look->function].entry && !look->divergent[block];

@@ -26,13 +26,6 @@ enum {
 
 /* ---- Which loops ------------------------------------------------------------------------------------------- */
 
-static bool in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
-    uint32_t at = flow->blocks[block].loop;
-    while (at != PTX_NONE && at != loop)
-        at = flow->loops[at].outer;
-    return at == loop;
-}
-
 /* Whether a loop that only looks may do this. */
 static bool only_looks(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     switch (effect->effect.verb) {
@@ -63,7 +56,7 @@ static bool is_waiting_loop(const Look *look, uint32_t loop) {
     if (flow->loops[loop].irreducible)
         return false;
     for (uint32_t i = 0; i < flow->instruction_count; i++) {
-        if (!in_loop(flow, flow->block_of[i], loop))
+        if (!flow_in_loop(flow, flow->block_of[i], loop))
             continue;
         unsigned count = ptx_effects_of(look->module, look_statement(look, i), effects);
         for (unsigned k = 0; k < count; k++)
@@ -74,26 +67,14 @@ static bool is_waiting_loop(const Look *look, uint32_t loop) {
 }
 
 /* What a look at memory gives; PTX_NONE: nothing, or it is none. */
-static uint32_t looked_at(const Look *look, const Step *step) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxStatement *statement = look_statement(look, step->instruction);
-    unsigned count = step->site->strong ? ptx_effects_of(look->module, statement, effects) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const PtxOperand *gives = effects[i].gives.size && effect_is_access(&effects[i].effect)
-                                      ? ptx_effect_operand(look->module, statement, effects[i].gives)
-                                      : NULL;
-        if (gives && gives->kind == PTX_VECTOR)
-            gives++; /* the first of its members */
-        if (gives && gives->kind == PTX_REGISTER)
-            return (uint32_t)(gives - look->module->operands);
-    }
-    return PTX_NONE;
+static uint32_t polled_by(const Look *look, const Step *step) {
+    return step->site->strong ? looked_at(look, step->instruction) : PTX_NONE;
 }
 
 /* The loop that waits by this step; PTX_NONE: it is no wait. */
 static uint32_t waiting_loop(const Look *look, const Step *step) {
     uint32_t loop = look->flow.blocks[look->flow.block_of[step->instruction]].loop;
-    bool looks = (step->site->waits && step->given != PTX_NONE) || looked_at(look, step) != PTX_NONE;
+    bool looks = (step->site->waits && step->given != PTX_NONE) || polled_by(look, step) != PTX_NONE;
     return loop != PTX_NONE && looks && is_waiting_loop(look, loop) ? loop : PTX_NONE;
 }
 
@@ -106,7 +87,7 @@ static void write_entries(Code *code, uint32_t loop, bool polls) {
     for (uint32_t i = 0; i < header->predecessor_count; i++) {
         uint32_t from = flow->edges[header->predecessors + i];
         const FlowBlock *block = &flow->blocks[from];
-        if (in_loop(flow, from, loop) || block->begin == block->end)
+        if (flow_in_loop(flow, from, loop) || block->begin == block->end)
             continue;
         code_say(code, "mov.b32 ~since, 0");
         if (polls)
@@ -156,7 +137,7 @@ static void write_limit(Code *code, uint32_t on) {
 /* Behind the look. */
 static void write_look(Code *code, const Step *step) {
     const PtxStatement *statement = look_statement(code->look, step->instruction);
-    uint32_t polled = looked_at(code->look, step), on = new_label(code);
+    uint32_t polled = polled_by(code->look, step), on = new_label(code);
     const char *guard = statement->flags & PTX_GUARDED ? operand_text(code, statement->first) : "";
     if (*guard)
         code_say(code, statement->flags & PTX_NEGATED ? "@%s bra ~L%u" : "@!%s bra ~L%u", guard, on);
@@ -244,7 +225,7 @@ void write_patience(Code *code, Arena *arena) {
     bool *entered = ARENA_ARRAY(arena, bool, code->look->flow.loop_count + 1), any = false;
     bool polls = false;
     for (uint32_t i = 0; i < plan->count; i++)
-        polls |= looked_at(code->look, &plan->steps[i]) != PTX_NONE;
+        polls |= polled_by(code->look, &plan->steps[i]) != PTX_NONE;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t loop = waiting_loop(code->look, &plan->steps[i]);
         if (loop == PTX_NONE)

@@ -133,6 +133,8 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
     site->each = site->strong;
     site->fetches = site->strong && can_fetch(look, instruction);
     site->large = site->strong && element_bytes(look, instruction) > 4;
+    if (site->strong)
+        find_poll(look, instruction, site);
     return any;
 }
 

@@ -64,7 +64,8 @@ enum { RECORD_CORNER_LANES = 6, RECORD_EVERY_BYTES = 4 * RECORD_LANES };
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the
  * next chunk has the others), unless it is a RECORD_LANE, which has
  * all of them: the parts in order. A strong access has one part at most, and a unit behind it: { %globaltimer before
- * it, what it found, what it writes or adds, what it compares with }, the low 32 bits of each, 0 where there is none.
+ * it, what it found, what it writes or adds, what it compares with (or what the loop that it is in compares it with:
+ * SitePoll) }, the low 32 bits of each, 0 where there is none.
  * One of more than 4 bytes has another unit behind that, with what is above them (the first word of it is 0): the upper
  * 32 bits of 8 bytes, a hash (record_hash) of the other three words of 16.
  */

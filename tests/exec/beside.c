@@ -71,7 +71,7 @@ static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                            "  ret;\n"
                            "}\n";
 
-static uint64_t box, flags, out, other;
+static uint64_t box, flags, out, other, apart;
 static Handle produce, consume, copy, one, two, event;
 
 static char *replaced(const char *in, const char *what, const char *by) {
@@ -204,7 +204,8 @@ static int is_copied(void) {
 int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "event", *how = count > 2 ? words[2] : "";
     unsigned non_blocking = strcmp(how, "blocking") != 0;
-    if (cuInit(0) || cuMemAlloc_v2(&box, 1024) || cuMemAlloc_v2(&flags, 64) || cuMemAlloc_v2(&out, 1024) ||
+    if (cuInit(0) || cuMemAlloc_v2(&box, 1024) || cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&flags, 1024) ||
+        cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&out, 1024) ||
         cuMemAlloc_v2(&other, 1024) || cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
         cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
         return 2;
@@ -225,6 +226,11 @@ int main(int count, char **words) {
         box = other;
         launch(copy, two, out);
         box = mine;
+        return 0;
+    } else if (strcmp(what, "plain-flags") == 0) { /* the flags of one are the box of the other */
+        launch(produce, one, 0);
+        box = flags;
+        launch(copy, two, out);
         return 0;
     } else if (strcmp(what, "flags") == 0 || strncmp(what, "no-release", 10) == 0 || strcmp(what, "no-acquire") == 0 ||
                strcmp(what, "cta-scope") == 0) {

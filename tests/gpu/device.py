@@ -306,6 +306,10 @@ class Recorder:
         """Whether a wait of the kernel has given up."""
         return bool(self.host) and ctypes.c_uint32.from_address(self.host).value != 0
 
+    def gave_up(self):
+        """How many warps have: RecordHost.gave_up."""
+        return ctypes.c_uint32.from_address(self.host + 8).value if self.host else 0
+
     def let_go(self):
         """Lets those that gave up end: RecordHost.drained."""
         if self.host:

@@ -13,7 +13,7 @@
  * recording to a file, and compares nothing. With --hangs, kernels that do not end are run until their waits give up,
  * by the machine's clock, and the recording has to name the same cause. With --orders, kernels end in the order in
  * which they are recorded; if the machine finds another one in which they do not, or in which an mbarrier is used
- * wrongly, the recording has to tell of such a one. The last line is `N passed, N failed`. */
+ * wrongly, or in which polls end earlier and accesses race, the recording has to tell of such a one. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -21,7 +21,7 @@
 
 #include <stdio.h>
 
-enum { BUDGET = 100000000, TAG = 7 };
+enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define LAUNCH_AT  UINT64_C(0x600000000000)
 #define FIRST_AT   UINT64_C(0x600200000000)
 #define MORE_AT    UINT64_C(0x601200000000)
@@ -474,8 +474,8 @@ static bool has_rule(const Verdict *verdict, const Finding *of) {
     return false;
 }
 
-/* A kernel that ended, and that does not in other orders: the recording tells of one that the machine finds in its own
- * runs; and of none if there is none. */
+/* A kernel that ended, and that does not in other orders, or whose polls end earlier there, so that it races: the
+ * recording tells of one that the machine finds in its own runs; and of none if there is none. */
 static const char *compare_orders(Case *of) {
     ThreadsOptions options = {.launch = &of->given, .only_launch = true};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena};
@@ -501,7 +501,10 @@ static const char *compare_orders(Case *of) {
         if (!has_rule(&machine, &played.findings[i]))
             return "the recording has a finding that the machine does not have";
     }
-    return told == wrong ? NULL : told ? "the recording tells of an order that is none" : "no other order was found";
+    if (told != wrong)
+        return told ? "the recording tells of an order that is none" : "no other order was found";
+    problem = missing(&of->arena, &machine, &played, "the machine");
+    return problem || wrong ? problem : missing(&of->arena, &played, &machine, "the recording");
 }
 
 static const char *compare(Case *of, PtxMachine *plain) {
@@ -560,7 +563,7 @@ static const char *run_case(Case *of, const char *json) {
     turn_around(of->program, of->module, of->entry);
     PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
     if (keep)
-        problem = record(of, UINT64_MAX, &end);
+        problem = record(of, KEPT_BUDGET, &end);
     else
         problem = plain ? compare(of, plain) : problem;
     ptx_machine_free(plain);

@@ -60,18 +60,30 @@ static void test_depends(void **state) {
 static void test_groups(void **state) {
     (void)state;
     size_t groups[MOST];
+    Arena arena;
+    jmp_buf here;
     const Recording none = {.kernel = "k"};
     /* One after the other; and 3 beside 2 and 4, which are on one stream, given in any order. */
     const Recording *all[] = {launched(4, 0, 3, 0), launched(0, 0, 0, 0), launched(3, 1, 2, 0),
                               launched(1, 0, 1, 0), launched(2, 0, 2, 0), &none};
-    recordings_group(all, 6, groups);
+    arena_init(&arena, 1 << 20);
+    recordings_group(all, 6, groups, &arena);
     assert_int_equal(groups[0], 0);
     assert_int_equal(groups[1], 1);
     assert_int_equal(groups[2], 0);
     assert_int_equal(groups[3], 3);
     assert_int_equal(groups[4], 0);
     assert_int_equal(groups[5], 5);
-    recordings_group(all, 0, groups);
+    recordings_group(all, 0, groups, &arena);
+    arena_free(&arena);
+    /* Without memory nobody takes them for apart. */
+    arena_init(&arena, 1);
+    arena.exhausted = &here;
+    if (!setjmp(here)) {
+        recordings_group(all, 6, groups, &arena);
+        fail();
+    }
+    arena_free(&arena);
 }
 
 static void test_copies(void **state) {

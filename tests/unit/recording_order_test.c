@@ -40,6 +40,27 @@ static void test_counter(void **unused) {
         assert_int_equal(of.numbers[i], (i * 5 + 3) % 16);
 }
 
+/* Where no value comes twice, what was found says it all: records that wait for long have times that say nothing. */
+static void test_chain(void **unused) {
+    (void)unused;
+    Case of = {0};
+    for (uint32_t i = 0; i < 16; i++)
+        add(&of, STRONG_ADD, i, (16 - i) * 90000000, i, 1);
+    uint32_t early = add(&of, STRONG_READ, 20, 1000, 7, 0), late = add(&of, STRONG_READ, 20, 2000, 16, 0);
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    for (uint32_t i = 0; i < 16; i++)
+        assert_int_equal(of.numbers[i], i + (i >= 7));
+    assert_int_equal(of.numbers[early], 7);
+    assert_int_equal(of.numbers[late], 17);
+    /* But not in another order than that of a thread's program, nor with a value that was never there. */
+    Case back = {0};
+    add(&back, STRONG_ADD, 0, 1000, 1, 1);
+    add(&back, STRONG_ADD, 0, 900000000, 0, 1);
+    assert_int_equal(strong_order(back.items, back.count, back.numbers).unfit, 1);
+    add(&of, STRONG_READ, 21, 3000, 99, 0);
+    assert_true(strong_order(of.items, of.count, of.numbers).unfit > 0);
+}
+
 /* A lock that is taken and given back: 0 and 1 in turns; who has it is in the order of times. */
 static void test_lock(void **unused) {
     (void)unused;
@@ -110,6 +131,35 @@ static void test_rest(void **unused) {
     add(&wrong, STRONG_ADD, 0, 1000, 0, 1);
     add(&wrong, STRONG_READ, 1, 900000, 77, 0);
     assert_int_equal(strong_order(wrong.items, wrong.count, wrong.numbers).unfit, 1);
+}
+
+/* A lock that is given back by a plain store, of which there is no more than that it is made. */
+static void test_stored(void **unused) {
+    (void)unused;
+    Case of = {0};
+    uint32_t takes[4], vain[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        takes[i] = add(&of, STRONG_CAS, i, 20000 * i + 1000, 0, 1);
+        vain[i] = add(&of, STRONG_CAS, i + 8, 20000 * i + 9000, 1, 1);
+    }
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 3);
+    for (uint32_t i = 0; i < of.count; i++)
+        of.items[i].stores = 4;
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(of.numbers[takes[i]] == 2 * i && of.numbers[vain[i]] == 2 * i + 1);
+    for (uint32_t i = 0; i < of.count; i++) /* not so many */
+        of.items[i].stores = 2;
+    assert_int_equal(strong_order(of.items, of.count, of.numbers).unfit, 1);
+    /* 0 is also what a strong store leaves, or may be what an atomic does of which nobody knows: it may be theirs. */
+    for (uint32_t i = 0; i < of.count; i++)
+        of.items[i].stores = 4;
+    uint32_t other = add(&of, STRONG_WRITE, 3, 900000, 0, 0);
+    of.items[other].finds = false;
+    of.items[other].stores = 4;
+    assert_true(strong_order(of.items, of.count, of.numbers).unfit > 0);
+    of.items[of.count - 1].kind = STRONG_OTHER;
+    assert_true(strong_order(of.items, of.count, of.numbers).unfit > 0);
 }
 
 static uint32_t add_wide(Case *of, StrongKind kind, uint32_t bytes, uint64_t found, uint64_t written) {
@@ -214,7 +264,8 @@ int main(void) {
         cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
         cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
         cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_late),       cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_chain),      cmocka_unit_test(test_stored), cmocka_unit_test(test_late),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,7 @@ static void check_recordings(void *context) {
                                        .options = &options[i],
                                        .verdict = &result->verdicts[0]};
     }
-    recordings_check(launches, work->count);
+    recordings_check(launches, work->count, &work->row->arena);
     for (size_t i = 0; i < work->count; i++)
         work->results[i]->together = launches[i].together;
 }

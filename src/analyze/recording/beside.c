@@ -81,15 +81,12 @@ static void unite(size_t *groups, size_t one, size_t other) {
         groups[one] = other;
 }
 
-void recordings_group(const Recording *const *recordings, size_t count, size_t *groups) {
-    Placed *placed = calloc(count + 1, sizeof *placed);
+void recordings_group(const Recording *const *recordings, size_t count, size_t *groups, Arena *arena) {
+    Placed *placed = ARENA_ARRAY(arena, Placed, count + 1);
     for (size_t i = 0; i < count; i++) {
         groups[i] = i;
-        if (placed)
-            placed[i] = (Placed){recordings[i], i};
+        placed[i] = (Placed){recordings[i], i};
     }
-    if (!placed)
-        return;
     qsort(placed, count, sizeof *placed, by_number);
     for (size_t i = 0; i < count; i++)
         for (size_t k = i; k-- > 0 && placed[i].recording->order && placed[k].recording->order &&
@@ -98,5 +95,4 @@ void recordings_group(const Recording *const *recordings, size_t count, size_t *
                 unite(groups, placed[i].index, placed[k].index);
     for (size_t i = 0; i < count; i++)
         groups[i] = root_of(groups, i);
-    free(placed);
 }

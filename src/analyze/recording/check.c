@@ -91,6 +91,27 @@ static bool has_name_of(const PtxModule *module, uint32_t variable, uint32_t oth
     return variable == other || (one->name == two->name && one->scope == two->scope);
 }
 
+/* Where variables of shared memory lie has to be told, if there are several: those that are not, too many of them or
+ * declared in a block or named by a function that the kernel calls, may lie anywhere. */
+static void tell_shared(const ThreadsCheck *check, const Recording *recording) {
+    const PtxProgram *program = check->program;
+    uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
+    uint32_t used = 0, missing = PTX_NONE;
+    for (uint32_t i = 0; i < check->module->variables_count; i++) {
+        bool told = false;
+        if (!program->used[i] || program->seats[i].space != PTX_SPACE_SHARED)
+            continue;
+        used++;
+        for (uint32_t k = 0; k < count && !told; k++)
+            told = recording->shared_at && recording->shared_at[k] && has_name_of(check->module, i, variables[k]);
+        missing = told ? missing : i;
+    }
+    if (used > 1 && missing != PTX_NONE)
+        verdict_incomplete(check->verdict, "", 0,
+                           "where %.*s lies in shared memory, beside other variables, was not recorded",
+                           STR_ARG(ptx_name(check->module, check->module->variables[missing].name)));
+}
+
 /* Variables in shared memory lie where the kernel's compiler put them, if the recording says where. */
 static void seat_shared(ThreadsCheck *check, const Recording *recording) {
     PtxProgram *program = check->program;
@@ -542,7 +563,9 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
+    size_t races = check->verdict->finding_count;
     runs_tell_races(check, &run, watch, 0);
+    polls_tell(player, check->verdict, races);
     copies_tell(player);
     tell_apart(playing, &run);
     threads_overwrite(check, &run);
@@ -592,6 +615,7 @@ static void check_recording(ThreadsCheck *check) {
         if (watch)
             play_machine(playing, watch, &sites);
         tell_variables(check);
+        tell_shared(check, playing->recording);
     }
     runs_add_launch(check, launch);
     runs_close(check);

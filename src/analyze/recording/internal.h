@@ -40,11 +40,12 @@ typedef struct PlaySite {
     uint8_t strong_kind;                      /* ... and StrongKind */
     uint8_t strong_bytes, strong_count;       /* ... and bytes of the place, of which a vector has several */
     bool finds;                               /* ... and it gives what it found */
+    bool goes_on;                             /* ... an atomic by which all threads of the device go on */
     uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
     bool constant;                            /* it stores numbers that the instruction has: */
     uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
-    PlayAccess access;
+    PlayAccess access;                        /* of any load or store; bytes 0: it is none */
     ThreadsAccess told;
     bool copies; /* a cp.async, by the addresses in parts: */
     PlayCopy copy;
@@ -89,12 +90,25 @@ typedef struct StrongTurn {
     uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
+    uint32_t other;  /* of a poll that is played early: the number of its turn in reserve */
+    uint8_t state;   /* TurnState */
 } StrongTurn;
+typedef enum TurnState {
+    TURN_ONLY,
+    TURN_EARLY,   /* of a poll that could have ended there; it has another one behind it: */
+    TURN_RESERVE, /* which nobody waits for, */
+    TURN_LEFT,    /* unless the first one cannot be waited for */
+} TurnState;
 /* The turns at one place, in order. */
 typedef struct StrongPlace {
     uint64_t key;
-    uint32_t next, end; /* end 0: free */
+    uint32_t begin, next, end; /* end 0: free */
 } StrongPlace;
+/* A poll that is played earlier than it was made. */
+typedef struct EarlyPoll {
+    const PlaySite *site;
+    uint64_t found, value; /* and what it ends on there */
+} EarlyPoll;
 typedef struct StrongTurns {
     StrongTurn *items; /* sorted by key and number */
     uint32_t count;
@@ -103,6 +117,8 @@ typedef struct StrongTurns {
     uint32_t split;      /* that are to one element of what others access as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
+    EarlyPoll early;      /* one of those */
+    uint32_t early_count; /* which have two turns */
 } StrongTurns;
 
 /* ---- play.c ---- */
@@ -183,6 +199,8 @@ typedef struct Player {
 PtxEnd play(Player *player);
 /* As far as it goes without others. False: the time is up. */
 bool play_on(Player *player);
+/* An access that nobody comes to, as he waits for others who wait for it, is made later. Whether there was one. */
+bool play_skip(Player *player);
 /* A wait whose phase has gone by is over. Whether there was one. */
 bool play_pass(Player *player);
 /* Clusters that wait look again. */
@@ -218,6 +236,19 @@ bool play_unpack(const PtxProgram *program, Recording *recording, Arena *arena);
 uint64_t play_generic(const Player *player, uint64_t address);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
+/* What a key is of: global memory at that address, a variable of the module in it, which is known by its name alone, or
+ * other memory. */
+typedef enum PlayPlace { PLACE_GLOBAL, PLACE_NAMED, PLACE_SHARED } PlayPlace;
+PlayPlace play_key_place(uint64_t key, uint64_t *address);
+/* The first byte of a key's place, in an order in which all memory is, and how many there are. */
+uint64_t play_key_first(uint64_t key, uint32_t *bytes);
+/* Of a plain store: the first byte that each lane of the record writes, in that order, and how many; 0: it is none. */
+uint32_t play_stored_places(const Player *player, const PlaySite *site, const Record *record, uint32_t cta,
+                            uint32_t warp_in_cta, Lanes *places);
+
+/* ---- stores.c ---- */
+/* How often plain stores write the places of strong accesses, which are sorted by key. */
+void stores_count(Strong *items, uint32_t count, Player *const *players, uint32_t player_count, Arena *arena);
 
 /* ---- turns.c ---- */
 /* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
@@ -226,11 +257,23 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
 /* The record's number, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
+/* What comes at the place behind a turn that is over: the cluster that waits for it, + 1. */
+uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
 uint32_t turns_pass(Player *player, uint64_t key);
 
+/* ---- polls.c: polls that could have ended earlier ---- */
+/* The turns of accesses that are sorted by key and have numbers. */
+void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena);
+/* Of races that were found with them, from that finding on: in which order. */
+void polls_tell(const Player *player, Verdict *verdict, size_t first);
+/* The number of the turn that counts. */
+uint32_t polls_number(const StrongTurns *turns, const StrongPlace *place, uint32_t number);
+/* Nobody can go on: an early turn that others wait for, and nobody comes to, is left. The cluster that waits for the
+ * next one, + 1; 0: there is none. False: there is no such turn. */
+bool polls_skip(StrongTurns *turns, uint32_t *woken);
 /* ---- tokens.c: waits by a token ---- */
 /* The tokens of the lanes: of the phase in which each of them last arrived at the mbarrier. */
 void tokens_set(Player *player, PtxGroup *group, const PlaySite *site, const Record *record);

@@ -164,6 +164,12 @@ static Held left_by(const Strong *item, Held held) {
     }
 }
 
+bool strong_leaves(const Strong *item, uint64_t *value) {
+    Held after = left_by(item, (Held){0});
+    *value = after.value;
+    return after.known;
+}
+
 static bool changes(const Strong *item, Held held) {
     Held after = left_by(item, held);
     return !after.known || after.value != held.value;
@@ -180,6 +186,8 @@ static bool behind_own(const Strong *items, const bool *done, uint32_t first, ui
 /* Whether what is there now may be there again, when it has been changed. */
 static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held,
                         int32_t window) {
+    if (items[first].stores)
+        return true;
     for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < window; i++) {
         Held after = left_by(&items[i], (Held){0});
         bool reads =
@@ -216,6 +224,9 @@ static uint32_t writer_before(const Strong *items, const bool *done, uint32_t fi
 }
 
 static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held, int32_t window) {
+    if (items[first].foreign && items[first].stores &&
+        !fits(&items[first], held)) /* a store has come between, and others come behind that */
+        window = window == WINDOW ? NEAR : window / WIDER;
     for (uint32_t i = first, looked = 0; i < end && looked < MOST_LOOKED && later(&items[i], &items[first]) < window;
          i++) {
         if (done[i])
@@ -239,10 +250,14 @@ static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
     return false;
 }
 
-/* What was there before all of them: what somebody found, and none of them left; or else 0, if somebody found that. */
+/* What was there before all of them: what somebody found, and none of them left; or none of those near to it did; or
+ * else 0, if somebody found that. */
 static Held at_first(const Strong *items, uint32_t count, int32_t window) {
     uint32_t end = 0;
     bool zero = false;
+    for (uint32_t i = 0; i < count && later(&items[i], &items[0]) < window; i++)
+        if (items[i].foreign)
+            return (Held){true, items[i].found};
     while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
     for (uint32_t i = 0; i < end; i++) {
@@ -256,6 +271,7 @@ static Held at_first(const Strong *items, uint32_t count, int32_t window) {
 /* Of one key, if times are wrong by no more than that. */
 static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t window, bool *done, uint32_t *numbers) {
     StrongDoubts doubts = {0};
+    uint32_t stores = 0; /* that have come between */
     Held held = at_first(items, count, window);
     bool lost = false; /* somebody has left what nobody knows */
     uint32_t first = 0;
@@ -264,6 +280,10 @@ static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t wi
             first++;
         uint32_t at = pick(items, done, first, count, held, window);
         bool fitted = fits(&items[at], held);
+        if (!fitted && items[at].foreign && stores < items[at].stores) {
+            stores++;
+            fitted = true;
+        }
         doubts.unfit += !fitted;
         doubts.unsure += lost && !held.known && items[at].finds;
         if (fitted || items[at].kind != STRONG_READ)
@@ -275,8 +295,37 @@ static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t wi
     return doubts;
 }
 
-static void order_key(const Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which of one key found what none of them leaves. If nobody knows what one leaves, it may be that. */
+static void find_foreign(Strong *items, uint32_t count) {
+    uint64_t *left = count > 1 ? calloc(count, sizeof *left) : NULL;
+    uint32_t left_count = 0;
+    bool known = left != NULL;
+    for (uint32_t i = 0; i < count && known; i++) {
+        Held after = left_by(&items[i], (Held){0});
+        bool reads =
+            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
+        if (!reads)
+            left[left_count++] = after.value;
+        known = reads || after.known;
+    }
+    if (known)
+        qsort(left, left_count, sizeof *left, by_value);
+    for (uint32_t i = 0; i < count; i++)
+        items[i].foreign =
+            known && items[i].finds && !bsearch(&items[i].found, left, left_count, sizeof *left, by_value);
+    free(left);
+}
+
+static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     int32_t best = WINDOW;
+    if (strong_chain(items, count, numbers))
+        return;
+    find_foreign(items, count);
     StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
     for (int32_t window = WINDOW * WIDER; least.unfit && count <= MOST_WIDER && window <= WIDEST; window *= WIDER) {
         memset(done, 0, count * sizeof *done);

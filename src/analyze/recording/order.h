@@ -23,12 +23,14 @@ typedef enum StrongKind {
     STRONG_MOST,
     STRONG_INC, /* up to a limit, then 0; down to 0, then the limit */
     STRONG_DEC,
-    STRONG_ADD_REAL, /* f32, f64 */
-    STRONG_ADD_HALF, /* f16, or two of them */
+    STRONG_ADD_REAL,  /* f32, f64 */
+    STRONG_ADD_HALF,  /* f16, or two of them */
     STRONG_ADD_BRAIN, /* bf16, or two of them */
-    STRONG_OTHER,    /* nobody knows what it leaves */
+    STRONG_OTHER,     /* nobody knows what it leaves */
 } StrongKind;
 
+struct SitePoll;
+struct PlaySite;
 typedef struct Strong {
     uint64_t key;   /* the place */
     uint32_t time;  /* nanoseconds; may wrap */
@@ -36,16 +38,32 @@ typedef struct Strong {
     uint32_t thread;
     uint64_t found, written, compared;
     uint8_t kind;
-    uint8_t bytes; /* of it: 1 to 8 */
-    bool finds;    /* what it found is known */
+    uint8_t bytes;               /* of it: 1 to 8 */
+    bool finds;                  /* what it found is known */
+    bool goes_on;                /* an atomic that hands on, to all threads, what was released before it */
+    bool foreign;                /* by strong_order: it found what none of them leaves */
+    uint32_t stores;             /* of all plain stores, that many write there */
+    const struct SitePoll *poll; /* when it ends a loop; NULL: that is not known */
+    const struct PlaySite *site;
 } Strong;
 
-/* How many found something else than what was there by that order; and how many found something where nobody knows what
+/* Plain stores may come between: what they leave is not known, nor when. An access that found what was not there, and
+ * what no strong access leaves, has found what one of them left; there are no more of these than stores.
+ *
+ * How many found something else than what was there by that order; and how many found something where nobody knows what
  * was there, so that others may have come before them or behind. */
 typedef struct StrongDoubts {
     uint32_t unfit, unsure;
 } StrongDoubts;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
+
+/* ---- order_chain.c ---- */
+/* Of one place, if the order follows from what was found alone: numbers[index] is the place of each. False: it does
+ * not. */
+bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers);
+/* ---- order.c ---- */
+/* What one leaves that found what it did. False: nobody knows. */
+bool strong_leaves(const Strong *item, uint64_t *value);
 
 #endif

@@ -25,6 +25,7 @@ typedef struct Others {
     Player play;
     bool whole;    /* all that the threads did was recorded */
     bool found;    /* something */
+    bool skips;    /* not all of it is played */
     uint64_t left; /* records that may be read */
     uint64_t *clusters;
     uint32_t cluster_count, cluster_capacity; /* hashes of those that were played */
@@ -77,6 +78,7 @@ static void add_class(Others *others, uint64_t hash, uint32_t warp) {
     for (uint32_t i = 0; i < others->class_count; i++)
         if (others->classes[i].hash == hash)
             return;
+    others->skips |= others->class_count == MOST_CLASSES;
     if (others->class_count < MOST_CLASSES)
         others->classes[others->class_count++] = (Class){hash, warp};
 }
@@ -244,7 +246,8 @@ bool play_others(Player *player, bool whole) {
     const RecordingLaunch *launch = &player->recording->launch;
     if (!any_waits(player->sites) || launch->sample_mask || launch->sample_value)
         return false;
-    Others others = {.player = player, .play = *player, .whole = whole, .left = MOST_RECORDS};
+    uint64_t budget = player->check->options->budget;
+    Others others = {.player = player, .play = *player, .whole = whole, .left = budget ? budget : MOST_RECORDS};
     jmp_buf *before = machine->arena.exhausted, here;
     arena_init(&others.arena, BUDGET);
     arena_init(&others.play.arena, BUDGET);
@@ -254,6 +257,11 @@ bool play_others(Player *player, bool whole) {
     machine->observer = &others.play;
     if (!setjmp(here))
         play_all(&others);
+    else
+        others.skips = true;
+    if (!others.found && (others.skips || !others.left))
+        verdict_note(player->check->verdict,
+                     "waits were not played in all other orders: the recording is too long (--budget)");
     machine->arena.exhausted = before;
     machine->immediate = true;
     arena_free(&others.arena);

@@ -606,11 +606,19 @@ bool play_on(Player *player) {
     return true;
 }
 
+bool play_skip(Player *player) {
+    uint32_t woken = 0;
+    bool any = polls_skip(player->turns, &woken);
+    if (woken)
+        play_wake(player, woken - 1);
+    return any;
+}
+
 PtxEnd play(Player *player) {
     do
         if (!play_on(player))
             return PTX_END_TIME;
-    while (!player->stops && player->live && play_pass(player));
+    while (!player->stops && player->live && (play_skip(player) || play_pass(player)));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

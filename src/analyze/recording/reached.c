@@ -1,10 +1,10 @@
-/* Reacheds: addresses as they are recorded, by pages. */
+/* Which pages the addresses of a launch's records are in. */
 #include "analyze/recording/reached.h"
 
 #include "analyze/recording/order.h"
 
 enum { PAGE_LOG2 = 12, FIRST_PAGES = 256 };
-#define NOT_GLOBAL UINT64_C(0x4000000000000000) /* windows, and keys of what is no global memory */
+#define NOT_GLOBAL UINT64_C(0x4000000000000000) /* windows */
 
 static uint32_t seat_of(const Reached *reached, uint64_t page) {
     uint32_t mask = reached->capacity - 1;
@@ -55,11 +55,16 @@ static void add_plain(Reached *reached, const Player *player, const PlaySite *si
 
 static void add_strong(Reached *reached, const Player *player, const PlaySite *site, const Record *record,
                        uint32_t cta) {
-    uint64_t key = play_strong_key(player, site, record, cta);
+    uint64_t key = play_strong_key(player, site, record, cta), begin;
     uint8_t how = site->strong_kind == STRONG_READ ? REACH_READS : REACH_WRITES;
-    if (key >> 63)
+    PlayPlace place = play_key_place(key, &begin);
+    if (place == PLACE_SHARED)
         return;
-    add(reached, key >> 62 ? key : key << 2 >> PAGE_LOG2, how);
+    if (place == PLACE_NAMED) /* where it lies is not known: the key is a page of its own */
+        add(reached, key, how);
+    uint64_t end = begin + (uint64_t)site->strong_bytes * site->strong_count - 1;
+    for (uint64_t page = begin >> PAGE_LOG2; place == PLACE_GLOBAL && page <= end >> PAGE_LOG2; page++)
+        add(reached, page, how);
     reached->tells_host |= how == REACH_WRITES && site->for_system;
 }
 

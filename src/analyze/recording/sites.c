@@ -105,6 +105,7 @@ static void prepare_strong(ThreadsCheck *check, PlaySite *site) {
             const PtxArgument *gives = effect.gives.size ? code_named(check->program, site->code, effect.gives) : NULL;
             if (gives && gives->kind == ARGUMENT_MEMBERS && gives->count) /* { %r1 } */
                 gives = argument_member(check->program, gives, 0);
+            site->goes_on = verbs[i] == EFFECT_UPDATE && effect.effect.scope >= SCOPE_GPU;
             site->strong_kind = (uint8_t)strong_kind(site->code, verbs[i]);
             site->strong_bytes = (uint8_t)strong_bytes(site->code);
             site->strong_count = (uint8_t)strong_count(site->code);
@@ -180,9 +181,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         prepare_strong(check, site);
     if (site->site->strong && !site->address)
         return false;
-    site->plain = !site->site->strong && site->site->part_count == (site->data ? 2 : 1) && site->data != 1 &&
-                  play_access(program, site->code, &site->access) && site->access.base == site->arguments[0] &&
-                  !site->access.access.strong;
+    bool by_register = play_access(program, site->code, &site->access);
+    site->plain = by_register && !site->site->strong && site->site->part_count == (site->data ? 2 : 1) &&
+                  site->data != 1 && site->access.base == site->arguments[0] && !site->access.access.strong;
     site->copies = is_copy(program, site);
     return true;
 }

@@ -145,7 +145,7 @@ static bool play_members(struct Together *together) {
     do
         while (play_round(together) && !stops(together))
             continue;
-    while (!stops(together) && pass_one(together));
+    while (!stops(together) && (play_skip(players[0]) || pass_one(together)));
     for (uint32_t i = 0; i < together->count; i++)
         if (!play_is_over(players[i]))
             return false;
@@ -278,7 +278,10 @@ static void tell_race(const Member *first, const Member *second, const ThreadsRa
                        .number = first->recording.launch.number};
     ThreadsCheck other = first->check; /* words about it are the second's verdict's */
     other.verdict = verdict;
+    size_t told = verdict->finding_count;
     threads_race_between(&second->check, &other, &between, &names);
+    for (uint32_t i = 0; i < second->player.together->count; i++)
+        polls_tell(&second->player.together->members[i]->player, verdict, told);
 }
 
 /* A race between two members, the earlier one first. */
@@ -475,11 +478,11 @@ static void tell_missing(RecordedLaunch *const *launches, size_t count, size_t a
                            "were not looked for, as that was not recorded");
 }
 
-static void check_group(RecordedLaunch **launches, uint32_t count) {
-    Group group = {.count = count};
-    group.members = calloc(count, sizeof *group.members);
-    group.relation = calloc((size_t)count * count, 1);
-    for (uint32_t i = 0; group.members && group.relation && i < count; i++) {
+static void check_group(RecordedLaunch **launches, uint32_t count, Arena *arena) {
+    Group group = {.count = count,
+                   .members = ARENA_ARRAY(arena, Member, count),
+                   .relation = ARENA_ARRAY(arena, uint8_t, (size_t)count * count)};
+    for (uint32_t i = 0; i < count; i++) {
         RecordedLaunch *launch = launches[i];
         group.members[i] = (Member){.check = {.module = launch->module,
                                               .entry = launch->entry,
@@ -495,13 +498,11 @@ static void check_group(RecordedLaunch **launches, uint32_t count) {
             group.relation[k * count + i] = (uint8_t)recordings_beside(launches[k]->recording, launch->recording);
         tell_missing(launches, count, i);
     }
-    if (group.members && group.relation)
-        runs_with_arena(&group.members[0].check, open_member);
-    free(group.members);
-    free(group.relation);
+    runs_with_arena(&group.members[0].check, open_member);
 }
 
-static void check_groups(RecordedLaunch **sorted, const size_t *groups, size_t count, RecordedLaunch **some) {
+static void check_groups(RecordedLaunch **sorted, const size_t *groups, size_t count, RecordedLaunch **some,
+                         Arena *arena) {
     for (size_t i = 0; i < count; i++) {
         size_t members = 0;
         for (size_t k = i; groups[i] == i && k < count; k++)
@@ -514,26 +515,20 @@ static void check_groups(RecordedLaunch **sorted, const size_t *groups, size_t c
                                    "between so many are not looked for",
                                    members);
         else if (members > 1)
-            check_group(some, (uint32_t)members);
+            check_group(some, (uint32_t)members, arena);
     }
 }
 
-void recordings_check(RecordedLaunch *launches, size_t count) {
-    RecordedLaunch **sorted = calloc(2 * count + 1, sizeof *sorted);
-    const Recording **recordings = calloc(count + 1, sizeof *recordings);
-    size_t *groups = calloc(count + 1, sizeof *groups);
-    size_t there = 0;
-    for (size_t i = 0; sorted && i < count; i++)
+void recordings_check(RecordedLaunch *launches, size_t count, Arena *arena) {
+    RecordedLaunch **sorted = ARENA_ARRAY(arena, RecordedLaunch *, 2 * count + 1);
+    const Recording **recordings = ARENA_ARRAY(arena, const Recording *, count + 1);
+    size_t *groups = ARENA_ARRAY(arena, size_t, count + 1), there = 0;
+    for (size_t i = 0; i < count; i++)
         if (launches[i].recording->order && launches[i].recording->ptx.size && !launches[i].recording->shadow.size)
             sorted[there++] = &launches[i];
-    if (sorted && recordings && groups) {
-        qsort(sorted, there, sizeof *sorted, by_number);
-        for (size_t i = 0; i < there; i++)
-            recordings[i] = sorted[i]->recording;
-        recordings_group(recordings, there, groups);
-        check_groups(sorted, groups, there, sorted + count);
-    }
-    free(sorted);
-    free(recordings);
-    free(groups);
+    qsort(sorted, there, sizeof *sorted, by_number);
+    for (size_t i = 0; i < there; i++)
+        recordings[i] = sorted[i]->recording;
+    recordings_group(recordings, there, groups, arena);
+    check_groups(sorted, groups, there, sorted + count, arena);
 }

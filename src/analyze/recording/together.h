@@ -9,7 +9,7 @@
 
 /* Recordings of which some may have run at the same time, or behind each other with one of those between: groups[i] is
  * the first one of its group. One that is alone, or whose order is not known, is a group of its own. */
-void recordings_group(const Recording *const *recordings, size_t count, size_t *groups);
+void recordings_group(const Recording *const *recordings, size_t count, size_t *groups, Arena *arena);
 
 typedef struct RecordedLaunch {
     PtxModule *module;
@@ -22,6 +22,6 @@ typedef struct RecordedLaunch {
 } RecordedLaunch;
 
 /* Adds what is wrong between them to their verdicts. Each of them is still to be checked by itself. */
-void recordings_check(RecordedLaunch *launches, size_t count);
+void recordings_check(RecordedLaunch *launches, size_t count, Arena *arena);
 
 #endif

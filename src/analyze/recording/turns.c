@@ -31,7 +31,7 @@ static void make_places(StrongTurns *turns, Arena *arena) {
     for (uint32_t i = 0, end; i < turns->count; i = end) {
         for (end = i + 1; end < turns->count && turns->items[end].key == turns->items[i].key;)
             end++;
-        *place_of(turns, turns->items[i].key) = (StrongPlace){turns->items[i].key, i, end};
+        *place_of(turns, turns->items[i].key) = (StrongPlace){turns->items[i].key, i, i, end};
     }
 }
 
@@ -92,7 +92,10 @@ static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_
                      .compared = record.compared & mask,
                      .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
                      .kind = site->strong_kind,
-                     .finds = site->finds};
+                     .finds = site->finds,
+                     .goes_on = site->goes_on,
+                     .poll = site->site->poll.bits ? &site->site->poll : NULL,
+                     .site = site};
         add_elements(reading, site, reading->items[index].key);
     }
 }
@@ -119,11 +122,16 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     }
     turns->count = reading.count;
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
-    turns->items = ARENA_ARRAY(arena, StrongTurn, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    if (turns->doubts.unfit) { /* what was found may be what plain stores left */
+        stores_count(reading.items, reading.count, players, count, arena);
+        turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
+    }
     turns->split = count_split(&reading);
-    for (uint32_t i = 0; i < reading.count; i++)
-        turns->items[i] = (StrongTurn){.key = reading.items[i].key, .number = turns->numbers[reading.items[i].index]};
+    if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
+        for (uint32_t i = 0; i < reading.count; i++)
+            reading.items[i].poll = NULL;
+    polls_turns(turns, reading.items, reading.count, arena);
     turns_alone(turns, turns->items, turns->count, arena);
 }
 
@@ -144,6 +152,8 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
     StrongTurns *turns = player->turns;
     const StrongPlace *place = place_of(turns, key);
     uint32_t low = place->next, high = place->end;
+    if (turns->early_count)
+        number = polls_number(turns, place, number);
     if (low == high || turns->items[low].number >= number)
         return true;
     while (low < high) {
@@ -161,7 +171,12 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
 uint32_t turns_pass(Player *player, uint64_t key) {
     StrongTurns *turns = player->turns;
     StrongPlace *place = place_of(turns, key);
-    if (place->next == place->end || ++place->next == place->end)
-        return 0;
-    return turns->items[place->next].waiter;
+    return place->next == place->end ? 0 : turns_on(turns, place);
+}
+
+uint32_t turns_on(StrongTurns *turns, StrongPlace *place) {
+    do
+        place->next++;
+    while (place->next < place->end && turns->items[place->next].state == TURN_RESERVE);
+    return place->next == place->end ? 0 : turns->items[place->next].waiter;
 }

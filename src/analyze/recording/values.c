@@ -162,6 +162,18 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 #define KEY_NAMED  (UINT64_C(1) << 62)
 /* Below that: its first byte, and how many it has, as those that overlap otherwise are none that are ordered so. */
 #define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
+#define KEY_SIZE    3 /* bits */
+
+/* Where a variable lies. */
+static uint64_t symbol_place(const Player *player, const PtxArgument *base, uint32_t cta, bool *named,
+                             PtxSpace *space) {
+    const PtxSeat *seat = &player->check->program->seats[base->slot];
+    uint64_t at = seat->at + (uint64_t)base->offset;
+    bool ranked = seat->space == PTX_SPACE_SHARED && player->check->module->capability >= 90;
+    *space = seat->space;
+    *named = seat->space == PTX_SPACE_GLOBAL;
+    return ranked ? at | (uint64_t)(cta % player->machine->cluster_size) << PTX_RANK_SHIFT : at;
+}
 
 /* Where the base of the address is: the register's value, or the variable's place. */
 static uint64_t base_of(const Player *player, const PlaySite *site, const Record *record, uint32_t cta, bool *named,
@@ -181,23 +193,53 @@ static uint64_t base_of(const Player *player, const PlaySite *site, const Record
         }
     if (base->kind == ARGUMENT_CONSTANT)
         return program->constants[base->slot].at[0] + offset;
-    if (base->kind != ARGUMENT_SYMBOL)
-        return offset;
-    const PtxSeat *seat = &program->seats[base->slot];
-    *space = seat->space;
-    *named = seat->space == PTX_SPACE_GLOBAL;
-    uint64_t at = seat->at + (uint64_t)base->offset + offset;
-    bool ranked = seat->space == PTX_SPACE_SHARED && player->check->module->capability >= 90;
-    return ranked ? at | (uint64_t)(cta % player->machine->cluster_size) << PTX_RANK_SHIFT : at;
+    return base->kind == ARGUMENT_SYMBOL ? symbol_place(player, base, cta, named, space) + offset : offset;
+}
+
+static uint64_t key_of(const Player *player, uint32_t cta, PtxSpace space, bool named, uint64_t address,
+                       uint64_t size) {
+    uint64_t cluster = cta / player->machine->cluster_size;
+    bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
+    if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
+        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << KEY_SIZE | size;
+    return (address & KEY_ADDRESS) << KEY_SIZE | size | (named ? KEY_NAMED | player->variables : 0);
 }
 
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta) {
     bool named;
     PtxSpace space = site->space;
     uint64_t address = base_of(player, site, record, cta, &named, &space);
-    uint64_t cluster = cta / player->machine->cluster_size, size = (uint64_t)__builtin_ctz(site->strong_bytes);
-    bool window = space == PTX_SPACE_UNKNOWN && address >= PLAY_WINDOWS && address - PLAY_WINDOWS < PTX_WINDOW_SIZE;
-    if (window || space == PTX_SPACE_SHARED || space == PTX_SPACE_CLUSTER)
-        return KEY_SHARED | (player->first_cluster + cluster) << 35 | (address & UINT32_MAX) << 3 | size;
-    return (address & KEY_ADDRESS) << 3 | size | (named ? KEY_NAMED | player->variables : 0);
+    return key_of(player, cta, space, named, address, (uint64_t)__builtin_ctz(site->strong_bytes));
+}
+
+uint64_t play_key_first(uint64_t key, uint32_t *bytes) {
+    *bytes = 1U << (key & ((1U << KEY_SIZE) - 1));
+    return key >> KEY_SIZE;
+}
+
+uint32_t play_stored_places(const Player *player, const PlaySite *site, const Record *record, uint32_t cta,
+                            uint32_t warp_in_cta, Lanes *places) {
+    const PlayAccess *access = &site->access;
+    if (!site->code || site->site->strong || !access->access.bytes || access->access.kind == EFFECT_READ)
+        return 0;
+    bool named = false, found = access->base->kind == ARGUMENT_SYMBOL;
+    PtxSpace space = access->space;
+    uint64_t symbol = found ? symbol_place(player, access->base, cta, &named, &space) : 0, mask = UINT64_MAX;
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        places->at[i] = symbol;
+    for (unsigned i = 0; i < site->site->part_count && !found; i++)
+        if (site->arguments[i] == access->base) {
+            play_values(player, site, record, i, warp_in_cta, places);
+            mask = site->site->parts[i].bits == 32 ? UINT32_MAX : UINT64_MAX;
+            found = true;
+        }
+    for (unsigned i = 0; i < PTX_LANES && found; i++)
+        places->at[i] =
+            key_of(player, cta, space, named, (places->at[i] + (uint64_t)access->offset) & mask, 0) >> KEY_SIZE;
+    return found ? access->access.bytes : 0;
+}
+
+PlayPlace play_key_place(uint64_t key, uint64_t *address) {
+    *address = key >> KEY_SIZE & KEY_ADDRESS;
+    return key & KEY_SHARED ? PLACE_SHARED : key & KEY_NAMED ? PLACE_NAMED : PLACE_GLOBAL;
 }

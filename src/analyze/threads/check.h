@@ -31,7 +31,8 @@ typedef struct ThreadsOptions {
     bool only_launch;
     bool volatile_races;
     PtxGear gear;
-    uint64_t budget; /* instructions of groups for each run; 0: the default */
+    /* Instructions of groups for each run; records of a recording that are played in other orders. 0: the default. */
+    uint64_t budget;
     uint64_t seed;
     ThreadsOrders orders;
     uint32_t random;           /* how many random ones; 0: the default */
