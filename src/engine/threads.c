@@ -558,6 +558,51 @@ void threads_wait(Threads *threads, uint64_t name, uint32_t warp, uint32_t lanes
     threads_views_merge(threads, threads_warp(threads, warp));
 }
 
+/* Whether all threads of the CTA are there, and each warp is one view, of which there is nothing but what its clock
+ * has. */
+static bool is_whole(const Threads *threads, const Cta *cta, uint32_t number) {
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        const Warp *warp = &cta->warps[i];
+        uint32_t all = i + 1 < threads->cta_warps ? UINT32_MAX : threads->last_mask;
+        if (warp->count != 1 || warp->live != all || has_own(warp, warp->views, all, number, i))
+            return false;
+    }
+    return !threads->shape.by_word;
+}
+
+void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
+    ENTER(threads);
+    Cta *cta = threads_cta(threads, number);
+    uint32_t first = number * threads->cta_warps, latest = 0;
+    if (!is_whole(threads, cta, number)) {
+        for (uint32_t i = 0; i < threads->cta_warps; i++)
+            threads_arrive(threads, name, number, first + i, cta->warps[i].live, THREADS_RELEASE, THREADS_CTA);
+        threads_flip(threads, name);
+        for (uint32_t i = 0; i < threads->cta_warps; i++)
+            threads_wait(threads, name, first + i, cta->warps[i].live, THREADS_ACQUIRE, THREADS_CTA);
+        return;
+    }
+    /* Who arrives may be as far as the farthest; so all of them are known by one number. What earlier phases of the
+     * object brought, those know who arrive. */
+    Clock *clock = threads_clock_share(cta->warps[0].views->clock), *last = clock;
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        const View *view = cta->warps[i].views;
+        latest = view->now > latest ? view->now : latest;
+        if (view->clock && view->clock != last)
+            threads_clock_join(threads, &clock, number, view->clock);
+        last = view->clock;
+    }
+    threads_clock_raise_base(threads, &clock, number, latest);
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        View *view = cta->warps[i].views;
+        threads_clock_drop(threads, view->clock);
+        view->clock = threads_clock_share(clock);
+        view->now = latest;
+        view_tick(view);
+    }
+    threads_clock_drop(threads, clock);
+}
+
 void threads_reset(Threads *threads, uint64_t name) {
     ENTER(threads);
     Object *object = threads_object(threads, name, false, 0);

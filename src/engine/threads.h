@@ -197,6 +197,9 @@ void threads_arrive(Threads *threads, uint64_t object, uint32_t cta, uint32_t wa
 void threads_flip(Threads *threads, uint64_t object);
 void threads_wait(Threads *threads, uint64_t object, uint32_t warp, uint32_t lanes, ThreadsOrder order,
                   ThreadsScope scope);
+/* All threads of a CTA, none of which has ended, arrive at an object of it (..._RELEASE, ..._CTA), it flips, and all of
+ * them have waited: the same as telling each of these. */
+void threads_meet(Threads *threads, uint64_t object, uint32_t cta);
 /* It is made anew. */
 void threads_reset(Threads *threads, uint64_t object);
 

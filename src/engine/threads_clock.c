@@ -423,6 +423,23 @@ void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, con
     }
 }
 
+void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base) {
+    clock_own(threads, clock, home);
+    CtaClock *local = (*clock)->local;
+    if (local && local->references == 1 && !local->count) {
+        local->base = local->base > base ? local->base : base;
+        return;
+    }
+    CtaClock *more = cta_new(threads, 0);
+    more->base = base;
+    if (local) {
+        cta_join(threads, &(*clock)->local, more, home);
+        threads_cta_drop(threads, more);
+    } else {
+        (*clock)->local = more;
+    }
+}
+
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run) {
     clock_own(threads, clock, home);
     Bridge *bridge = bridge_seat(threads, &(*clock)->bridges, key);

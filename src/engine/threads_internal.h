@@ -85,6 +85,8 @@ void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Cl
 void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
 /* The same of several runs of its home's, those of a lane in the order of their epochs. */
 void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
+/* All threads of its home are known up to an epoch. */
+void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);

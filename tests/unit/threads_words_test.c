@@ -98,6 +98,17 @@ static void barrier_both(Pair *pair, uint32_t cta, uint32_t warps) {
         BOTH(pair, threads_wait(engine, 1 + cta, cta * warps + warp, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA));
 }
 
+/* The same, told to one of them at once. */
+static void meet_both(Pair *pair, uint32_t cta, uint32_t warps) {
+    Threads *each = pair->each[1];
+    threads_meet(pair->each[0], 1 + cta, cta);
+    for (uint32_t warp = 0; warp < warps; warp++)
+        threads_arrive(each, 1 + cta, cta, cta * warps + warp, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(each, 1 + cta);
+    for (uint32_t warp = 0; warp < warps; warp++)
+        threads_wait(each, 1 + cta, cta * warps + warp, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+}
+
 /* ---- Random programs ---- */
 
 typedef struct Random {
@@ -211,7 +222,7 @@ static void step_order(Random *run) {
                           .site = 40};
     for (uint32_t i = 0; i < LANES; i++)
         addresses[i] = FLAGS + 4 * draw(2);
-    switch (draw(5)) {
+    switch (draw(6)) {
     case 0:
         access_both(&run->pair, warp, 1, &flag, addresses);
         BOTH(&run->pair, threads_warp_sync(engine, warp, UINT32_MAX));
@@ -223,8 +234,11 @@ static void step_order(Random *run) {
         BOTH(&run->pair, threads_fence_proxy(engine, warp, UINT32_MAX, THREADS_ASYNC, THREADS_EVERYWHERE,
                                              THREADS_ACQ_REL, THREADS_GPU, 0));
         break;
-    default:
+    case 3:
         barrier_both(&run->pair, cta, CTA_WARPS);
+        break;
+    default:
+        meet_both(&run->pair, cta, CTA_WARPS);
     }
 }
 
@@ -276,7 +290,7 @@ static void ordered_programs_are_clean(void **unused) {
             for (uint32_t k = 0; k < LANES; k++)
                 addresses[k] = base + (uint64_t)(k / per) * LINE + (k % per ^ flip) * bytes;
             access_both(&pair, warp, UINT32_MAX, &access, addresses);
-            barrier_both(&pair, cta, CTA_WARPS);
+            (one_in(2) ? barrier_both : meet_both)(&pair, cta, CTA_WARPS);
         }
         assert_int_equal(agree(&pair), 0);
         pair_free(&pair);

@@ -65,8 +65,10 @@ PlayCluster *play_begin(Player *player) {
         player->free_clusters = cluster->next;
     else
         cluster = ARENA_NEW(&player->arena, PlayCluster);
-    if (!cluster->warps)
+    if (!cluster->warps) {
         cluster->warps = ARENA_ARRAY(&player->arena, PlayWarp, warps * machine->cluster_size);
+        cluster->meetings = ARENA_ARRAY(&player->arena, PlayMeeting, machine->cluster_size);
+    }
     cluster->number = number;
     cluster->over = cluster->queued = false;
     ptx_machine_begin(machine, number);
@@ -333,6 +335,7 @@ static bool is_null(const PlaySite *site, const Record *record) {
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
+        meet_part(player, warp->warp->cta);
         play_exit(player->machine, warp->warp, record->lanes);
         return true;
     }
@@ -347,6 +350,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     }
     bool seen = is_seen(player, warp->warp);
+    if (site->at_named)
+        meet_part(player, warp->warp->cta);
     if (record->torn && !is_null(site, record))
         return true;
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
@@ -362,6 +367,14 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);
+}
+
+bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
+    return try_record(player, warp, record, group);
+}
+
+void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+    keep(player, warp, record, group, false)->ready = true;
 }
 
 /* Those that have waited. Lanes that still do. */
@@ -402,7 +415,7 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
 bool play_turn(Player *player, PlayWarp *warp) {
     bool any = false;
     uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
-    for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
+    for (unsigned i = 0; i < TURN && !warp->drained && !warp->met && !player->stops; i++) {
         Record record;
         PtxGroup *group = NULL;
         if (blocked && (!(live_lanes(warp->warp) & ~blocked) || count >= MOST_PENDING))
@@ -419,6 +432,8 @@ bool play_turn(Player *player, PlayWarp *warp) {
             part_masks(player, warp, site, &record);
             blocked = warp->pending ? retry(player, warp, &any, &count) : blocked;
         }
+        if (site && site->meets && meet_comes(player, warp, site, &record))
+            continue;
         uint32_t lanes = record.lanes;
         if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
             if (warp->pending)
@@ -607,7 +622,7 @@ bool play_on(Player *player) {
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             play_begin(player);
-        else
+        else if (!meet_part_all(player))
             break;
     }
     return true;

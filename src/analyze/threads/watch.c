@@ -269,6 +269,12 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
+void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier) {
+    uint32_t number = ptx_watch_cta(watch, cta->number);
+    threads_meet(watch->engine, named_object(number, barrier), number);
+    watch_take_races(watch, NULL);
+}
+
 /* ---- Everything ---- */
 
 static void see(PtxWatch *watch, const PtxEvent *event) {

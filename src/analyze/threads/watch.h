@@ -69,6 +69,8 @@ struct ThreadsAccess;
 void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *told,
                       const uint64_t addresses[PTX_LANES]);
+/* All threads of a CTA have come to a named barrier, and go on. */
+void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier);
 /* Lanes one beside the other, as in engine/threads.h. */
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
 /* A cp.async of those lanes, from and to those addresses. False: they have committed groups apart from each other. */
