@@ -332,6 +332,8 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
         if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 &&
             note->releases != releases)
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
+    if (level >= LEVEL_GPU) /* no later acquire has more of it */
+        threads_notes_drop(threads, warp, NOTE_OBSERVED, 1U << lane, LEVEL_GPU, address, false);
 }
 
 /* What the lane would have learned. */

@@ -212,7 +212,7 @@ static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
 }
 
 static CtaClock *remote_at(const Remote *remote, uint32_t cta) {
-    const CtaLeaf *leaf = remote ? remote->leaves[cta / CTA_LEAF] : NULL;
+    const CtaLeaf *leaf = remote && cta != NO_HOME ? remote->leaves[cta / CTA_LEAF] : NULL;
     return leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
 }
 

@@ -76,6 +76,9 @@ typedef struct Arrived {
     Clock *clock;
 } Arrived;
 
+/* The home of a clock that several CTAs will take as it is: all that it knows is in `remote`, which they then share. */
+#define NO_HOME UINT32_MAX
+
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
 Clock *threads_clock_share(Clock *clock);

@@ -128,6 +128,7 @@ typedef struct PlayWarp {
     bool drained;
     const PlaySite *met; /* it stands at a barrier that the machine has not heard of (meet.c); NULL */
     uint32_t met_as;     /* ... as which of those that do */
+    bool parts;          /* the machine is being told of that */
 } PlayWarp;
 
 /* Warps of a CTA that stand at a barrier which the machine has not heard of. */

@@ -19,7 +19,8 @@ static PlayWarp *warps_of(const Player *player, const PtxCta *cta) {
 static bool can_meet(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
     const PtxCta *cta = warp->warp->cta;
     const PlayMeeting *meeting = meeting_of(player, cta);
-    if (record->lanes != UINT32_MAX || record->torn || record->kind == RECORD_GIVES_UP || warp->pending ||
+    bool alone = !warp->pending || (&warp->pending->record == record && !warp->pending->next);
+    if (record->lanes != UINT32_MAX || record->torn || record->kind == RECORD_GIVES_UP || !alone || warp->parts ||
         player->other || (player->seen && player->seen->see) || !site->code || cta->live != cta->warp_count * PTX_LANES)
         return false;
     const PtxNamed *named = ptx_named_at(cta, site->barrier);
@@ -71,8 +72,10 @@ bool meet_part(Player *player, const PtxCta *cta) {
         Record record = {.kind = RECORD_PLAIN, .site = (uint32_t)(warp->met - player->sites->items), .lanes = UINT32_MAX};
         PtxGroup *group = NULL;
         warp->met = NULL;
+        warp->parts = true;
         if (!play_try(player, warp, &record, &group))
             play_wait(player, warp, &record, group);
+        warp->parts = false;
     }
     return true;
 }

@@ -350,6 +350,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     }
     bool seen = is_seen(player, warp->warp);
+    if (site->meets && !*group && meet_comes(player, warp, site, record))
+        return true;
     if (site->at_named)
         meet_part(player, warp->warp->cta);
     if (record->torn && !is_null(site, record))
@@ -432,8 +434,6 @@ bool play_turn(Player *player, PlayWarp *warp) {
             part_masks(player, warp, site, &record);
             blocked = warp->pending ? retry(player, warp, &any, &count) : blocked;
         }
-        if (site && site->meets && meet_comes(player, warp, site, &record))
-            continue;
         uint32_t lanes = record.lanes;
         if (!(record.lanes & blocked) && try_record(player, warp, &record, &group)) {
             if (warp->pending)
