@@ -238,6 +238,7 @@ typedef struct Node {
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
+    uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;

@@ -237,12 +237,15 @@ static void summarize(const Threads *threads, Node *node) {
     node->element = record->element;
     node->cta = record->cta;
     node->clusters = cluster_bit(threads, record->cta);
+    node->least = node->most = record->cta;
     node->gives = record->gives;
     node->depth = 1;
     if (!next)
         return;
     node->depth = next->depth + 1;
     node->clusters |= next->clusters;
+    node->least = next->least < node->least ? next->least : node->least;
+    node->most = next->most > node->most ? next->most : node->most;
     node->gives |= next->gives;
     if (next->cta != node->cta)
         node->cta = UINT32_MAX;
