@@ -221,6 +221,12 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->every = cursor->corners + corners;
     cursor->at += all;
     cursor->torn = is_torn(reader, cursor, all);
+    if (reader->skims) {
+        cursor->number += shape->only_tells ? 0 : count;
+        cursor->together = shape->only_tells ? cursor->together : 0;
+        cursor->site = shape->only_tells ? cursor->site : first + count - 1;
+        return true;
+    }
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -271,10 +277,8 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
 
 /* Words that a site tells in its run, its lanes not counted. */
 static size_t told_words(const RecordShape *shape) {
-    size_t words = 0;
-    for (unsigned i = 0; i < shape->parts; i++)
-        words += !(shape->told >> i & 1) || (shape->corners | shape->every) >> i & 1 ? 0 : shape->wide >> i & 1 ? 2 : 1;
-    return words;
+    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
+    return (size_t)(__builtin_popcount(told) + __builtin_popcount(told & shape->wide));
 }
 
 /* The next site of the run that the cursor is in. False: it cannot be. */
