@@ -321,7 +321,7 @@ struct Location {
 
 /* ---- The engine ---- */
 
-enum { INCLUDED_MEMO = 256, LATEST_PAGES = 16 };
+enum { INCLUDED_MEMO = 256, LATEST_PAGES = 256 };
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;

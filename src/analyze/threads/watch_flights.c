@@ -143,7 +143,7 @@ bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, c
                     const uint64_t from[PTX_LANES], const ThreadsAccess *writes, const uint64_t to[PTX_LANES]) {
     WatchedWarp *warp = warp_of(watch, from_warp);
     uint32_t number = watch_warp(watch, from_warp), groups = warp->committed[GROUP_CP_ASYNC][__builtin_ctz(lanes)];
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    for (uint32_t rest = warp->apart[GROUP_CP_ASYNC] ? lanes : 0; rest; rest &= rest - 1)
         if (warp->committed[GROUP_CP_ASYNC][__builtin_ctz(rest)] != groups)
             return false;
     uint32_t operation = threads_issue(watch->engine, number, lanes, false, 0, reads->site);
@@ -219,6 +219,7 @@ void watch_land(PtxWatch *watch, const PtxEvent *event) {
 void watch_commit(PtxWatch *watch, const PtxEvent *event) {
     WatchedWarp *warp = warp_of(watch, event->warp);
     uint32_t lanes = event->group == GROUP_WGMMA ? 1 : event->lanes;
+    warp->apart[event->group] |= lanes != UINT32_MAX;
     for (; lanes; lanes &= lanes - 1)
         warp->committed[event->group][__builtin_ctz(lanes)]++;
 }
@@ -232,6 +233,8 @@ static uint32_t lanes_over(const WatchedWarp *warp, const Waited *waited, const 
         return waited->groups + event->count < warp->committed[GROUP_WGMMA][0] ? event->lanes : 0;
     if (is_together(waited->group))
         return event->lanes;
+    if (!warp->apart[waited->group])
+        return waited->groups + event->count < warp->committed[waited->group][0] ? waited->lanes & event->lanes : 0;
     for (uint32_t rest = waited->lanes & event->lanes; rest; rest &= rest - 1)
         if (waited->groups + event->count < warp->committed[waited->group][__builtin_ctz(rest)])
             over |= rest & -rest;
