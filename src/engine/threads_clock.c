@@ -187,18 +187,44 @@ static void remote_drop(Threads *threads, Remote *remote) {
     gsan_pool_give(&threads->pool, remote, remote_size(threads));
 }
 
+/* It is about to learn more. */
+static void remote_step(Threads *threads, Remote *remote, bool made) {
+    uint32_t *last = made ? NULL : &threads->line_steps[remote->line];
+    remote->version = ++threads->versions;
+    if (last && *last == remote->step) {
+        remote->step = ++*last;
+        return;
+    }
+    remote->parent_line = made ? UINT32_MAX : remote->line;
+    remote->parent_step = remote->step;
+    remote->line = threads->line_count;
+    remote->step = 0;
+    *THREADS_PUSH(threads, threads->line_steps, threads->line_count, threads->line_capacity) = 0;
+}
+
+/* Whether that can be told by what they were made from: one has all of the other. */
+static bool remote_behind(const Remote *remote, const Remote *other) {
+    return (remote->line == other->line && remote->step >= other->step) ||
+           (remote->parent_line == other->line && remote->parent_step >= other->step);
+}
+
 /* Where the CTA's clock stands, for whoever changes it. */
 static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
+    bool first = !*remote;
     if (!*remote || (*remote)->references > 1) {
         Remote *made = gsan_pool_take(&threads->pool, remote_size(threads));
         made->references = 1;
+        if (*remote) {
+            made->line = (*remote)->line;
+            made->step = (*remote)->step;
+        }
         for (uint32_t i = 0; *remote && i < threads->leaf_count; i++)
             if ((made->leaves[i] = (*remote)->leaves[i]))
                 made->leaves[i]->references++;
         remote_drop(threads, *remote);
         *remote = made;
     }
-    (*remote)->version = ++threads->versions;
+    remote_step(threads, *remote, first);
     CtaLeaf **leaf = &(*remote)->leaves[cta / CTA_LEAF];
     if (!*leaf || (*leaf)->references > 1) {
         CtaLeaf *made = POOL_NEW(&threads->pool, CtaLeaf);
@@ -220,6 +246,10 @@ static bool remote_includes(Threads *threads, const Remote *remote, const Remote
     if (!other || remote == other)
         return true;
     if (!remote)
+        return false;
+    if (remote_behind(remote, other))
+        return true;
+    if (remote->line == other->line) /* it has less, as a rule; if it has not, it may be taken for less */
         return false;
     uint64_t *memo = threads->included[hashed(remote->version * 31 + other->version) % INCLUDED_MEMO];
     if (memo[0] == remote->version && memo[1] == other->version)

@@ -32,6 +32,9 @@ typedef struct CtaLeaf {
 typedef struct Remote {
     uint32_t references;
     uint64_t version; /* another one whenever it changes; no two have the same */
+    /* What it was made from by learning more: of one line, each has all that those with lower steps have. Who changes
+     * what is not the last of its line begins another one. */
+    uint32_t line, step, parent_line, parent_step;
     CtaLeaf *leaves[];
 } Remote;
 
@@ -352,6 +355,8 @@ struct Threads {
     ShadowPage *latest[LATEST_PAGES];
     uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
+    uint32_t *line_steps;                /* of each line of clocks: the last step */
+    uint32_t line_count, line_capacity;
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */
     Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
