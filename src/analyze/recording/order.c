@@ -181,11 +181,10 @@ static bool behind_own(const Strong *items, const bool *done, uint32_t first, ui
 static bool comes_again(const Strong *items, const bool *done, uint32_t first, uint32_t end, Held held,
                         int32_t window) {
     for (uint32_t i = first; i < end && i < first + MOST_LOOKED && later(&items[i], &items[first]) < window; i++) {
-        if (done[i] || items[i].kind == STRONG_READ)
-            continue;
         Held after = left_by(&items[i], (Held){0});
-        bool reads = items[i].finds && !changes(&items[i], (Held){true, items[i].found});
-        if (!reads && (!after.known || after.value == held.value))
+        bool reads =
+            items[i].kind == STRONG_READ || (items[i].finds && !changes(&items[i], (Held){true, items[i].found}));
+        if (!done[i] && !reads && (!after.known || after.value == held.value))
             return true;
     }
     return false;
