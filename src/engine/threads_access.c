@@ -308,6 +308,13 @@ static Elements elements_of(const ThreadsAccess *access) {
     return (Elements){count, element, access->used ? access->used & all : all};
 }
 
+bool threads_is_whole(const ThreadsAccess *access) {
+    if (!access->used)
+        return true;
+    Elements elements = elements_of(access);
+    return elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
+}
+
 static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
     if (attempt->whole) {
         attempt_touch(attempt, address, address + access->bytes);
@@ -459,8 +466,7 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->first = knower->cta / threads->shape.cluster * threads->shape.cluster;
     attempt->last = attempt->first + threads->shape.cluster - 1;
     attempt_move(attempt, UINT64_MAX);
-    Elements elements = elements_of(access);
-    attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
+    attempt->whole = threads_is_whole(access);
 }
 
 static bool all_differ(uint32_t lanes, const uint64_t *addresses) {

@@ -84,6 +84,8 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 }
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
+/* Whether all elements of each lane are touched. */
+bool threads_is_whole(const ThreadsAccess *access);
 /* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
 static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
     if (!slot || !attempt->home)
