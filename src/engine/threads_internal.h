@@ -209,6 +209,13 @@ typedef struct Part {
     uint32_t lanes, epoch; /* of itself, up to this epoch */
     Clock *clock;          /* with what each lane has of itself behind keys, if it is one lane */
 } Part;
+/* Of one that was told of as the same: its first access. */
+typedef struct Earlier {
+    struct Earlier *next;
+    uint32_t site;
+    ThreadsAccess first;
+    uint64_t first_address;
+} Earlier;
 typedef struct Operation {
     uint32_t cta, warp, lanes, site, after;
     uint32_t next;               /* of its CTA */
@@ -218,6 +225,7 @@ typedef struct Operation {
     Completion *completions;
     ThreadsAccess first; /* the first access to memory of a CTA that it made: `bytes` 0: none yet */
     uint64_t first_address;
+    Earlier *earlier; /* the newest first */
 } Operation;
 
 /* ---- Shadow memory ---- */
@@ -483,7 +491,8 @@ typedef struct Knower {
 } Knower;
 /* A CTA is over: what it has in flight; its memory. */
 void threads_operations_over(Threads *threads, uint32_t cta);
-void threads_report_exit(Threads *threads, const Operation *operation);
+void threads_report_exit(Threads *threads, const Operation *operation, uint32_t site, const ThreadsAccess *first,
+                         uint64_t address);
 void threads_pages_free(Threads *threads, ShadowPage *pages);
 /* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t operation, uint32_t lane,

@@ -156,33 +156,41 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     return true;
 }
 
-/* Whether each lane reads all of its bytes. */
-static bool reads_all(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record) {
+/* How many of its bytes each lane reads: all, or none. False: some read others. */
+static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
+                        uint32_t *bytes) {
     Lanes sizes;
-    uint64_t differs = 0;
+    uint32_t differs = 0;
+    *bytes = site->copy.bytes;
     if (!site->copy.limit)
         return true;
     play_values(player, site, record, site->limit_part, warp->index, &sizes);
+    *bytes = (uint32_t)sizes.at[__builtin_ctz(record->lanes)];
     for (unsigned i = 0; i < PTX_LANES; i++)
-        differs |= record->lanes >> i & 1 ? (uint32_t)sizes.at[i] ^ site->copy.bytes : 0;
-    return !differs;
+        differs |= record->lanes >> i & 1 ? (uint32_t)sizes.at[i] ^ *bytes : 0;
+    return !differs && (!*bytes || *bytes == site->copy.bytes);
 }
 
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
-    enum { EVENTS = 4 }; /* as the machine has them: it is issued, reads, writes, and lands */
+    enum { EVENTS = 3 }; /* as the machine has them: it is issued, writes, and lands; and reads, if it does */
     const PlayCopy *copy = &site->copy;
+    uint32_t read;
     Reach from, to;
-    if (player->apart || !reads_all(player, warp, site, record))
+    if (player->apart || !reads_alike(player, warp, site, record, &read))
         return false;
     find_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
     find_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
+    PtxCopySide reads = {&site->reads, from.at.at, {from.least, from.most + copy->bytes}};
+    PtxCopySide writes = {&site->writes, to.at.at, {to.least, to.most + copy->bytes}};
+    if (!read)
+        reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
     if (!is_aligned(&from, copy->bytes) || !is_aligned(&to, copy->bytes) ||
-        !place(player, warp, &copy->from, &from) || !place(player, warp, &copy->to, &to) ||
-        !ptx_watch_copy(player->watch, warp, record->lanes, &site->reads, from.at.at, &site->writes, to.at.at))
+        (read && !place(player, warp, &copy->from, &from)) || !place(player, warp, &copy->to, &to) ||
+        !ptx_watch_copy(player->watch, warp, record->lanes, &reads, &writes))
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);
-    player->check->events += EVENTS;
+    player->check->events += EVENTS + (read != 0);
     player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
     return true;
 }
