@@ -332,7 +332,12 @@ struct Location {
 
 /* ---- The engine ---- */
 
-enum { INCLUDED_MEMO = 256, LATEST_PAGES = 256 };
+enum { INCLUDED_MEMO = 256, LATEST_PAGES = 1024 };
+/* The number is here, too, so that a page is not looked at that it turns out not to be. */
+typedef struct LatestPage {
+    uint64_t number;
+    ShadowPage *page; /* NULL: none */
+} LatestPage;
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;
@@ -360,7 +365,7 @@ struct Threads {
     uint32_t sweep_at, sweep_first; /* records and nodes together */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
-    ShadowPage *latest[LATEST_PAGES];
+    LatestPage latest[LATEST_PAGES];
     uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
     uint32_t *line_steps;                /* of each line of clocks: the last step */
