@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Bytes of a chunk, and first chunks, that will be asked for soon. */
+enum { AHEAD = 128, CHUNKS_AHEAD = 16 };
+
 typedef struct Head {
     uint32_t word, lanes;
     uint64_t value;
@@ -318,6 +321,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         cursor->number++;
         return true;
     }
+    __builtin_prefetch(cursor->at + AHEAD);
     for (;;) {
         Head head = head_at(cursor->at);
         if (record_tag(head.word) != tag)
@@ -543,6 +547,8 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
     stream->warp = warp;
     stream->count = 0;
     stream->cursors = end > begin ? room : &stream->one;
+    if (warp + CHUNKS_AHEAD < recording->first_count)
+        __builtin_prefetch(recording->first + (size_t)(warp + CHUNKS_AHEAD) * recording->launch.chunk);
     open_leader(stream, recording->first + (size_t)warp * recording->launch.chunk, 0);
     for (uint32_t i = begin; i < end; i++) {
         const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);
