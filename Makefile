@@ -355,8 +355,8 @@ fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
 bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
-	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine
-	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && BUILD=$(BUILD) scripts/bench-size && BUILD=$(BUILD) scripts/bench-ptx && BUILD=$(BUILD) scripts/bench-machine && exit $$status
+	@$(MAKE) --no-print-directory -s bench-programs $(BUILD)/tests/machine/machine $(BUILD)/tests/record/play
+	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && BUILD=$(BUILD) scripts/bench-size && BUILD=$(BUILD) scripts/bench-ptx && BUILD=$(BUILD) scripts/bench-machine && BUILD=$(BUILD) scripts/bench-record && exit $$status
 
 gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates

@@ -558,6 +558,64 @@ void threads_wait(Threads *threads, uint64_t name, uint32_t warp, uint32_t lanes
     threads_views_merge(threads, threads_warp(threads, warp));
 }
 
+/* Whether all threads of the CTA are there, of which there is nothing but what their clocks have. */
+static bool is_whole(const Threads *threads, const Cta *cta, uint32_t number) {
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        const Warp *warp = &cta->warps[i];
+        if (warp->live != (i + 1 < threads->cta_warps ? UINT32_MAX : threads->last_mask))
+            return false;
+        for (uint32_t j = 0; warp->notes && j < warp->count; j++)
+            if (has_own(warp, &warp->views[j], warp->views[j].lanes, number, i))
+                return false;
+    }
+    return !threads->shape.by_word;
+}
+
+static void meet_one_by_one(Threads *threads, uint64_t name, uint32_t number) {
+    uint32_t first = number * threads->cta_warps, warps = threads->cta_warps;
+    for (uint32_t i = 0; i < warps; i++)
+        threads_arrive(threads, name, number, first + i, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+    threads_flip(threads, name);
+    for (uint32_t i = 0; i < warps; i++)
+        threads_wait(threads, name, first + i, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+}
+
+/* All that they know; *latest: the farthest of them. */
+static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
+    Clock *clock = threads_clock_share(cta->warps[0].views->clock), *last = clock;
+    for (uint32_t i = 0; i < threads->cta_warps; i++)
+        for (uint32_t j = 0; j < cta->warps[i].count; j++) {
+            const View *view = &cta->warps[i].views[j];
+            *latest = view->now > *latest ? view->now : *latest;
+            if (view->clock && view->clock != last)
+                threads_clock_join(threads, &clock, number, view->clock);
+            last = view->clock;
+        }
+    return clock;
+}
+
+void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
+    ENTER(threads);
+    Cta *cta = threads_cta(threads, number);
+    uint32_t latest = 0;
+    if (!is_whole(threads, cta, number)) {
+        meet_one_by_one(threads, name, number);
+        return;
+    }
+    /* Who arrives may be as far as the farthest; so all of them are known by one number. What earlier phases of the
+     * object brought, those know who arrive. */
+    Clock *clock = all_know(threads, cta, number, &latest);
+    threads_clock_raise_base(threads, &clock, number, latest);
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        Warp *warp = &cta->warps[i];
+        for (uint32_t j = 0; j < warp->count; j++)
+            threads_clock_drop(threads, warp->views[j].clock);
+        warp->count = 1;
+        warp->views[0] = (View){.lanes = warp->live, .now = latest + 1, .clock = threads_clock_share(clock)};
+    }
+    threads_clock_drop(threads, clock);
+}
+
 void threads_reset(Threads *threads, uint64_t name) {
     ENTER(threads);
     Object *object = threads_object(threads, name, false, 0);

@@ -155,6 +155,9 @@ void threads_forget(Threads *threads, uint64_t address, uint64_t bytes);
 /* Lanes of a warp issue one, each lane one of its own; or all of them together a single one. `after`: an earlier
  * operation that the hardware finishes before this one touches anything; 0. */
 uint32_t threads_issue(Threads *threads, uint32_t warp, uint32_t lanes, bool together, uint32_t after, uint32_t site);
+/* Those lanes issue another one, each its own, and have done nothing since they issued this: it may be told of as the
+ * same, if no lane of the two touches what a lane of the other does. */
+void threads_issue_again(Threads *threads, uint32_t operation, uint32_t site);
 typedef enum ThreadsDone {
     THREADS_ALL_DONE,  /* it is over */
     THREADS_READS_DONE /* what it reads, it has read */
@@ -197,6 +200,9 @@ void threads_arrive(Threads *threads, uint64_t object, uint32_t cta, uint32_t wa
 void threads_flip(Threads *threads, uint64_t object);
 void threads_wait(Threads *threads, uint64_t object, uint32_t warp, uint32_t lanes, ThreadsOrder order,
                   ThreadsScope scope);
+/* All threads of a CTA, none of which has ended, arrive at an object of it (..._RELEASE, ..._CTA), it flips, and all of
+ * them have waited: the same as telling each of these. */
+void threads_meet(Threads *threads, uint64_t object, uint32_t cta);
 /* It is made anew. */
 void threads_reset(Threads *threads, uint64_t object);
 

@@ -148,8 +148,14 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
         !(by & (by - 1)) && (count < LONG_LIST || (!node_at(threads, slot >> 5)->lanes && by == 1U << (slot & 31)));
     uint32_t some[2 * LONG_LIST];
     uint32_t *nodes = count <= 2 * LONG_LIST ? some : gsan_pool_take(&threads->pool, count * sizeof *nodes);
-    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next)
+    bool same_lane = by_slot && by == 1U << (slot & 31);
+    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
+        if (same_lane && index != slot >> 5 && attempt_is_foreign(attempt, index << 5)) { /* nothing of it goes */
+            made = index;
+            break;
+        }
         nodes[more++] = index;
+    }
     while (more--) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
@@ -302,6 +308,13 @@ static Elements elements_of(const ThreadsAccess *access) {
     return (Elements){count, element, access->used ? access->used & all : all};
 }
 
+bool threads_is_whole(const ThreadsAccess *access) {
+    if (!access->used)
+        return true;
+    Elements elements = elements_of(access);
+    return elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
+}
+
 static void touch_lane(Attempt *attempt, const ThreadsAccess *access, uint64_t address) {
     if (attempt->whole) {
         attempt_touch(attempt, address, address + access->bytes);
@@ -332,6 +345,8 @@ static void acquire_at(Threads *threads, uint32_t number, uint32_t lane, uint32_
         if (note->kind == NOTE_OBSERVED && note->key == address && note->lanes >> lane & 1 &&
             note->releases != releases)
             threads_views(threads, number, 1U << lane, true, acquire, (const void *[]){note->releases, &level});
+    if (level >= LEVEL_GPU) /* no later acquire has more of it */
+        threads_notes_drop(threads, warp, NOTE_OBSERVED, 1U << lane, LEVEL_GPU, address, false);
 }
 
 /* What the lane would have learned. */
@@ -448,9 +463,10 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->page = NULL;
     bool at_home = !threads->shape.by_word && !threads->done_abroad && threads_clock_at_home(knower->clock);
     attempt->home = at_home ? cluster_bit(threads, knower->cta) : 0;
+    attempt->first = knower->cta / threads->shape.cluster * threads->shape.cluster;
+    attempt->last = attempt->first + threads->shape.cluster - 1;
     attempt_move(attempt, UINT64_MAX);
-    Elements elements = elements_of(access);
-    attempt->whole = elements.used == (elements.count >= 32 ? UINT32_MAX : (1U << elements.count) - 1);
+    attempt->whole = threads_is_whole(access);
 }
 
 static bool all_differ(uint32_t lanes, const uint64_t *addresses) {

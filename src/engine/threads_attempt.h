@@ -58,6 +58,7 @@ typedef struct Attempt {
     ShadowPage *page;                     /* the last */
     bool whole;                           /* all elements are touched */
     uint64_t home;                        /* cluster_bit, if nothing is known of other CTAs; 0: something is */
+    uint32_t first, last;                 /* CTAs of the cluster */
 } Attempt;
 
 /* Goes on at another address. */
@@ -83,9 +84,14 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 }
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
+/* Whether all elements of each lane are touched. */
+bool threads_is_whole(const ThreadsAccess *access);
 /* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
 static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
-    return slot && attempt->home && !(node_at(attempt->threads, slot >> 5)->clusters & attempt->home);
+    if (!slot || !attempt->home)
+        return false;
+    const Node *node = node_at(attempt->threads, slot >> 5);
+    return !(node->clusters & attempt->home) || node->least > attempt->last || node->most < attempt->first;
 }
 /* Whether everything of the list is before whatever lane does this. */
 bool attempt_is_clear(Attempt *attempt, uint32_t slot);

@@ -187,18 +187,44 @@ static void remote_drop(Threads *threads, Remote *remote) {
     gsan_pool_give(&threads->pool, remote, remote_size(threads));
 }
 
+/* It is about to learn more. */
+static void remote_step(Threads *threads, Remote *remote, bool made) {
+    uint32_t *last = made ? NULL : &threads->line_steps[remote->line];
+    remote->version = ++threads->versions;
+    if (last && *last == remote->step) {
+        remote->step = ++*last;
+        return;
+    }
+    remote->parent_line = made ? UINT32_MAX : remote->line;
+    remote->parent_step = remote->step;
+    remote->line = threads->line_count;
+    remote->step = 0;
+    *THREADS_PUSH(threads, threads->line_steps, threads->line_count, threads->line_capacity) = 0;
+}
+
+/* Whether that can be told by what they were made from: one has all of the other. */
+static bool remote_behind(const Remote *remote, const Remote *other) {
+    return (remote->line == other->line && remote->step >= other->step) ||
+           (remote->parent_line == other->line && remote->parent_step >= other->step);
+}
+
 /* Where the CTA's clock stands, for whoever changes it. */
 static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
+    bool first = !*remote;
     if (!*remote || (*remote)->references > 1) {
         Remote *made = gsan_pool_take(&threads->pool, remote_size(threads));
         made->references = 1;
+        if (*remote) {
+            made->line = (*remote)->line;
+            made->step = (*remote)->step;
+        }
         for (uint32_t i = 0; *remote && i < threads->leaf_count; i++)
             if ((made->leaves[i] = (*remote)->leaves[i]))
                 made->leaves[i]->references++;
         remote_drop(threads, *remote);
         *remote = made;
     }
-    (*remote)->version = ++threads->versions;
+    remote_step(threads, *remote, first);
     CtaLeaf **leaf = &(*remote)->leaves[cta / CTA_LEAF];
     if (!*leaf || (*leaf)->references > 1) {
         CtaLeaf *made = POOL_NEW(&threads->pool, CtaLeaf);
@@ -212,7 +238,7 @@ static CtaClock **remote_seat(Threads *threads, Remote **remote, uint32_t cta) {
 }
 
 static CtaClock *remote_at(const Remote *remote, uint32_t cta) {
-    const CtaLeaf *leaf = remote ? remote->leaves[cta / CTA_LEAF] : NULL;
+    const CtaLeaf *leaf = remote && cta != NO_HOME ? remote->leaves[cta / CTA_LEAF] : NULL;
     return leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
 }
 
@@ -220,6 +246,10 @@ static bool remote_includes(Threads *threads, const Remote *remote, const Remote
     if (!other || remote == other)
         return true;
     if (!remote)
+        return false;
+    if (remote_behind(remote, other))
+        return true;
+    if (remote->line == other->line) /* it has less, as a rule; if it has not, it may be taken for less */
         return false;
     uint64_t *memo = threads->included[hashed(remote->version * 31 + other->version) % INCLUDED_MEMO];
     if (memo[0] == remote->version && memo[1] == other->version)
@@ -419,6 +449,23 @@ void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, con
         threads_cta_drop(threads, more);
     } else {
         lift_base(threads, more, home);
+        (*clock)->local = more;
+    }
+}
+
+void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base) {
+    clock_own(threads, clock, home);
+    CtaClock *local = (*clock)->local;
+    if (local && local->references == 1 && !local->count) {
+        local->base = local->base > base ? local->base : base;
+        return;
+    }
+    CtaClock *more = cta_new(threads, 0);
+    more->base = base;
+    if (local) {
+        cta_join(threads, &(*clock)->local, more, home);
+        threads_cta_drop(threads, more);
+    } else {
         (*clock)->local = more;
     }
 }

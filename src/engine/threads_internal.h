@@ -32,6 +32,9 @@ typedef struct CtaLeaf {
 typedef struct Remote {
     uint32_t references;
     uint64_t version; /* another one whenever it changes; no two have the same */
+    /* What it was made from by learning more: of one line, each has all that those with lower steps have. Who changes
+     * what is not the last of its line begins another one. */
+    uint32_t line, step, parent_line, parent_step;
     CtaLeaf *leaves[];
 } Remote;
 
@@ -76,6 +79,9 @@ typedef struct Arrived {
     Clock *clock;
 } Arrived;
 
+/* The home of a clock that several CTAs will take as it is: all that it knows is in `remote`, which they then share. */
+#define NO_HOME UINT32_MAX
+
 CtaClock *threads_cta_share(CtaClock *clock);
 void threads_cta_drop(Threads *threads, CtaClock *clock);
 Clock *threads_clock_share(Clock *clock);
@@ -85,6 +91,8 @@ void threads_clock_join(Threads *threads, Clock **clock, uint32_t home, const Cl
 void threads_clock_raise(Threads *threads, Clock **clock, uint32_t home, uint32_t cta, Run run);
 /* The same of several runs of its home's, those of a lane in the order of their epochs. */
 void threads_clock_raise_all(Threads *threads, Clock **clock, uint32_t home, const Arrived *arrived, uint32_t count);
+/* All threads of its home are known up to an epoch. */
+void threads_clock_raise_base(Threads *threads, Clock **clock, uint32_t home, uint32_t base);
 /* To what is known behind `key`: more of a CTA; all of `other` (without its own bridges). */
 void threads_bridge_raise(Threads *threads, Clock **clock, uint32_t home, uint64_t key, uint32_t cta, Run run);
 void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_t key, const Clock *other);
@@ -201,6 +209,13 @@ typedef struct Part {
     uint32_t lanes, epoch; /* of itself, up to this epoch */
     Clock *clock;          /* with what each lane has of itself behind keys, if it is one lane */
 } Part;
+/* Of one that was told of as the same: its first access. */
+typedef struct Earlier {
+    struct Earlier *next;
+    uint32_t site;
+    ThreadsAccess first;
+    uint64_t first_address;
+} Earlier;
 typedef struct Operation {
     uint32_t cta, warp, lanes, site, after;
     uint32_t next;               /* of its CTA */
@@ -210,6 +225,7 @@ typedef struct Operation {
     Completion *completions;
     ThreadsAccess first; /* the first access to memory of a CTA that it made: `bytes` 0: none yet */
     uint64_t first_address;
+    Earlier *earlier; /* the newest first */
 } Operation;
 
 /* ---- Shadow memory ---- */
@@ -233,6 +249,7 @@ typedef struct Node {
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
+    uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives, marked;
@@ -315,7 +332,12 @@ struct Location {
 
 /* ---- The engine ---- */
 
-enum { INCLUDED_MEMO = 256, LATEST_PAGES = 16 };
+enum { INCLUDED_MEMO = 256, LATEST_PAGES = 1024 };
+/* The number is here, too, so that a page is not looked at that it turns out not to be. */
+typedef struct LatestPage {
+    uint64_t number;
+    ShadowPage *page; /* NULL: none */
+} LatestPage;
 /* shape.history: a write that nothing synchronizes by. */
 typedef struct OtherWrite {
     uint64_t address, bytes;
@@ -343,9 +365,11 @@ struct Threads {
     uint32_t sweep_at, sweep_first; /* records and nodes together */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
-    ShadowPage *latest[LATEST_PAGES];
+    LatestPage latest[LATEST_PAGES];
     uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
+    uint32_t *line_steps;                /* of each line of clocks: the last step */
+    uint32_t line_count, line_capacity;
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */
     Clock *sequential;                   /* fence.sc of the widest level; by cluster, by CTA */
@@ -472,7 +496,8 @@ typedef struct Knower {
 } Knower;
 /* A CTA is over: what it has in flight; its memory. */
 void threads_operations_over(Threads *threads, uint32_t cta);
-void threads_report_exit(Threads *threads, const Operation *operation);
+void threads_report_exit(Threads *threads, const Operation *operation, uint32_t site, const ThreadsAccess *first,
+                         uint64_t address);
 void threads_pages_free(Threads *threads, ShadowPage *pages);
 /* Whether the lane `by` knows that an operation has read (or written) what its `lane` does. */
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t operation, uint32_t lane,

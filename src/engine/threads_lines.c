@@ -10,9 +10,8 @@ static uint8_t shift_of(uint32_t bytes) {
 
 /* Whether it can be of whole lines at all. */
 static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
-    uint32_t bytes = access->bytes, element = access->element ? access->element : bytes;
-    uint32_t count = element == bytes ? 1 : bytes / element, all = count >= 32 ? UINT32_MAX : (1U << count) - 1;
-    return (!access->used || (access->used & all) == all) && access->order == THREADS_WEAK && !access->object &&
+    uint32_t bytes = access->bytes;
+    return threads_is_whole(access) && access->order == THREADS_WEAK && !access->object &&
            !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
            !threads->shape.history && !threads->shape.by_word && access->proxy == THREADS_GENERIC;
 }
@@ -141,7 +140,7 @@ static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Se
 }
 
 /* One line, of lanes from `lane` on, of which the one at its begin is `flip` behind that. */
-static void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes, uint8_t flip) {
+static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes, uint8_t flip) {
     ShadowPage *page = attempt_page(attempt, address);
     uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE;
     Seats seats = {lane, shift_of(bytes), flip};

@@ -82,6 +82,16 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
     return index;
 }
 
+void threads_issue_again(Threads *threads, uint32_t index, uint32_t site) {
+    ENTER(threads);
+    Operation *operation = operation_at(threads, index);
+    Earlier *earlier = POOL_NEW(&threads->pool, Earlier);
+    *earlier = (Earlier){operation->earlier, operation->site, operation->first, operation->first_address};
+    operation->earlier = earlier;
+    operation->first = (ThreadsAccess){0};
+    operation->site = site;
+}
+
 const Part *threads_operation_part(const Operation *operation, uint32_t lane) {
     for (uint32_t i = 0; i < operation->part_count; i++)
         if (operation->parts[i].lanes >> lane & 1)
@@ -202,16 +212,24 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
 /* ---- Its end ---- */
 
 /* Whether somebody has waited for all of it, as far as it touches memory of CTAs. */
-static bool finished(Threads *threads, const Operation *operation) {
+/* ... of which this is the first access that it made to memory of a CTA. */
+static bool is_over(Threads *threads, const Operation *operation, const ThreadsAccess *first) {
     uint32_t left = operation->lanes;
     for (const Completion *done = operation->completions; done; done = done->next) {
-        if (done->reads_only && operation->first.kind != THREADS_READ)
+        if (done->reads_only && first->kind != THREADS_READ)
             continue;
         const Object *object = done->object ? threads_object(threads, done->object, false, 0) : NULL;
         if (!object || object->waited >= done->epoch)
             left &= ~done->part;
     }
-    return operation->first.bytes == 0 || left == 0;
+    return first->bytes == 0 || left == 0;
+}
+
+static bool finished(Threads *threads, const Operation *operation) {
+    for (const Earlier *one = operation->earlier; one; one = one->next)
+        if (!is_over(threads, operation, &one->first))
+            return false;
+    return is_over(threads, operation, &operation->first);
 }
 
 void threads_operations_over(Threads *threads, uint32_t cta) {
@@ -220,8 +238,11 @@ void threads_operations_over(Threads *threads, uint32_t cta) {
         next = operation->next;
         operation->next = 0;
         operation->listed = false;
-        if (!finished(threads, operation))
-            threads_report_exit(threads, operation);
+        if (!is_over(threads, operation, &operation->first))
+            threads_report_exit(threads, operation, operation->site, &operation->first, operation->first_address);
+        for (const Earlier *one = operation->earlier; one; one = one->next)
+            if (!is_over(threads, operation, &one->first))
+                threads_report_exit(threads, operation, one->site, &one->first, one->first_address);
     }
 }
 
@@ -234,6 +255,11 @@ static void operation_free(Threads *threads, uint32_t index) {
         Completion *done = operation->completions;
         operation->completions = done->next;
         gsan_pool_give(&threads->pool, done, sizeof *done);
+    }
+    while (operation->earlier) {
+        Earlier *one = operation->earlier;
+        operation->earlier = one->next;
+        gsan_pool_give(&threads->pool, one, sizeof *one);
     }
     operation->lanes = 0;
     threads_store_give(threads, &threads->operations, index);

@@ -47,6 +47,12 @@ static void own(Threads *threads, Releases **releases) {
 void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock) {
     own(threads, releases);
     Releases *to = *releases;
+    if (to->all && to->one_cta != cta && to->all->home != NO_HOME) {
+        Clock *all = NULL;
+        threads_clock_join(threads, &all, NO_HOME, to->all);
+        threads_clock_drop(threads, to->all);
+        to->all = all;
+    }
     if (to->all)
         threads_clock_join(threads, &to->all, to->all->home, clock);
     else

@@ -51,14 +51,14 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
 
 static ShadowPage *page_find(Threads *threads, uint64_t address) {
     uint64_t number = address / SHADOW_PAGE;
-    ShadowPage **latest = &threads->latest[hashed(number) % LATEST_PAGES];
-    if (*latest && (*latest)->number == number)
-        return *latest;
+    LatestPage *latest = &threads->latest[hashed(number) % LATEST_PAGES];
+    if (latest->number == number && latest->page)
+        return latest->page;
     ShadowPage *page = threads->pages[page_bucket(number, threads->page_capacity)];
     while (page && page->number != number)
         page = page->next;
     if (page)
-        *latest = page;
+        *latest = (LatestPage){number, page};
     return page;
 }
 
@@ -160,8 +160,8 @@ static void page_free(Threads *threads, ShadowPage *page) {
         at = &(*at)->next;
     *at = page->next;
     threads->page_count--;
-    if (threads->latest[hashed(page->number) % LATEST_PAGES] == page)
-        threads->latest[hashed(page->number) % LATEST_PAGES] = NULL;
+    if (threads->latest[hashed(page->number) % LATEST_PAGES].page == page)
+        threads->latest[hashed(page->number) % LATEST_PAGES].page = NULL;
     locations_drop(threads, page);
     gsan_pool_give(&threads->pool, page->cells, cell_count(page) * sizeof(Cell));
     gsan_pool_give(&threads->pool, page->nc, cell_count(page) * sizeof(uint32_t));
@@ -237,12 +237,15 @@ static void summarize(const Threads *threads, Node *node) {
     node->element = record->element;
     node->cta = record->cta;
     node->clusters = cluster_bit(threads, record->cta);
+    node->least = node->most = record->cta;
     node->gives = record->gives;
     node->depth = 1;
     if (!next)
         return;
     node->depth = next->depth + 1;
     node->clusters |= next->clusters;
+    node->least = next->least < node->least ? next->least : node->least;
+    node->most = next->most > node->most ? next->most : node->most;
     node->gives |= next->gives;
     if (next->cta != node->cta)
         node->cta = UINT32_MAX;

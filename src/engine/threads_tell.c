@@ -57,14 +57,15 @@ uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times)
     return seat->index - 1;
 }
 
-void threads_report_exit(Threads *threads, const Operation *operation) {
-    Record record = {.cta = operation->cta, .warp = operation->warp, .operation = 1, .site = operation->site};
+void threads_report_exit(Threads *threads, const Operation *operation, uint32_t site, const ThreadsAccess *first,
+                         uint64_t address) {
+    Record record = {.cta = operation->cta, .warp = operation->warp, .operation = 1, .site = site};
     ThreadsRace race = {.first = threads_side(threads, &record, lowest(operation->lanes)),
-                        .address = operation->first_address,
+                        .address = address,
                         .reason = THREADS_AT_EXIT};
-    race.first.access = operation->first;
-    race.first.access.site = operation->site;
+    race.first.access = *first;
+    race.first.access.site = site;
     race.second.access.site = THREADS_NONE;
-    race.bytes = operation->first.bytes;
+    race.bytes = first->bytes;
     threads_tell(threads, &race, 1);
 }

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Bytes of a chunk, and first chunks, that will be asked for soon. */
+enum { AHEAD = 128, CHUNKS_AHEAD = 16 };
+
 typedef struct Head {
     uint32_t word, lanes;
     uint64_t value;
@@ -221,6 +224,12 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->every = cursor->corners + corners;
     cursor->at += all;
     cursor->torn = is_torn(reader, cursor, all);
+    if (reader->skims) {
+        cursor->number += shape->only_tells ? 0 : count;
+        cursor->together = shape->only_tells ? cursor->together : 0;
+        cursor->site = shape->only_tells ? cursor->site : first + count - 1;
+        return true;
+    }
     if (shape->only_tells) {
         tell_slots(reader, cursor, shape);
         return true;
@@ -271,10 +280,8 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
 
 /* Words that a site tells in its run, its lanes not counted. */
 static size_t told_words(const RecordShape *shape) {
-    size_t words = 0;
-    for (unsigned i = 0; i < shape->parts; i++)
-        words += !(shape->told >> i & 1) || (shape->corners | shape->every) >> i & 1 ? 0 : shape->wide >> i & 1 ? 2 : 1;
-    return words;
+    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
+    return (size_t)(__builtin_popcount(told) + __builtin_popcount(told & shape->wide));
 }
 
 /* The next site of the run that the cursor is in. False: it cannot be. */
@@ -314,6 +321,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
         cursor->number++;
         return true;
     }
+    __builtin_prefetch(cursor->at + AHEAD);
     for (;;) {
         Head head = head_at(cursor->at);
         if (record_tag(head.word) != tag)
@@ -539,6 +547,8 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
     stream->warp = warp;
     stream->count = 0;
     stream->cursors = end > begin ? room : &stream->one;
+    if (warp + CHUNKS_AHEAD < recording->first_count)
+        __builtin_prefetch(recording->first + (size_t)(warp + CHUNKS_AHEAD) * recording->launch.chunk);
     open_leader(stream, recording->first + (size_t)warp * recording->launch.chunk, 0);
     for (uint32_t i = begin; i < end; i++) {
         const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);

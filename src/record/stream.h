@@ -94,6 +94,7 @@ typedef struct RecordReader {
     uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
+    bool skims;        /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
     RecordSlot **slots; /* of each warp; made when used */
     Arena *arena;

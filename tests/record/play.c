@@ -1,7 +1,7 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json
+ *     play [--verbose] [--hangs | --orders] [--global] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json
  * ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
@@ -10,7 +10,7 @@
  * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
  * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded:
  * nothing may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last
- * recording to a file, and compares nothing. With --hangs, kernels that do not end are run until their waits give up,
+ * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not end are run until their waits give up,
  * by the machine's clock, and the recording has to name the same cause. With --orders, kernels end in the order in
  * which they are recorded; if the machine finds another one in which they do not, or in which an mbarrier is used
  * wrongly, or in which polls end earlier and accesses race, the recording has to tell of such a one. The last line is `N passed, N failed`. */
@@ -29,7 +29,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define HANG_AFTER UINT64_C(20000000)
 
 static unsigned passed, failed;
-static bool verbose, hangs, orders;
+static bool verbose, hangs, orders, global;
 static const char *keep;
 static uint32_t sample; /* of the numbers of CTAs that are recorded these bits are 0 */
 
@@ -555,7 +555,7 @@ static const char *run_case(Case *of, const char *json) {
     if (!launch_read(&of->arena, source, &of->given, &diagnostics))
         return "its launch cannot be read";
     of->entry = find_kernel(of->module, of->given.kernel);
-    of->options = (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = INSTRUMENT_EVERYWHERE};
+    of->options = (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE};
     of->program = of->entry == PTX_NONE ? NULL : ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";
@@ -641,6 +641,8 @@ int main(int count, char **arguments) {
             sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
+        else if (!strcmp(arguments[i], "--global"))
+            global = true;
         else if (!strcmp(arguments[i], "--orders"))
             orders = true;
         else

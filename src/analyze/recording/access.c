@@ -7,6 +7,7 @@
 typedef struct Reach {
     Lanes at;
     uint64_t least, most; /* of the lanes' */
+    uint64_t bits;        /* that some of them have */
 } Reach;
 
 /* Of a part of the record, and what is added to it. */
@@ -14,37 +15,44 @@ static void find_reach(const Player *player, const PlaySite *site, const Record 
                        int64_t plus, Reach *reach) {
     uint64_t offset = (uint64_t)plus;
     uint64_t mask = site->site->parts[part].bits == 32 ? UINT32_MAX : UINT64_MAX;
-    uint64_t least = UINT64_MAX, most = 0;
+    uint64_t least = UINT64_MAX, most = 0, bits = 0;
+    bool all = record->lanes == UINT32_MAX;
     play_values(player, site, record, part, warp, &reach->at);
-    for (unsigned i = 0; i < PTX_LANES; i++) {
+    for (unsigned i = 0; all && i < PTX_LANES; i++) {
+        uint64_t at = (reach->at.at[i] + offset) & mask;
+        reach->at.at[i] = at;
+        least = at < least ? at : least;
+        most = at > most ? at : most;
+        bits |= at;
+    }
+    for (unsigned i = 0; !all && i < PTX_LANES; i++) {
         uint64_t at = (reach->at.at[i] + offset) & mask, in = (uint64_t)0 - (record->lanes >> i & 1);
         uint64_t low = at | ~in, high = at & in;
         reach->at.at[i] = at;
         least = low < least ? low : least;
         most = high > most ? high : most;
+        bits |= high;
     }
     reach->least = least;
     reach->most = most;
+    reach->bits = bits;
 }
 
-static bool is_aligned(const Reach *reach, uint32_t lanes, uint32_t align) {
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < PTX_LANES; i++)
-        bits |= lanes >> i & 1 ? reach->at.at[i] : 0;
-    return !(bits & (align - 1));
+static bool is_aligned(const Reach *reach, uint32_t align) {
+    return !(reach->bits & (align - 1));
 }
 
-/* Whether all of it is the CTA's own shared memory, of which `reach` has offsets then. */
-static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, Reach *reach) {
+/* Whether all of it is the CTA's own shared memory, of which `least` and `most` of the reach are offsets then; *from:
+ * what its lanes are behind. */
+static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, Reach *reach, uint64_t *from) {
     bool ranked = machine->program->module->capability >= 90;
     uint64_t base = ranked ? (uint64_t)cta->rank << PTX_RANK_SHIFT : 0;
     if (reach->least < base || reach->most - base + bytes > cta->shared.size ||
         (ranked && reach->least - base < PTX_SHARED_FIRST))
         return false;
-    for (unsigned i = 0; i < PTX_LANES; i++)
-        reach->at.at[i] -= base;
     reach->least -= base;
     reach->most -= base;
+    *from = base;
     return true;
 }
 
@@ -69,11 +77,12 @@ static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *a
         return false;
     if (space == PTX_SPACE_GLOBAL)
         return machine->anywhere || play_has(player->machine, reach->least, reach->most + bytes);
-    if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach))
+    uint64_t from;
+    if (space != PTX_SPACE_SHARED || !is_own_shared(machine, warp->cta, bytes, reach, &from))
         return false;
     if (access->access.kind != EFFECT_READ && history_near(player->check->history, reach->least, reach->most + bytes))
         return false;
-    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0);
+    uint64_t base = threads_shared(ptx_watch_cta(player->watch, warp->cta->number), 0) - from;
     for (unsigned i = 0; i < PTX_LANES; i++)
         reach->at.at[i] += base;
     return true;
@@ -98,7 +107,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
     }
     if (space == PTX_SPACE_SHARED) {
         Reach reach = {.least = first, .most = first + all - bytes};
-        if (!is_own_shared(player->machine, warp->cta, bytes, &reach) ||
+        uint64_t from;
+        if (!is_own_shared(player->machine, warp->cta, bytes, &reach, &from) ||
             (access->access.kind != EFFECT_READ &&
              history_near(player->check->history, reach.least, reach.most + bytes)))
             return false;
@@ -132,7 +142,7 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
         return true;
     }
     find_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
-    if (!is_aligned(&reach, record->lanes, site->access.align) || !place(player, warp, &site->access, &reach))
+    if (!is_aligned(&reach, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
     ThreadsAccess told = site->told;
@@ -146,33 +156,41 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     return true;
 }
 
-/* Whether each lane reads all of its bytes. */
-static bool reads_all(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record) {
+/* How many of its bytes each lane reads: all, or none. False: some read others. */
+static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
+                        uint32_t *bytes) {
     Lanes sizes;
-    uint64_t differs = 0;
+    uint32_t differs = 0;
+    *bytes = site->copy.bytes;
     if (!site->copy.limit)
         return true;
     play_values(player, site, record, site->limit_part, warp->index, &sizes);
+    *bytes = (uint32_t)sizes.at[__builtin_ctz(record->lanes)];
     for (unsigned i = 0; i < PTX_LANES; i++)
-        differs |= record->lanes >> i & 1 ? (uint32_t)sizes.at[i] ^ site->copy.bytes : 0;
-    return !differs;
+        differs |= record->lanes >> i & 1 ? (uint32_t)sizes.at[i] ^ *bytes : 0;
+    return !differs && (!*bytes || *bytes == site->copy.bytes);
 }
 
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
-    enum { EVENTS = 4 }; /* as the machine has them: it is issued, reads, writes, and lands */
+    enum { EVENTS = 3 }; /* as the machine has them: it is issued, writes, and lands; and reads, if it does */
     const PlayCopy *copy = &site->copy;
+    uint32_t read;
     Reach from, to;
-    if (player->apart || !reads_all(player, warp, site, record))
+    if (player->apart || !reads_alike(player, warp, site, record, &read))
         return false;
     find_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
     find_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
-    if (!is_aligned(&from, record->lanes, copy->bytes) || !is_aligned(&to, record->lanes, copy->bytes) ||
-        !place(player, warp, &copy->from, &from) || !place(player, warp, &copy->to, &to) ||
-        !ptx_watch_copy(player->watch, warp, record->lanes, &site->reads, from.at.at, &site->writes, to.at.at))
+    PtxCopySide reads = {&site->reads, from.at.at, {from.least, from.most + copy->bytes}};
+    PtxCopySide writes = {&site->writes, to.at.at, {to.least, to.most + copy->bytes}};
+    if (!read)
+        reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
+    if (!is_aligned(&from, copy->bytes) || !is_aligned(&to, copy->bytes) ||
+        (read && !place(player, warp, &copy->from, &from)) || !place(player, warp, &copy->to, &to) ||
+        !ptx_watch_copy(player->watch, warp, record->lanes, &reads, &writes))
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);
-    player->check->events += EVENTS;
+    player->check->events += EVENTS + (read != 0);
     player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
     return true;
 }

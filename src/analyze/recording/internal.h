@@ -33,6 +33,9 @@ typedef struct PlaySite {
     bool awaits;                              /* launches before this one */
     uint8_t global;                           /* it may read (1) or write (2) global memory */
     bool for_system;                          /* a strong access whose scope has the host */
+    bool meets;                               /* all threads of the CTA, at this barrier: */
+    bool at_named;                            /* whoever comes to it is at some named barrier */
+    uint32_t barrier;
     const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
     const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
     const PtxArgument *address;               /* strong: of the access */
@@ -139,12 +142,21 @@ typedef struct PlayWarp {
     uint32_t gave_up;      /* lanes whose wait went on for too long */
     uint32_t strong_count; /* strong accesses that were read */
     bool drained;
+    const PlaySite *met; /* it stands at a barrier that the machine has not heard of (meet.c); NULL */
+    uint32_t met_as;     /* ... as which of those that do */
+    bool parts;          /* the machine is being told of that */
 } PlayWarp;
+
+/* Warps of a CTA that stand at a barrier which the machine has not heard of. */
+typedef struct PlayMeeting {
+    uint32_t count, barrier;
+} PlayMeeting;
 
 typedef struct PlayCluster {
     uint32_t number;
     bool queued, over;
     PlayWarp *warps;          /* of all of its CTAs */
+    PlayMeeting *meetings;    /* of each of them */
     struct PlayCluster *next; /* of the queue */
 } PlayCluster;
 
@@ -223,6 +235,18 @@ void play_stand(Player *player);
 const PtxWarp *play_running(const Player *player);
 /* Clusters of which no warp had begun. */
 uint32_t play_not_begun(const Player *player);
+
+/* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
+bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
+void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group);
+
+/* ---- meet.c: barriers of whole CTAs ---- */
+/* The warp has come to where all threads of its CTA meet: it stands there, or all go on. False: the machine has to do
+ * it. */
+bool meet_comes(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record);
+/* The machine is told of those who stand; whether there were any. */
+bool meet_part(Player *player, const PtxCta *cta);
+bool meet_part_all(Player *player);
 
 /* ---- values.c ---- */
 

@@ -58,8 +58,10 @@ PlayCluster *play_begin(Player *player) {
         player->free_clusters = cluster->next;
     else
         cluster = ARENA_NEW(&player->arena, PlayCluster);
-    if (!cluster->warps)
+    if (!cluster->warps) {
         cluster->warps = ARENA_ARRAY(&player->arena, PlayWarp, warps * machine->cluster_size);
+        cluster->meetings = ARENA_ARRAY(&player->arena, PlayMeeting, machine->cluster_size);
+    }
     cluster->number = number;
     cluster->over = cluster->queued = false;
     ptx_machine_begin(machine, number);
@@ -326,6 +328,7 @@ static bool is_null(const PlaySite *site, const Record *record) {
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
+        meet_part(player, warp->warp->cta);
         play_exit(player->machine, warp->warp, record->lanes);
         return true;
     }
@@ -340,6 +343,10 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     }
     bool seen = is_seen(player, warp->warp);
+    if (site->meets && !*group && meet_comes(player, warp, site, record))
+        return true;
+    if (site->at_named)
+        meet_part(player, warp->warp->cta);
     if (record->torn && !is_null(site, record))
         return true;
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
@@ -355,6 +362,14 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);
+}
+
+bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
+    return try_record(player, warp, record, group);
+}
+
+void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group) {
+    keep(player, warp, record, group, false)->ready = true;
 }
 
 /* Those that have waited. Lanes that still do. */
@@ -395,7 +410,7 @@ static uint32_t retry(Player *player, PlayWarp *warp, bool *any, uint32_t *count
 bool play_turn(Player *player, PlayWarp *warp) {
     bool any = false;
     uint32_t count = 0, blocked = warp->pending ? retry(player, warp, &any, &count) : 0;
-    for (unsigned i = 0; i < TURN && !warp->drained && !player->stops; i++) {
+    for (unsigned i = 0; i < TURN && !warp->drained && !warp->met && !player->stops; i++) {
         Record record;
         PtxGroup *group = NULL;
         if (blocked && (!(live_lanes(warp->warp) & ~blocked) || count >= MOST_PENDING))
@@ -600,7 +615,7 @@ bool play_on(Player *player) {
             run_cluster(player, cluster);
         else if (player->begun < player->cluster_count)
             play_begin(player);
-        else
+        else if (!meet_part_all(player))
             break;
     }
     return true;

@@ -177,6 +177,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
+    site->at_named = code_effect(check, site->code, EFFECT_NAMED_SYNC, &effect) ||
+                     code_effect(check, site->code, EFFECT_NAMED_ARRIVE, &effect);
+    site->meets = play_meets(program, site->code, &site->barrier) && !site->site->part_count;
     if (site->site->strong)
         prepare_strong(check, site);
     if (site->site->strong && !site->address)

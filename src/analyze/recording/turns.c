@@ -106,9 +106,11 @@ static void read_all(Reading *reading, Player *player) {
     if (!player->sites->any_strong)
         return;
     player->first_strong = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
+    player->reader.skims = true;
     for (uint32_t cta = 0; cta < player->machine->cta_count; cta++)
         for (uint32_t i = 0; i < warps; i++)
             read_warp(reading, player, play_cta_id(player, cta) * warps + i, cta, room);
+    player->reader.skims = false;
     record_reader_restart(&player->reader);
 }
 

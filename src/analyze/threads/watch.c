@@ -134,11 +134,13 @@ void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess 
 
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *told,
                       const uint64_t addresses[PTX_LANES]) {
+    watch->open.operation = 0;
     threads_access(watch->engine, 0, watch_warp(watch, warp), lanes, told, addresses);
     watch_take_races(watch, NULL);
 }
 
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *told, uint64_t first) {
+    watch->open.operation = 0;
     bool done = threads_access_beside(watch->engine, watch_warp(watch, warp), told, first);
     watch_take_races(watch, NULL);
     return done;
@@ -269,6 +271,13 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
+void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier) {
+    uint32_t number = ptx_watch_cta(watch, cta->number);
+    watch->open.operation = 0;
+    threads_meet(watch->engine, named_object(number, barrier), number);
+    watch_take_races(watch, NULL);
+}
+
 /* ---- Everything ---- */
 
 static void see(PtxWatch *watch, const PtxEvent *event) {
@@ -334,6 +343,7 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
 
 void ptx_watch_observe(void *to, const PtxEvent *event) {
     PtxWatch *watch = to;
+    watch->open.operation = 0;
     see(watch, event);
     watch_take_races(watch, event);
 }
@@ -375,6 +385,7 @@ void ptx_watch_start(PtxWatch *watch) {
     watch->warps = ARENA_ARRAY(&watch->run, WatchedWarp *, (size_t)watch->machine->cta_count * watch->cta_warps);
     watch->flights = NULL;
     watch->flight_count = watch->flight_capacity = 0;
+    watch->open.operation = 0;
     watch->covered = NULL;
     watch->covered_count = watch->covered_capacity = 0;
     watch->arrival = NULL;

@@ -69,11 +69,22 @@ struct ThreadsAccess;
 void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, struct ThreadsAccess *told);
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *told,
                       const uint64_t addresses[PTX_LANES]);
+/* All threads of a CTA have come to a named barrier, and go on. */
+void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier);
 /* Lanes one beside the other, as in engine/threads.h. */
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const struct ThreadsAccess *told, uint64_t first);
-/* A cp.async of those lanes, from and to those addresses. False: they have committed groups apart from each other. */
-bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const struct ThreadsAccess *reads,
-                    const uint64_t from[PTX_LANES], const struct ThreadsAccess *writes, const uint64_t to[PTX_LANES]);
+/* A cp.async of those lanes, from and to those addresses, with what lies between; nothing is read if
+ * from->told is NULL. False: they have committed groups apart from each other. */
+typedef struct PtxSpan {
+    uint64_t begin, end;
+} PtxSpan;
+typedef struct PtxCopySide {
+    const struct ThreadsAccess *told;
+    const uint64_t *addresses;
+    PtxSpan span;
+} PtxCopySide;
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const PtxCopySide *from,
+                    const PtxCopySide *to);
 /* Where values are not known (a recording): what is known of those that each code stores. */
 enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
 typedef struct PtxStores {

@@ -139,18 +139,46 @@ void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
     }
 }
 
-bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, const ThreadsAccess *reads,
-                    const uint64_t from[PTX_LANES], const ThreadsAccess *writes, const uint64_t to[PTX_LANES]) {
+static bool is_beyond(PtxSpan span, PtxSpan other) {
+    return other.begin >= span.end || other.end <= span.begin;
+}
+
+static void extend(PtxSpan *span, PtxSpan more) {
+    span->begin = more.begin < span->begin ? more.begin : span->begin;
+    span->end = more.end > span->end ? more.end : span->end;
+}
+
+/* Whether it can be told of as the operation of the last copy: nothing has happened since, and they have no place in
+ * common. */
+static bool goes_on(OpenCopy *open, const OpenCopy *copy) {
+    if (!open->operation || open->warp != copy->warp || open->lanes != copy->lanes || open->groups != copy->groups ||
+        !is_beyond(open->from, copy->from) || !is_beyond(open->to, copy->to))
+        return false;
+    extend(&open->from, copy->from);
+    extend(&open->to, copy->to);
+    return true;
+}
+
+bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *from_warp, uint32_t lanes, const PtxCopySide *from,
+                    const PtxCopySide *to) {
     WatchedWarp *warp = warp_of(watch, from_warp);
     uint32_t number = watch_warp(watch, from_warp), groups = warp->committed[GROUP_CP_ASYNC][__builtin_ctz(lanes)];
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+    for (uint32_t rest = warp->apart[GROUP_CP_ASYNC] ? lanes : 0; rest; rest &= rest - 1)
         if (warp->committed[GROUP_CP_ASYNC][__builtin_ctz(rest)] != groups)
             return false;
-    uint32_t operation = threads_issue(watch->engine, number, lanes, false, 0, reads->site);
-    *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
-        (Waited){operation, lanes, groups, GROUP_CP_ASYNC, false};
-    threads_access(watch->engine, operation, number, lanes, reads, from);
-    threads_access(watch->engine, operation, number, lanes, writes, to);
+    OpenCopy copy = {0, number, lanes, groups, from->span, to->span};
+    if (goes_on(&watch->open, &copy)) {
+        threads_issue_again(watch->engine, watch->open.operation, to->told->site);
+    } else {
+        copy.operation = threads_issue(watch->engine, number, lanes, false, 0, to->told->site);
+        watch->open = copy;
+        *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
+            (Waited){copy.operation, lanes, groups, GROUP_CP_ASYNC, false};
+    }
+    uint32_t operation = watch->open.operation;
+    if (from->told)
+        threads_access(watch->engine, operation, number, lanes, from->told, from->addresses);
+    threads_access(watch->engine, operation, number, lanes, to->told, to->addresses);
     watch_take_races(watch, NULL);
     return true;
 }
@@ -219,6 +247,7 @@ void watch_land(PtxWatch *watch, const PtxEvent *event) {
 void watch_commit(PtxWatch *watch, const PtxEvent *event) {
     WatchedWarp *warp = warp_of(watch, event->warp);
     uint32_t lanes = event->group == GROUP_WGMMA ? 1 : event->lanes;
+    warp->apart[event->group] |= lanes != UINT32_MAX;
     for (; lanes; lanes &= lanes - 1)
         warp->committed[event->group][__builtin_ctz(lanes)]++;
 }
@@ -232,6 +261,8 @@ static uint32_t lanes_over(const WatchedWarp *warp, const Waited *waited, const 
         return waited->groups + event->count < warp->committed[GROUP_WGMMA][0] ? event->lanes : 0;
     if (is_together(waited->group))
         return event->lanes;
+    if (!warp->apart[waited->group])
+        return waited->groups + event->count < warp->committed[waited->group][0] ? waited->lanes & event->lanes : 0;
     for (uint32_t rest = waited->lanes & event->lanes; rest; rest &= rest - 1)
         if (waited->groups + event->count < warp->committed[waited->group][__builtin_ctz(rest)])
             over |= rest & -rest;

@@ -31,8 +31,15 @@ typedef struct WatchedWarp {
     Waited *waited;
     uint32_t waited_count, waited_capacity;
     uint32_t committed[GROUP_KINDS][PTX_LANES];
+    bool apart[GROUP_KINDS]; /* some lanes have committed without the others */
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */
 } WatchedWarp;
+
+/* The operation that the last copy was told of as. */
+typedef struct OpenCopy {
+    uint32_t operation, warp, lanes, groups; /* operation 0: something else was told since */
+    PtxSpan from, to;
+} OpenCopy;
 
 struct PtxWatch {
     Arena *arena; /* races */
@@ -41,6 +48,7 @@ struct PtxWatch {
     PtxWatchOptions options;
     Threads *engine;
     uint32_t cta_warps;     /* of the engine's CTAs */
+    OpenCopy open;
     WatchedWarp **warps;    /* by number; NULL: nothing asynchronous yet */
     WatchedFlight *flights; /* hashed by sequence */
     uint32_t flight_count, flight_capacity;

@@ -5,6 +5,8 @@
  * (PTX ISA, exit); one with a count is not, as an H200 shows, whatever the ISA says. */
 #include "emulate/ptx/barriers.h"
 
+#include "emulate/ptx/play.h"
+
 typedef struct NamedDetail {
     const PtxArgument *id, *threads; /* threads: NULL: all of the CTA */
     const PtxArgument *gives, *predicate;
@@ -221,6 +223,15 @@ static PtxStep named_run(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     }
     go_on(machine, group, code, lanes, (uint32_t)id);
     return PTX_STEP_NEXT;
+}
+
+bool play_meets(const PtxProgram *program, const PtxCode *code, uint32_t *barrier) {
+    const NamedDetail *detail = code->detail;
+    if (code->run != named_run || !detail->waits || detail->threads || detail->reduces ||
+        detail->id->kind != ARGUMENT_CONSTANT || program->constants[detail->id->slot].at[0] >= PTX_NAMED_BARRIERS)
+        return false;
+    *barrier = (uint32_t)program->constants[detail->id->slot].at[0];
+    return true;
 }
 
 bool named_prepare(const PtxPrepare *about, PtxCode *code) {

@@ -53,12 +53,16 @@ void play_forget(PtxGroup *group, const PtxArgument *argument) {
         group->frame->mask_unknown[argument->slot] = UINT32_MAX;
 }
 
-PtxStep play_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
-    PtxFrame *frame = group->frame;
+void play_ran(PtxMachine *machine, const PtxCode *code, uint32_t lanes) {
     machine->used++;
-    machine->thread_instructions += (uint32_t)__builtin_popcount(group->lanes);
+    machine->thread_instructions += (uint32_t)__builtin_popcount(lanes);
     if (machine->ran)
         machine->ran[code - machine->program->code] |= PTX_RAN | PTX_RAN_YES;
+}
+
+PtxStep play_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
+    PtxFrame *frame = group->frame;
+    play_ran(machine, code, group->lanes);
     if (code->guard != PTX_NONE) { /* lanes that it does not hold in are not the group's */
         frame->masks[code->guard] = code->guard_negated ? ~group->lanes : group->lanes;
         frame->mask_unknown[code->guard] = 0;

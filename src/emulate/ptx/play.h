@@ -24,6 +24,10 @@ void play_set(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument,
 void play_forget(PtxGroup *group, const PtxArgument *argument);
 /* Runs it for the group's lanes, whatever its guard is. */
 PtxStep play_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code);
+/* That was done without it. */
+void play_ran(PtxMachine *machine, const PtxCode *code, uint32_t lanes);
+/* Whether all threads of a CTA meet there, and do nothing else: at which of the named barriers. */
+bool play_meets(const PtxProgram *program, const PtxCode *code, uint32_t *barrier);
 /* Lanes of the warp end; its CTA does if it was the last. */
 void play_exit(PtxMachine *machine, PtxWarp *warp, uint32_t lanes);
 /* CTAs of a cluster whose threads have ended are over. Whether all of the cluster's are. */

@@ -1,0 +1,93 @@
+/* Barriers at which all threads of a CTA meet, which are most of them: the engine is told when the last warp has come,
+ * of all at once, and the machine not at all. Whatever else may happen to such a barrier (threads end, or come to one in
+ * another way; or nobody goes on any more) is the machine's to judge: it is told first of who stands there, in the order
+ * in which they came. */
+#include "analyze/recording/internal.h"
+
+static PlayCluster *cluster_of(const Player *player, const PtxCta *cta) {
+    return player->clusters[cta->cluster];
+}
+
+static PlayMeeting *meeting_of(const Player *player, const PtxCta *cta) {
+    return &cluster_of(player, cta)->meetings[cta->rank];
+}
+
+static PlayWarp *warps_of(const Player *player, const PtxCta *cta) {
+    return &cluster_of(player, cta)->warps[cta->rank * player->reader.warps];
+}
+
+static bool can_meet(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
+    const PtxCta *cta = warp->warp->cta;
+    const PlayMeeting *meeting = meeting_of(player, cta);
+    bool alone = !warp->pending || (&warp->pending->record == record && !warp->pending->next);
+    if (record->lanes != UINT32_MAX || record->torn || record->kind == RECORD_GIVES_UP || !alone || warp->parts ||
+        player->other || (player->seen && player->seen->see) || !site->code || cta->live != cta->warp_count * PTX_LANES)
+        return false;
+    const PtxNamed *named = ptx_named_at(cta, site->barrier);
+    return meeting->count ? meeting->barrier == site->barrier : !named || !named->expected;
+}
+
+/* Each comes, it flips, and each goes on. */
+static void all_meet(Player *player, const PtxCta *cta, uint32_t barrier) {
+    PlayWarp *warps = warps_of(player, cta);
+    ptx_watch_meet(player->watch, cta, barrier);
+    if (player->apart)
+        ptx_watch_meet(player->apart, cta, barrier);
+    player->check->events += 2 * player->reader.warps + 1;
+    for (uint32_t i = 0; i < player->reader.warps; i++)
+        warps[i].met = NULL;
+    meeting_of(player, cta)->count = 0;
+}
+
+bool meet_comes(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
+    const PtxCta *cta = warp->warp->cta;
+    if (!can_meet(player, warp, site, record))
+        return false;
+    PlayMeeting *meeting = meeting_of(player, cta);
+    play_ran(player->machine, site->code, record->lanes);
+    warp->met = site;
+    warp->met_as = meeting->count++;
+    meeting->barrier = site->barrier;
+    if (meeting->count == player->reader.warps)
+        all_meet(player, cta, site->barrier);
+    return true;
+}
+
+/* Who came as that. */
+static PlayWarp *who_came(PlayWarp *warps, uint32_t count, uint32_t as) {
+    for (uint32_t i = 0; i < count; i++)
+        if (warps[i].met && warps[i].met_as == as)
+            return &warps[i];
+    return NULL;
+}
+
+bool meet_part(Player *player, const PtxCta *cta) {
+    PlayMeeting *meeting = cluster_of(player, cta) ? meeting_of(player, cta) : NULL;
+    uint32_t count = meeting ? meeting->count : 0;
+    if (!count)
+        return false;
+    meeting->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        PlayWarp *warp = who_came(warps_of(player, cta), player->reader.warps, i);
+        Record record = {.kind = RECORD_PLAIN, .site = (uint32_t)(warp->met - player->sites->items), .lanes = UINT32_MAX};
+        PtxGroup *group = NULL;
+        warp->met = NULL;
+        warp->parts = true;
+        if (!play_try(player, warp, &record, &group))
+            play_wait(player, warp, &record, group);
+        warp->parts = false;
+    }
+    return true;
+}
+
+bool meet_part_all(Player *player) {
+    bool any = false;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < player->machine->cluster_size; k++)
+            if (player->clusters[i]->meetings[k].count) {
+                meet_part(player, player->machine->ctas[i * player->machine->cluster_size + k]);
+                play_wake(player, player->first_cluster + i);
+                any = true;
+            }
+    return any;
+}
