@@ -233,6 +233,9 @@ DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t
 /* ---- Strong accesses in kernels whose CTAs may be ordered: all lanes that are there come, for those that `want` ----
  */
 
+/* The epoch of one that compares, and releases nothing: that in which its cells are touched. */
+#define EPOCH_NOW UINT32_MAX
+
 static inline bool flag_inside(const Here *here, uint64_t address) {
     return address - here->real < here->bytes;
 }
@@ -247,6 +250,8 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
         return 0;
     bool late = how >> HOW_LATE & 1, orders = wanted && scope >= SCOPE_OF_DEVICE;
     bool releases = orders && order_releases(order), hands_over = releases || (orders && how >> HOW_FENCES & 1);
+    if (late && !hands_over) /* whatever another warp closes meanwhile, this is not before it */
+        return EPOCH_NOW;
     View view = view_begin(&here, scope, false);
     Part part = part_begin(&here, want && !late, address, what >> WHAT_BYTES, site, scope);
     Learned learned = {{0, 0}, {0, 0}};
@@ -280,21 +285,25 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     bool late = how >> HOW_LATE & 1, touches = late || (how & 3) == SHADOW_READ, acquires = order_acquires(order);
     View view = view_begin(&here, scope, false);
     Part part = part_begin(&here, want && touches, address, what >> WHAT_BYTES, site, scope);
+    Joined joined = {0, 0};
+    Wide words = {0, 0};
     if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
         if (!acquires)
             fence();
+        words = wide_load(ACTOR(view.actor, changes));
         uint32_t lost = load32(here.state + offsetof(ShadowState, flags_lost));
         Flag flag = find_flag(&here, lanes, from_lane64(lanes, address, lowest(wanted)));
         view_settle(&view, site);
-        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen, flag, lost);
+        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen, flag, lost, words, &joined);
     }
     view_settle(&view, site);
     bool has_stored = late && stored;
-    if (has_stored)
+    if (has_stored && stored != EPOCH_NOW)
         view_at(&view, stored, site);
     view.late = has_stored;
     if (touches)
         strong_part_end(&view, lanes, &part, has_stored ? SHADOW_UPDATE : SHADOW_READ);
+    joined_end(&view, lanes, joined, words);
     return seen;
 }
 

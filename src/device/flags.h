@@ -175,32 +175,50 @@ static inline void know_all(const View *view, uint32_t lanes) {
     meet(lanes);
 }
 
-static inline void join_flag(const View *view, uint32_t lanes, uint32_t row, bool acquires) {
+/* A row that was joined last, and how often the CTA had learned something before: on its way. */
+typedef struct Joined {
+    uint32_t row, before; /* row 0: none */
+} Joined;
+
+static inline Joined join_flag(const View *view, uint32_t lanes, uint32_t row, bool acquires) {
     join(view, lanes, own_vector(view, acquires ? VECTOR_KNOWS : VECTOR_OBSERVED), row_at(view->here, row), true);
-    if (lane() == lowest(lanes)) {
-        uint32_t old = add32(acquires ? ACTOR(view->actor, changes) : ACTOR(view->actor, observed), 1);
-        if (acquires && (!old || load64(ACTOR(view->actor, published)) == published(row, old)))
-            store64(ACTOR(view->actor, published), published(row, old + 1));
+    uint32_t before = 0;
+    if (lane() == lowest(lanes))
+        before = add32(acquires ? ACTOR(view->actor, changes) : ACTOR(view->actor, observed), 1);
+    return (Joined){acquires ? row : 0, before};
+}
+
+/* The row still has all that the CTA knows, if it had it before. `words`: changes and published, as they were loaded.
+ */
+static inline void joined_end(const View *view, uint32_t lanes, Joined joined, Wide words) {
+    if (joined.row && lane() == lowest(lanes)) {
+        bool same = (uint32_t)words.low == joined.before;
+        uint64_t had = same || !joined.before ? words.high : load64(ACTOR(view->actor, published));
+        if (!joined.before || had == published(joined.row, joined.before))
+            store64(ACTOR(view->actor, published), published(joined.row, joined.before + 1));
     }
     meet(lanes);
 }
 
 /* Behind a read of a lane of `want`. `seen`: what the lane has joined last; who polls finds it again. `flag`: of the
- * lowest of them. */
+ * lowest of them; `joined`: what has to be ended. */
 static inline uint64_t acquire_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address, bool acquires,
-                                     uint64_t seen, Flag flag, uint32_t flags_lost) {
+                                     uint64_t seen, Flag flag, uint32_t flags_lost, Wide words, Joined *joined) {
     for (bool first = true; want; first = false) {
         uint32_t leader = lowest(want);
         uint64_t one = from_lane64(lanes, address, leader);
-        if (!first)
+        if (!first) {
+            joined_end(view, lanes, *joined, words);
+            *joined = (Joined){0, 0};
             flag = find_flag(view->here, lanes, one);
+        }
         bool lost = !flag.row && from_lane(lanes, flags_lost, leader);
         uint64_t now = flag.row | (uint64_t)acquires << 31 | (uint64_t)flag.version << 32;
         bool is_new = from_lane64(lanes, seen, leader) != now;
         if (lost)
             know_all(view, lanes);
         else if (flag.row && is_new)
-            join_flag(view, lanes, flag.row, acquires);
+            *joined = join_flag(view, lanes, flag.row, acquires);
         uint32_t same = ballot(lanes, address == one);
         if (flag.row && (want & same) >> lane() & 1)
             seen = now;
