@@ -3,228 +3,8 @@
 #ifndef DEVICE_CALLS_H
 #define DEVICE_CALLS_H
 
+#include "device/accesses.h"
 #include "device/flags.h"
-#include "device/touch.h"
-
-/* `what` of a call: the site, and from bit 20 on the bytes. `how`: kind, order and scope; whether its cells are touched
- * behind it; whether the module has fences. */
-enum { WHAT_BYTES = 20, HOW_ORDER = 2, HOW_SCOPE = 5, HOW_LATE = 8, HOW_FENCES = 9 };
-
-static inline uint32_t what_site(uint32_t what) {
-    return what & ((1u << WHAT_BYTES) - 1);
-}
-
-static inline uint32_t mask_of(uint64_t address, uint32_t bytes) {
-    uint32_t all = bytes >= SHADOW_GRANULE ? GRANULE_ALL : (1u << bytes) - 1;
-    return all << (address & (SHADOW_GRANULE - 1)) & GRANULE_ALL;
-}
-
-/* Bytes of one granule, by the lanes that want it. Those that touch the same one go as one. */
-static inline void access(const View *view, uint32_t lanes, bool want, uint64_t address, uint32_t bytes, uint32_t site,
-                          uint32_t kind) {
-    const Here *here = view->here;
-    bool wants = want && bytes, inside = wants && address - here->real < here->bytes;
-    Touch touch = {(address - here->real) & ~(uint64_t)(SHADOW_GRANULE - 1), inside ? mask_of(address, bytes) : 0, site,
-                   kind, view->scope ? 1 : 0};
-    tell_outside(here, lanes, wants && !inside, site, address);
-    uint32_t same = lanes_with(lanes, inside ? touch.offset : ~(uint64_t)lane());
-    touch.mask = or_of(same, touch.mask);
-    if (inside && lane() == lowest(same))
-        touch_cell(view, &touch);
-    meet(lanes);
-}
-
-/* ---- Accesses of threads ---- */
-
-/* Four of one kind, of sites behind each other. */
-#define FOUR \
-    uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
-
-typedef struct Accesses {
-    uint64_t offsets[BATCH]; /* of the addresses, in the memory that has cells */
-    uint32_t whats[BATCH];
-    uint32_t count, kind;
-} Accesses;
-
-#define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < BATCH; i++) if (i < accesses->count)
-
-#if CELLS_COMPACT
-
-/* By all lanes that are there, of which some have something. */
-#define PARTS(name, flat)                                                                                             \
-    static __attribute__((noinline)) void name(uint32_t lanes, uint64_t offset, uint32_t what, uint32_t rest, HERE) { \
-        Here here = HERE_IS;                                                                                          \
-        View view = view_of_rest(&here, rest, what_site(what), flat);                                                 \
-        access(&view, lanes, true, here.real + offset, what >> WHAT_BYTES, what_site(what), rest >> 16 & 3);          \
-    }
-PARTS(weir_slow_parts, false)
-PARTS(weir_slow_flat_parts, true)
-#undef PARTS
-
-/* How many lanes, less 1, have a line together, if each has so many bytes of it; 0: they cannot have it whole. */
-static inline uint32_t lanes_of_line(uint32_t bytes) {
-    return bytes == 16 ? 7 : bytes == 8 ? 15 : bytes == 4 ? 31 : 0;
-}
-
-/* Which lines the lanes have whole: each of them is the work of one lane. */
-typedef struct Work {
-    uint32_t line; /* its number */
-    uint32_t site;
-    bool acts;
-    uint32_t wholes, parts; /* of the own accesses, a bit each */
-} Work;
-
-/* The bytes of all accesses, eight bits each. */
-static inline uint32_t bytes_of(const Accesses *accesses) {
-    uint32_t all = 0;
-    EACH_ACCESS
-    all |= accesses->whats[i] >> WHAT_BYTES << 8 * i;
-    return all;
-}
-
-/* Lanes beside each other that have the bytes of a line one after the other, all lanes so many bytes. Of those that
- * have it, the one whose number among them is that of the access has the work. */
-static inline void find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t i, uint32_t bytes,
-                              Work *work) {
-    uint64_t offset = accesses->offsets[i];
-    uint32_t span = lanes_of_line(bytes), number = lane() & span, source = lane() & ~span;
-    uint64_t base = offset - bytes * number;
-    uint32_t line = (uint32_t)(base / SHADOW_LINE), first = from_lane(lanes, line, source);
-    bool has = span && line == first && offset < here->bytes && !(base & (SHADOW_LINE - 1));
-    uint32_t group = (2u << span) - 1;
-    bool whole = (ballot(lanes, has) >> source & group) == group;
-    bool acts = whole && number == i;
-    work->line = acts ? line : work->line;
-    work->site = acts ? what_site(accesses->whats[i]) : work->site;
-    work->acts |= acts;
-    work->wholes |= (uint32_t)whole << i;
-    work->parts |= (uint32_t)(bytes && !whole) << i;
-}
-
-static inline void access_parts(const View *view, const Accesses *accesses, uint32_t lanes, uint32_t parts) {
-    const Here *here = view->here;
-    Touch touch = {0, 0, 0, accesses->kind, 0};
-    uint32_t rest = rest_of(view, &touch);
-    EACH_ACCESS {
-        uint32_t what = parts >> i & 1 ? accesses->whats[i] : what_site(accesses->whats[i]);
-        if (!ballot(lanes, what >> WHAT_BYTES != 0))
-            continue;
-        if (view->is_flat)
-            weir_slow_flat_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
-        else
-            weir_slow_parts(lanes, accesses->offsets[i], what, rest, HERE_GIVEN(here));
-    }
-}
-
-static inline void access_all(const View *view, const Accesses *accesses) {
-    const Here *here = view->here;
-    uint32_t lanes = active_lanes(), bytes = bytes_of(accesses), all_bytes = from_lane(lanes, bytes, lowest(lanes));
-    Work work = {0};
-    /* A lane that is not there has nothing to compare with. */
-    if (ballot(lanes, bytes == all_bytes) != ~0u) {
-        access_parts(view, accesses, lanes, ~0u);
-        return;
-    }
-    if (!all_bytes) /* a warp that has nothing to do here */
-        return;
-    EACH_ACCESS
-    find_lines(here, accesses, lanes, i, all_bytes >> 8 * i & 255, &work);
-    uint64_t offset = (uint64_t)work.line * SHADOW_LINE;
-    Wide old = work.acts ? wide_load(line_at(here, offset)) : (Wide){0, 0};
-    uint32_t splits = ballot(lanes, work.acts && line_unpack(old, here_tag(here)).split);
-    work.acts = work.acts && !(splits >> lane() & 1);
-    Touch touch = {offset, work.acts ? GRANULE_ALL : 0, work.site, accesses->kind, 0};
-    Look look = look_at_line(view, &touch, old);
-    Wide seen = look.stores ? wide_cas(line_at(here, offset), old, look.next) : old;
-    uint32_t want = look.hard ? LINE_HARD : is_lost(view, &touch, old, seen) ? LINE_LOST : 0;
-    if (ballot(lanes, want != 0))
-        slow_line(view, lanes, want, &touch, seen);
-    if (!splits && !ballot(lanes, work.parts != 0))
-        return;
-    EACH_ACCESS {
-        uint32_t source = lane() & ~lanes_of_line(all_bytes >> 8 * i & 255);
-        work.parts |= work.wholes & (splits >> ((source + i) & 31) & 1) << i;
-    }
-    access_parts(view, accesses, lanes, work.parts);
-}
-
-#else
-
-static inline void access_all(const View *view, const Accesses *accesses) {
-    EACH_ACCESS
-    access(view, active_lanes(), true, view->here->real + accesses->offsets[i], accesses->whats[i] >> WHAT_BYTES,
-           what_site(accesses->whats[i]), accesses->kind);
-}
-
-#endif
-
-static inline void access_four(const View *view, FOUR, uint32_t kind) {
-    uint64_t real = view->here->real;
-    Accesses accesses = {{a - real, b - real, c - real, d - real}, {what_a, what_b, what_c, what_d}, BATCH, kind};
-    access_all(view, &accesses);
-}
-
-static inline void access_one(const View *view, uint64_t address, uint32_t what, uint32_t kind) {
-    Accesses accesses = {{address - view->here->real}, {what}, 1, kind};
-    access_all(view, &accesses);
-}
-
-#if CELLS_COMPACT
-DEVICE_CALL void weir_flat_reads(FOUR, HERE) {
-    Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what_a), 0);
-    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_READ);
-}
-
-DEVICE_CALL void weir_flat_writes(FOUR, HERE) {
-    Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what_a), 0);
-    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_WRITE);
-}
-
-DEVICE_CALL void weir_flat_read(uint64_t address, uint32_t what, HERE) {
-    Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), 0);
-    access_one(&view, address, what, SHADOW_READ);
-}
-
-DEVICE_CALL void weir_flat_write(uint64_t address, uint32_t what, HERE) {
-    Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), 0);
-    access_one(&view, address, what, SHADOW_WRITE);
-}
-
-/* A strong access in a kernel whose CTAs nothing orders. */
-DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
-    Here here = HERE_IS;
-    View view = view_flat(&here, what_site(what), how >> HOW_SCOPE & 7);
-    access(&view, active_lanes(), true, address, what >> WHAT_BYTES, what_site(what), how & 3);
-}
-#endif
-
-DEVICE_CALL void weir_reads(FOUR, HERE) {
-    Here here = HERE_IS;
-    View view = view_clocked(&here, what_site(what_a), 0, false);
-    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_READ);
-}
-
-DEVICE_CALL void weir_writes(FOUR, HERE) {
-    Here here = HERE_IS;
-    View view = view_clocked(&here, what_site(what_a), 0, false);
-    access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, SHADOW_WRITE);
-}
-
-DEVICE_CALL void weir_read(uint64_t address, uint32_t what, HERE) {
-    Here here = HERE_IS;
-    View view = view_clocked(&here, what_site(what), 0, false);
-    access_one(&view, address, what, SHADOW_READ);
-}
-
-DEVICE_CALL void weir_write(uint64_t address, uint32_t what, HERE) {
-    Here here = HERE_IS;
-    View view = view_clocked(&here, what_site(what), 0, false);
-    access_one(&view, address, what, SHADOW_WRITE);
-}
 
 /* ---- Copies: all lanes that are there work for those of `want` ---- */
 
@@ -453,29 +233,43 @@ DEVICE_CALL void weir_tile(uint32_t want, uint32_t parameter, int32_t a, int32_t
 /* ---- Strong accesses in kernels whose CTAs may be ordered: all lanes that are there come, for those that `want` ----
  */
 
+/* The epoch of one that compares, and releases nothing: that in which its cells are touched. */
+#define EPOCH_NOW UINT32_MAX
+
 static inline bool flag_inside(const Here *here, uint64_t address) {
     return address - here->real < here->bytes;
 }
 
 /* Before a write or an update: what it releases, and its cells. One that compares has its cells touched behind it.
- * Gives the epoch that it is of. */
+ * Gives the epoch that it is of. Whatever has to be loaded is on its way before any of it is waited for. */
 DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t what, uint32_t how, HERE) {
     Here here = HERE_IS;
     uint32_t lanes = active_lanes(), site = what_site(what), order = how >> HOW_ORDER & 7, scope = how >> HOW_SCOPE & 7;
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
     if (!ballot(lanes, want != 0))
         return 0;
-    View view = view_clocked(&here, site, scope, false);
-    if (wanted && scope >= SCOPE_OF_DEVICE) {
-        uint32_t epoch = view.epoch;
-        if (order_releases(order) && lane() == lowest(lanes))
-            epoch = close_epoch(&view, site);
-        epoch = from_lane(lanes, epoch, lowest(lanes));
-        view_at(&view, epoch, site);
-        release_flags(&view, lanes, wanted, address, order_releases(order), epoch, site);
+    bool late = how >> HOW_LATE & 1, orders = wanted && scope >= SCOPE_OF_DEVICE;
+    bool releases = orders && order_releases(order), hands_over = releases || (orders && how >> HOW_FENCES & 1);
+    if (late && !hands_over) /* whatever another warp closes meanwhile, this is not before it */
+        return EPOCH_NOW;
+    View view = view_begin(&here, scope, false);
+    Part part = part_begin(&here, want && !late, address, what >> WHAT_BYTES, site, scope);
+    Learned learned = {{0, 0}, {0, 0}};
+    Flag flag = {0};
+    if (hands_over)
+        learned = learned_begin(&view);
+    uint32_t closed = releases && lane() == lowest(lanes) ? close_epoch(&view) : 0;
+    if (hands_over)
+        flag = find_flag(&here, lanes, from_lane64(lanes, address, lowest(wanted)));
+    view_settle(&view, site);
+    if (releases)
+        view_at(&view, closed_epoch(&view, from_lane(lanes, closed, lowest(lanes)), site), site);
+    if (!late)
+        strong_part_end(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
+    if (hands_over) {
+        Release release = release_of(&learned, releases, view.epoch);
+        release_flags(&view, lanes, wanted, address, &release, &learned, flag, site);
     }
-    if (!(how >> HOW_LATE & 1))
-        access(&view, lanes, want, address, what >> WHAT_BYTES, site, how & 3);
     return view.epoch;
 }
 
@@ -488,22 +282,28 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     uint32_t wanted = ballot(lanes, want && flag_inside(&here, address));
     if (!ballot(lanes, want != 0))
         return seen;
-    View view = view_clocked(&here, site, scope, false);
-    bool acquires = order_acquires(order);
+    bool late = how >> HOW_LATE & 1, touches = late || (how & 3) == SHADOW_READ, acquires = order_acquires(order);
+    View view = view_begin(&here, scope, false);
+    Part part = part_begin(&here, want && touches, address, what >> WHAT_BYTES, site, scope);
+    Joined joined = {0, 0};
+    Wide words = {0, 0};
     if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
         if (!acquires)
             fence();
-        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen);
+        words = wide_load(ACTOR(view.actor, changes));
+        uint32_t lost = load32(here.state + offsetof(ShadowState, flags_lost));
+        Flag flag = find_flag(&here, lanes, from_lane64(lanes, address, lowest(wanted)));
+        view_settle(&view, site);
+        seen = acquire_flags(&view, lanes, wanted, address, acquires, seen, flag, lost, words, &joined);
     }
-    bool late = how >> HOW_LATE & 1, has_stored = want && stored;
-    if (late && ballot(lanes, has_stored)) {
-        View after = view;
-        after.late = true;
-        view_at(&after, stored, site);
-        access(&after, lanes, has_stored, address, what >> WHAT_BYTES, site, SHADOW_UPDATE);
-    }
-    if ((late || (how & 3) == SHADOW_READ) && ballot(lanes, want && !has_stored))
-        access(&view, lanes, want && !has_stored, address, what >> WHAT_BYTES, site, SHADOW_READ);
+    view_settle(&view, site);
+    bool has_stored = late && stored;
+    if (has_stored && stored != EPOCH_NOW)
+        view_at(&view, stored, site);
+    view.late = has_stored;
+    if (touches)
+        strong_part_end(&view, lanes, &part, has_stored ? SHADOW_UPDATE : SHADOW_READ);
+    joined_end(&view, lanes, joined, words);
     return seen;
 }
 
@@ -535,62 +335,67 @@ DEVICE_CALL void weir_await(uint32_t left, HERE) {
 
 /* ---- CTAs ---- */
 
-static inline uint32_t claim_slot(const Here *here, uint32_t cta) {
+/* By all lanes, which look at a word of `taken` each. CTAs that begin at the same time begin to look at different bits.
+ */
+static inline uint32_t claim_slot(const Here *here, uint32_t lanes, uint32_t cta) {
     uint64_t taken = STATE64(here, taken);
-    uint32_t words = STATE32(here, slot_words), slots = STATE32(here, slots);
-    for (uint32_t i = cta;; i++) {
-        uint32_t word = i % words, rest = slots - 32 * word, all = rest >= 32 ? ~0u : (1u << rest) - 1;
-        uint64_t at = taken + 4 * (uint64_t)word;
-        uint32_t free = ~load32(at) & all;
-        if (!free)
+    uint32_t words = STATE32(here, slot_words), slots = STATE32(here, slots), wished = cta % slots;
+    for (uint32_t from = wished / 32;; from += ones(lanes)) {
+        uint32_t word = (from + rank_in(lanes)) % words, rest = slots - 32 * word;
+        uint32_t all = rest >= 32 ? ~0u : (1u << rest) - 1, free = ~load32(taken + 4 * (uint64_t)word) & all;
+        uint32_t above = free & ~0u << wished % 32, bit = lowest(above ? above : free | 1u << 31);
+        uint32_t leader = lowest(ballot(lanes, free != 0) | lanes), took = 0;
+        if (lane() == leader && free)
+            took = ~or32(taken + 4 * (uint64_t)word, 1u << bit) >> bit & 1;
+        if (!from_lane(lanes, took, leader))
             continue;
-        uint32_t bit = free & -free;
-        if (!(or32(at, bit) & bit)) {
-            fence();
-            return 32 * word + lowest(bit);
-        }
+        fence();
+        return from_lane(lanes, 32 * word + bit, leader);
     }
 }
 
-/* The slot had another CTA before: its epochs go on. */
-static inline void take_over(const Here *here, uint32_t slot, uint32_t cta) {
+/* The slot had another CTA before: its epochs go on. By all lanes. */
+static inline void take_over(const Here *here, uint32_t lanes, uint32_t slot, uint32_t cta) {
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
     uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
-    if (epoch > most) {
-        tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
-        epoch = most;
-    }
-    store32(ACTOR(actor, epoch), epoch);
-    store32(ACTOR(actor, begun), epoch);
-    store32(ACTOR(actor, old_groups), groups);
-    store32(ACTOR(actor, complete), groups);
-    store32(ACTOR(actor, changes), 0);
-    store32(ACTOR(actor, fenced), 0);
-    store32(ACTOR(actor, fence_epoch), 0);
-    store32(ACTOR(actor, fence_complete), 0);
-    store32(ACTOR(actor, observed), 0);
-    store32(ACTOR(actor, taken_in), 0);
-    store64(ACTOR(actor, published), 0);
-    store32(ACTOR(actor, cta), cta);
-    for (uint32_t i = 0; i < SHADOW_VECTORS * STATE32(here, stride); i += 8)
+    for (uint32_t i = 8 * rank_in(lanes); i < SHADOW_VECTORS * STATE32(here, stride); i += 8 * ones(lanes))
         store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
-    if (STATE64(here, begun))
-        store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
+    meet(lanes);
+    if (lane() == lowest(lanes)) {
+        if (epoch > most)
+            tell_trouble(here, SHADOW_EPOCHS_OVER, 0);
+        epoch = epoch > most ? most : epoch;
+        store32(ACTOR(actor, epoch), epoch);
+        store32(ACTOR(actor, begun), epoch);
+        store32(ACTOR(actor, old_groups), groups);
+        store32(ACTOR(actor, complete), groups);
+        store32(ACTOR(actor, changes), 0);
+        store32(ACTOR(actor, fenced), 0);
+        store64(ACTOR(actor, fence_epoch), 0);
+        store32(ACTOR(actor, observed), 0);
+        store32(ACTOR(actor, taken_in), 0);
+        store64(ACTOR(actor, published), 0);
+        store32(ACTOR(actor, cta), cta);
+        if (STATE64(here, begun))
+            store16(STATE64(here, begun) + 2 * (uint64_t)slot, (uint16_t)(epoch + 1));
+    }
     fence();
+    meet(lanes);
 }
 
 /* The slot of a CTA, which the first of its warps takes. */
-static inline uint32_t slot_of(const Here *here, uint32_t cta, uint64_t ctas) {
+static inline uint32_t slot_of(const Here *here, uint32_t lanes, uint32_t cta, uint64_t ctas) {
     uint64_t at = ctas + 4 * (uint64_t)cta;
-    uint32_t known = cas32(at, 0, 1);
+    uint32_t leader = lowest(lanes), known = from_lane(lanes, lane() == leader ? cas32(at, 0, 1) : 0, leader);
     if (!known) {
-        uint32_t slot = claim_slot(here, cta);
-        take_over(here, slot, cta);
-        store32(at, slot + 2);
+        uint32_t slot = claim_slot(here, lanes, cta);
+        take_over(here, lanes, slot, cta);
+        if (lane() == leader)
+            store32(at, slot + 2);
         return slot;
     }
-    while (known == 1)
+    while (ballot(lanes, known == 1))
         known = load32(at);
     fence();
     return known - 2;
@@ -599,14 +404,12 @@ static inline uint32_t slot_of(const Here *here, uint32_t cta, uint64_t ctas) {
 DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
     Here here = {.state = state, .form = form};
     uint64_t ctas = STATE64(&here, ctas);
-    uint32_t lanes = active_lanes(), leader = lowest(lanes), slot = cta;
-    if (lane() == leader) {
-        if (ctas)
-            slot = slot_of(&here, cta, ctas);
-        else
-            store32(ACTOR(actor_of(&here, cta), cta), cta);
-    }
-    return from_lane(lanes, slot, leader);
+    uint32_t lanes = active_lanes();
+    if (ctas)
+        return slot_of(&here, lanes, cta, ctas);
+    if (lane() == lowest(lanes))
+        store32(ACTOR(actor_of(&here, cta), cta), cta);
+    return cta;
 }
 
 /* Threads end, those that `want` to; with the last one the slot is free. All lanes that are there come: those that stay
@@ -623,7 +426,6 @@ DEVICE_CALL void weir_exit(uint32_t want, HERE) {
     uint32_t ended = add32(ACTOR(actor, ended), count) + count;
     if (ended != STATE32(&here, threads))
         return;
-    fence();
     store32(ACTOR(actor, ended), 0);
     fence();
     and32(STATE64(&here, taken) + 4 * (uint64_t)(here.who / 32), ~(1u << here.who % 32));

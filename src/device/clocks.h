@@ -7,7 +7,7 @@
 
 #include "device/report.h"
 
-enum { VECTOR_BATCH = 4 };
+enum { VECTOR_BATCH = 1, VECTOR_WIDE = 4 };
 
 static inline uint32_t entries_of(const View *view) {
     return STATE32(view->here, slots) << view->slot_shift;
@@ -19,8 +19,7 @@ typedef struct Own {
 } Own;
 
 static inline Own own_of(const View *view) {
-    return (Own){view->here->who << view->slot_shift, load32(ACTOR(view->actor, begun)),
-                 load32(ACTOR(view->actor, old_groups)), view->slot_shift};
+    return (Own){view->here->who << view->slot_shift, view_begun(view), view_old_groups(view), view->slot_shift};
 }
 
 static inline uint32_t not_own(const Own *own, uint32_t actor, uint32_t epoch) {
@@ -30,26 +29,51 @@ static inline uint32_t not_own(const Own *own, uint32_t actor, uint32_t epoch) {
     return epoch < most ? epoch : most;
 }
 
-/* What a CTA has of others grows by this: a row of a flag, or a vector of its own. */
-static inline void join(const View *view, uint32_t lanes, uint64_t vector, uint64_t from, bool is_row) {
-    uint32_t count = entries_of(view), step = ones(lanes);
+static inline uint32_t wide_entry(Wide wide, uint32_t i) {
+    return (uint32_t)((i & 2 ? wide.high : wide.low) >> 32 * (i & 1));
+}
+
+/* Four entries of 32 bits at once, and some of these at once: what they say is waited for once. Behind the last one is
+ * room for a whole four, with zeros. */
+static inline void join_wide(const View *view, uint32_t lanes, uint64_t vector, uint64_t from) {
+    uint32_t count = (entries_of(view) + VECTOR_WIDE - 1) / VECTOR_WIDE, step = ones(lanes);
     Own own = own_of(view);
     for (uint32_t first = rank_in(lanes); first < count; first += step * VECTOR_BATCH) {
-        uint32_t had[VECTOR_BATCH], got[VECTOR_BATCH];
+        Wide had[VECTOR_BATCH], got[VECTOR_BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < VECTOR_BATCH; i++) {
             uint32_t at = first + i * step;
-            got[i] = at >= count ? 0 : is_row ? load32(from + 4 * (uint64_t)at) : vector_entry(from, at);
-            had[i] = at >= count ? 0 : vector_entry(vector, at);
+            got[i] = at < count ? wide_load(from + sizeof(Wide) * (uint64_t)at) : (Wide){0, 0};
+            had[i] = at < count ? wide_load(vector + sizeof(Wide) * (uint64_t)at) : (Wide){0, 0};
         }
 #pragma unroll
-        for (uint32_t i = 0; i < VECTOR_BATCH; i++) {
-            uint32_t at = first + i * step, news = not_own(&own, at, got[i]);
-            if (at < count && news > had[i])
+        for (uint32_t i = 0; i < VECTOR_BATCH * VECTOR_WIDE; i++) {
+            uint32_t at = (first + i / VECTOR_WIDE * step) * VECTOR_WIDE + i % VECTOR_WIDE;
+            uint32_t news = not_own(&own, at, wide_entry(got[i / VECTOR_WIDE], i % VECTOR_WIDE));
+            if (news > wide_entry(had[i / VECTOR_WIDE], i % VECTOR_WIDE))
                 vector_raise(vector, at, news);
         }
     }
-    fence();
+}
+
+/* Of the seed: vectors have entries of 16 bits, rows of 32. */
+static inline void join_each(const View *view, uint32_t lanes, uint64_t vector, uint64_t from, bool is_row) {
+    uint32_t count = entries_of(view), step = ones(lanes);
+    Own own = own_of(view);
+    for (uint32_t at = rank_in(lanes); at < count; at += step) {
+        uint32_t news = not_own(&own, at, is_row ? load32(from + 4 * (uint64_t)at) : vector_entry(from, at));
+        if (news > vector_entry(vector, at))
+            vector_raise(vector, at, news);
+    }
+}
+
+/* What a CTA has of others grows by this: a row of a flag, or a vector of its own. Who looks at the vector is of the
+ * same CTA, and comes after it by what orders its threads: no fence is needed for that. */
+static inline void join(const View *view, uint32_t lanes, uint64_t vector, uint64_t from, bool is_row) {
+    if (CELLS_COMPACT)
+        join_wide(view, lanes, vector, from);
+    else
+        join_each(view, lanes, vector, from, is_row);
     meet(lanes);
 }
 
@@ -59,11 +83,15 @@ static inline uint64_t own_vector(const View *view, uint32_t which) {
 
 /* ---- Epochs ---- */
 
-/* The epoch of what the CTA does now is over: the next one begins. By one lane, which gets its number. */
-static inline uint32_t close_epoch(const View *view, uint32_t site) {
-    uint32_t most = most_epoch(view->epoch_bits), epoch = add32(ACTOR(view->actor, epoch), 1) + 1;
-    if (epoch < most)
-        return epoch;
+/* The epoch of what the CTA does now is over: the next one begins. By one lane; what it gets is on its way. */
+static inline uint32_t close_epoch(const View *view) {
+    return add32(ACTOR(view->actor, epoch), 1);
+}
+/* Its number. */
+static inline uint32_t closed_epoch(const View *view, uint32_t closed, uint32_t site) {
+    uint32_t most = most_epoch(view->epoch_bits);
+    if (closed + 1 < most)
+        return closed + 1;
     tell_trouble(view->here, SHADOW_EPOCHS_OVER, site);
     return most;
 }
@@ -88,7 +116,7 @@ static inline void release_fence(const View *view, uint32_t lanes, uint32_t site
         join(view, lanes, own_vector(view, VECTOR_FENCE), own_vector(view, VECTOR_KNOWS), false);
     if (lane() == lowest(lanes)) {
         max32(ACTOR(view->actor, fence_complete), load32(ACTOR(view->actor, complete)));
-        max32(ACTOR(view->actor, fence_epoch), close_epoch(view, site));
+        max32(ACTOR(view->actor, fence_epoch), closed_epoch(view, close_epoch(view), site));
         store32(ACTOR(view->actor, fenced), changes);
     }
     meet(lanes);

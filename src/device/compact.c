@@ -20,7 +20,6 @@ static inline View view_of_rest(const Here *here, uint32_t rest, uint32_t site, 
 static inline Touch touch_of_rest(uint64_t offset, uint32_t rest, uint32_t site) {
     return (Touch){offset, rest & GRANULE_ALL, site, rest >> 16 & 3, rest >> 18 & 7};
 }
-#define HERE_GIVEN(here) (here)->real, (here)->bytes, (here)->cells, (here)->state, (here)->who, (here)->form
 
 static inline void judge_cell(const View *view, const Touch *touch, const Compact *cell) {
     uint32_t reader = touch->kind == SHADOW_READ ? 0 : compact_judge_readers(cell, view, touch->mask);
@@ -33,8 +32,8 @@ static inline void judge_cell(const View *view, const Touch *touch, const Compac
 /* In the order in which they are printed: what is called first. */
 #define JUDGE(name, flat)                                                                                   \
     static __attribute__((noinline)) void name(uint64_t low, uint64_t high, uint64_t offset, uint32_t rest, \
-                                               uint32_t site, uint32_t epoch, HERE) {                       \
-        Here here = HERE_IS;                                                                                \
+                                               uint32_t site, uint32_t epoch, HERE_FEW) {                   \
+        Here here = HERE_FEW_IS;                                                                            \
         View view = view_of_rest(&here, rest, site, flat);                                                  \
         if (!flat)                                                                                          \
             view_at(&view, epoch, site);                                                                    \
@@ -46,14 +45,24 @@ JUDGE(weir_tell_judged, false)
 JUDGE(weir_tell_flat_judged, true)
 #undef JUDGE
 
-/* Nobody whom the access could race with: nobody, or who comes before it. */
-static inline bool is_fine(const View *view, uint32_t access) {
-    return !access || compact_is_same(view, access) || compact_allows(view, access);
+/* Up to which epoch of its actor the CTA comes after an access: all of them where nothing has to be looked up. */
+static inline uint32_t known_of(const View *view, uint32_t access) {
+    uint32_t stamp = compact_stamp(access);
+    if (!access || is_own(view, stamp))
+        return UINT32_MAX;
+    return view->is_flat ? 0 : knows_of(view, stamp_actor(view, stamp));
 }
+static inline bool is_fine(const View *view, uint32_t access, uint32_t known) {
+    uint32_t stamp = compact_stamp(access);
+    return (known && stamp_epoch(view, stamp) <= known) || scopes_link(view, stamp, compact_scope(access));
+}
+/* Nobody whom the access could race with: nobody, or who comes before it. What is looked up is waited for once. */
 static inline bool is_quiet(const View *view, const Touch *touch, const Compact *cell) {
-    return (!(cell->masks & touch->mask) || is_fine(view, cell->write)) &&
-           (touch->kind == SHADOW_READ || !(cell->masks >> 16 & touch->mask) ||
-            (is_fine(view, cell->readers[0]) && is_fine(view, cell->readers[1])));
+    bool readers = touch->kind != SHADOW_READ && (cell->masks >> 16 & touch->mask);
+    uint32_t write = cell->masks & touch->mask ? cell->write : 0;
+    uint32_t first = readers ? cell->readers[0] : 0, second = readers ? cell->readers[1] : 0;
+    uint32_t of_write = known_of(view, write), of_first = known_of(view, first), of_second = known_of(view, second);
+    return is_fine(view, write, of_write) && is_fine(view, first, of_first) && is_fine(view, second, of_second);
 }
 
 static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
@@ -62,10 +71,10 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
     Wide wide = compact_pack(cell, here_tag(view->here));
     if (view->is_flat)
         weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
-                              HERE_GIVEN(view->here));
+                              HERE_FEW_GIVEN(view->here));
     else
         weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
-                         HERE_GIVEN(view->here));
+                         HERE_FEW_GIVEN(view->here));
 }
 
 /* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
@@ -76,11 +85,10 @@ static inline bool is_dropped(const View *view, const Touch *touch, const Compac
     return is_kept(touch, cell, 1) && is_quiet(view, touch, cell);
 }
 
-/* Of what another launch left, nothing counts. */
-static inline void read_cell(const View *view, const Touch *touch) {
+/* Of what another launch left, nothing counts. `old`: what was found there. */
+static inline void read_cell(const View *view, const Touch *touch, Wide old) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
-    Wide old = wide_load(at);
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
@@ -106,8 +114,16 @@ static inline void write_whole(const View *view, const Touch *touch) {
     judge(view, touch, &cell);
 }
 
+/* A strong access that came at the same time as a strong write of its bytes, which is kept: as if it had come before
+ * it. */
+static inline bool is_covered(const View *view, const Touch *touch, const Compact *had, const Compact *cell) {
+    return view->scope >= COMPACT_LINKS && compact_links(cell->write) && !(touch->mask & ~cell->masks) &&
+           compact_stamp(cell->write) != compact_stamp(had->write) &&
+           (touch->kind != SHADOW_READ || is_kept(touch, cell, 1));
+}
+
 /* Where others change the cell, too, the write takes it, and forgets who read it before. */
-static inline void write_cell(const View *view, const Touch *touch) {
+static inline void write_cell(const View *view, const Touch *touch, Wide old) {
     if (touch->mask == GRANULE_ALL && !view->scope) {
         write_whole(view, touch);
         return;
@@ -115,7 +131,6 @@ static inline void write_cell(const View *view, const Touch *touch) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
     Compact alone = {view->stamp | view->scope << COMPACT_SCOPE, {0, 0}, touch->mask};
-    Wide old = wide_load(at);
 #pragma nounroll
     for (uint32_t i = 0;; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
@@ -125,8 +140,9 @@ static inline void write_cell(const View *view, const Touch *touch) {
             old = seen = wide_exchange(at, compact_pack(&alone, tag));
         else if (!wide_equal(next, old))
             seen = wide_cas(at, old, next);
-        if (wide_equal(seen, old)) {
-            cell = compact_unpack(old, tag);
+        Compact had = cell;
+        cell = compact_unpack(seen, tag);
+        if (wide_equal(seen, old) || is_covered(view, touch, &had, &cell)) {
             judge(view, touch, &cell);
             return;
         }
@@ -135,10 +151,9 @@ static inline void write_cell(const View *view, const Touch *touch) {
 }
 
 /* The line is split from here on, if it was not: what it says stays, and is judged with what its granules say. */
-static inline bool split_line(const View *view, const Touch *touch) {
+static inline bool split_line(const View *view, const Touch *touch, Wide old) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = line_at(view->here, touch->offset);
-    Wide old = wide_load(at);
 #pragma nounroll
     for (uint32_t i = 0; i < MOST_TRIES; i++) {
         Line line = line_unpack(old, tag);
@@ -153,17 +168,27 @@ static inline bool split_line(const View *view, const Touch *touch) {
     return false;
 }
 
-static inline void touch_granule(const View *view, const Touch *touch) {
+static inline void touch_granule(const View *view, const Touch *touch, Wide old) {
     if (touch->kind == SHADOW_READ)
-        read_cell(view, touch);
+        read_cell(view, touch, old);
     else
-        write_cell(view, touch);
+        write_cell(view, touch, old);
+}
+
+/* What an access to a part of a line has to look at, on its way. A granule's cell that was loaded before its line was
+ * split is as good as one that was loaded later: it is changed only if it is still the same. */
+typedef struct Cells {
+    Wide line, granule;
+} Cells;
+
+static inline Cells cells_begin(const Here *here, uint64_t offset, bool there) {
+    return there ? (Cells){wide_load(line_at(here, offset)), wide_load(here->cells + offset)} : (Cells){0};
 }
 
 /* Bytes of a granule, by some access that does not have the whole line. */
-static inline void touch_cell(const View *view, const Touch *touch) {
-    if (split_line(view, touch))
-        touch_granule(view, touch);
+static inline void touch_cell(const View *view, const Touch *touch, Cells cells) {
+    if (split_line(view, touch, cells.line))
+        touch_granule(view, touch, cells.granule);
 }
 
 /* A whole line, weak. `touch` has its first granule; `old` is what was found there, if `lost` by who wanted to change
@@ -180,7 +205,7 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
             Touch part = *touch;
 #pragma nounroll
             for (uint32_t k = 0; k < SHADOW_LINE / SHADOW_GRANULE; k++, part.offset += SHADOW_GRANULE)
-                touch_granule(view, &part);
+                touch_granule(view, &part, wide_load(view->here->cells + part.offset));
             return;
         }
         if (lost && reads && is_dropped(view, touch, &line.cell))
@@ -188,9 +213,9 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
         Compact now = line.cell;
         bool changes = true;
         if (reads)
-            changes = compact_record_read(&now, view, GRANULE_ALL, key);
+            changes = line_record_read(&now, view, key);
         else
-            compact_record_write(&now, view, GRANULE_ALL);
+            line_record_write(&now, view);
         Wide next = line_pack(&now, false, tag);
         Wide seen = !changes || wide_equal(next, old) ? old : wide_cas(at, old, next);
         if (wide_equal(seen, old)) {
@@ -206,12 +231,14 @@ static inline void touch_line(const View *view, const Touch *touch, Wide old, bo
 /* All lanes come, of which some want it: nobody is left behind. */
 #define SLOW_TOUCH(name, flat)                                                                                \
     static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t offset, uint32_t rest, \
-                                               uint32_t site, HERE) {                                         \
-        Here here = HERE_IS;                                                                                  \
+                                               uint32_t site, uint32_t epoch, HERE_FEW) {                     \
+        Here here = HERE_FEW_IS;                                                                              \
         View view = view_of_rest(&here, rest, site, flat);                                                    \
+        if (!flat)                                                                                            \
+            view_at(&view, epoch, site);                                                                      \
         Touch touch = touch_of_rest(offset, rest, site);                                                      \
         if (want)                                                                                             \
-            touch_cell(&view, &touch);                                                                        \
+            touch_cell(&view, &touch, cells_begin(&here, offset, true));                                      \
         meet(lanes);                                                                                          \
     }
 SLOW_TOUCH(weir_slow_touch, false)
@@ -219,8 +246,8 @@ SLOW_TOUCH(weir_slow_flat_touch, true)
 #undef SLOW_TOUCH
 #define SLOW_LINE(name, flat)                                                                              \
     static __attribute__((noinline)) void name(uint32_t lanes, uint32_t want, uint64_t low, uint64_t high, \
-                                               uint64_t offset, uint32_t rest, uint32_t site, HERE) {      \
-        Here here = HERE_IS;                                                                               \
+                                               uint64_t offset, uint32_t rest, uint32_t site, HERE_FEW) {  \
+        Here here = HERE_FEW_IS;                                                                           \
         View view = view_of_rest(&here, rest, site, flat);                                                 \
         Touch touch = touch_of_rest(offset, rest, site);                                                   \
         if (want)                                                                                          \
@@ -234,30 +261,72 @@ SLOW_LINE(weir_slow_flat_line, true)
 
 static inline void slow_touch(const View *view, uint32_t lanes, bool want, const Touch *touch) {
     if (view->is_flat)
-        weir_slow_flat_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_flat_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, 0,
+                             HERE_FEW_GIVEN(view->here));
     else
-        weir_slow_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, HERE_GIVEN(view->here));
+        weir_slow_touch(lanes, want, touch->offset, rest_of(view, touch), touch->site, view->epoch,
+                        HERE_FEW_GIVEN(view->here));
 }
 static inline void slow_line(const View *view, uint32_t lanes, uint32_t want, const Touch *touch, Wide old) {
     if (view->is_flat)
         weir_slow_flat_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
-                            HERE_GIVEN(view->here));
+                            HERE_FEW_GIVEN(view->here));
     else
         weir_slow_line(lanes, want, old.low, old.high, touch->offset, rest_of(view, touch), touch->site,
-                       HERE_GIVEN(view->here));
+                       HERE_FEW_GIVEN(view->here));
 }
 
-/* Readers of a line that stay: the own one is there, or two others whose place it may not take. */
-static inline bool is_kept_out(const View *view, const Compact *cell, uint32_t key) {
-    uint32_t own = view->site_bits + view->epoch_bits + view->slot_shift;
-    bool first = compact_is_same(view, cell->readers[0]), second = compact_is_same(view, cell->readers[1]);
-    bool others = view->is_flat || (compact_stamp(cell->readers[0]) >> own != view->here->who &&
-                                    compact_stamp(cell->readers[1]) >> own != view->here->who);
-    bool stay = cell->readers[0] && cell->readers[1] && others &&
-                (!compact_is_candidate(view, view->stamp, key) ||
-                 (!compact_goes_before(view, view->stamp, cell->readers[0], key) &&
-                  !compact_goes_before(view, view->stamp, cell->readers[1], key)));
-    return first || second || stay || compact_is_same(view, cell->write);
+/* ---- Parts of lines, with one look ---- */
+
+/* What is left of a line when its granules have all that was done to it. */
+static inline bool is_only_split(const Here *here, Wide wide) {
+    return wide_equal(wide, line_pack(&(Compact){0}, true, here_tag(here)));
+}
+
+/* Cells of flags have most often nothing but strong accesses, which do not race with each other: of a strong access
+ * nothing has to be looked up then. */
+static inline bool is_calm(const View *view, const Touch *touch, const Compact *cell, bool strong) {
+    if (!strong)
+        return is_quiet(view, touch, cell);
+    return view->scope >= COMPACT_LINKS && compact_links(cell->write) && compact_links(cell->readers[0]) &&
+           compact_links(cell->readers[1]);
+}
+
+/* False: there is more to do. */
+static inline bool part_quickly(const View *view, const Touch *touch, const Cells *cells, bool strong) {
+    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset >> 4);
+    Wide old = cells->granule;
+    if (!is_only_split(view->here, cells->line))
+        return false;
+#pragma nounroll
+    for (uint32_t i = 0; i < PART_TRIES; i++) {
+        Compact cell = compact_unpack(old, tag), now = cell;
+        if (!is_calm(view, touch, &cell, strong))
+            return false;
+        bool changes = true;
+        if (touch->kind == SHADOW_READ) {
+            changes = !is_kept(touch, &cell, i) && compact_record_read(&now, view, touch->mask, key);
+            changes |= strong && compact_observe(&now, view, touch->mask);
+        } else {
+            compact_record_write(&now, view, touch->mask);
+        }
+        Wide next = compact_pack(&now, tag);
+        if (!changes || wide_equal(next, old))
+            return true;
+        Wide seen = wide_cas(view->here->cells + touch->offset, old, next);
+        Compact found = compact_unpack(seen, tag);
+        if (wide_equal(seen, old) || (strong && is_covered(view, touch, &cell, &found)))
+            return true;
+        old = seen;
+    }
+    return false;
+}
+
+static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
+                              bool strong) {
+    bool done = !acts || part_quickly(view, touch, cells, strong);
+    if (ballot(lanes, !done))
+        slow_touch(view, lanes, !done, touch);
 }
 
 /* What becomes of a line that was loaded, with one look: most often nothing, or it is the first access of the launch.
@@ -269,19 +338,15 @@ typedef struct Look {
 } Look;
 
 static inline Look look_at_line(const View *view, const Touch *touch, Wide old) {
-    uint32_t tag = here_tag(view->here);
-    uint32_t stamp = view->time << view->site_bits | site_in(touch->site, view->site_bits);
-    Line line = line_unpack(old, tag);
-    const Compact *cell = &line.cell;
-    bool reads = touch->kind == SHADOW_READ, quiet = touch->mask && !line.split && is_quiet(view, touch, cell);
-    bool stays = reads && is_kept_out(view, cell, (uint32_t)(touch->offset / SHADOW_LINE));
-    bool easy = !reads || !cell->readers[0];
-    Compact now = {reads ? cell->write : stamp,
-                   {reads ? stamp : 0, 0},
-                   reads ? (cell->masks & 0xffff) | (uint32_t)GRANULE_ALL << 16 : GRANULE_ALL};
-    Look look = {.next = line_pack(&now, false, tag)};
-    look.stores = quiet && !stays && easy && !wide_equal(look.next, old);
-    look.hard = touch->mask && !(quiet && (stays || easy));
+    Line line = line_unpack(old, here_tag(view->here));
+    Compact now = line.cell;
+    bool quiet = touch->mask && !line.split && is_quiet(view, touch, &line.cell), changes = true;
+    if (touch->kind == SHADOW_READ)
+        changes = line_record_read(&now, view, (uint32_t)(touch->offset / SHADOW_LINE));
+    else
+        line_record_write(&now, view);
+    Look look = {.next = line_pack(&now, false, here_tag(view->here)), .hard = touch->mask && !quiet};
+    look.stores = quiet && changes && !wide_equal(look.next, old);
     return look;
 }
 
@@ -295,20 +360,22 @@ static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide 
     return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
 }
 
-/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
+/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. What is loaded, and
+ * what is changed, is waited for once. */
 static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
-    Wide old[BATCH];
-    uint32_t wants[BATCH] = {0}, any = 0;
+    Wide old[BATCH], seen[BATCH];
+    Look looks[BATCH];
+    uint32_t wants[BATCH], any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
-    BATCH_EACH if (i < count) {
-        Look look = look_at_line(view, &touches[i], old[i]);
-        Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
-        wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
-        old[i] = seen;
+    BATCH_EACH looks[i] = i < count ? look_at_line(view, &touches[i], old[i]) : (Look){0};
+    BATCH_EACH seen[i] =
+        looks[i].stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], looks[i].next) : old[i];
+    BATCH_EACH {
+        wants[i] = looks[i].hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen[i]) ? LINE_LOST : 0;
         any |= wants[i];
     }
     if (ballot(lanes, any != 0)) {
-        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], old[i]);
+        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], seen[i]);
     }
 }
 

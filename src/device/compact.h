@@ -16,7 +16,14 @@ typedef struct Compact {
     uint32_t masks;             /* written, and from bit 16 on read */
 } Compact;
 
-enum { COMPACT_SCOPE = SHADOW_STAMP, COMPACT_TAG = 29, COMPACT_WIDEST = 4, COMPACT_OBSERVED = 3 };
+enum {
+    COMPACT_ALL = 0xffff,
+    COMPACT_SCOPE = SHADOW_STAMP,
+    COMPACT_TAG = 29,
+    COMPACT_WIDEST = 4,
+    COMPACT_LINKS = 3,
+    COMPACT_OBSERVED = 3
+};
 
 static inline uint32_t compact_stamp(uint32_t access) {
     return access & ((1u << SHADOW_STAMP) - 1);
@@ -29,6 +36,11 @@ static inline bool compact_is_observed(uint32_t write) {
 }
 static inline uint32_t compact_scope(uint32_t access) {
     return compact_raw_scope(access) - (compact_is_observed(access) ? COMPACT_OBSERVED : 0);
+}
+
+/* Nobody, or an access that does not race with one that is strong for the device. */
+static inline bool compact_links(uint32_t access) {
+    return !access || compact_scope(access) >= COMPACT_LINKS;
 }
 
 static inline Wide compact_pack(const Compact *cell, uint32_t tag) {

@@ -19,8 +19,6 @@ static inline bool order_releases(uint32_t order) {
     return order == 3 || order == 4;
 }
 
-#define EACH_WAY _Pragma("unroll") for (uint32_t i = 0; i < SHADOW_WAYS; i++)
-
 static inline uint64_t bucket_of(const Here *here, uint64_t address) {
     return STATE64(here, flags) + (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
 }
@@ -38,15 +36,24 @@ static inline uint32_t way_row(Wide way) {
     return (uint32_t)way.high & 0xffffff;
 }
 
-static inline Flag find_flag(const Here *here, uint64_t address) {
+/* By all lanes, each of which looks at one way, or at one after the other: they are taken from the first on, so there
+ * is nothing behind one that is free. What is found is known to all. */
+static inline Flag find_flag(const Here *here, uint32_t lanes, uint64_t address) {
     uint64_t bucket = bucket_of(here, address);
-    Wide ways[SHADOW_WAYS];
-    EACH_WAY ways[i] = wide_load(bucket + i * sizeof(ShadowFlag));
-    Flag flag = {0};
-    EACH_WAY if (is_flag_of(here, ways[i], address)) {
-        flag = (Flag){bucket + i * sizeof(ShadowFlag), way_row(ways[i]), (uint32_t)(ways[i].high >> 32)};
+    uint32_t step = ones(lanes);
+    for (uint32_t way = rank_in(lanes), first = 0; first < SHADOW_WAYS; way += step, first += step) {
+        uint64_t at = bucket + way * sizeof(ShadowFlag);
+        Wide found = way < SHADOW_WAYS ? wide_load(at) : (Wide){0, 0};
+        uint32_t has = ballot(lanes, is_flag_of(here, found, address));
+        if (has) {
+            uint32_t source = lowest(has);
+            return (Flag){from_lane64(lanes, at, source), from_lane(lanes, way_row(found), source),
+                          from_lane(lanes, (uint32_t)(found.high >> 32), source)};
+        }
+        if (ballot(lanes, (found.high >> 24 & 255) != here_tag(here)))
+            break;
     }
-    return flag;
+    return (Flag){0};
 }
 
 /* Ways are taken from the first on, and stay for the launch: two that come at the same time find each other. Row 0:
@@ -86,10 +93,25 @@ static inline uint64_t published(uint32_t row, uint32_t changes) {
     return row | (uint64_t)changes << 32;
 }
 
-static inline void raise_row(const View *view, uint32_t lanes, const Release *release, uint32_t row) {
+/* Of its actor what a release needs, on its way: changes, complete, published; fence_epoch, fence_complete. */
+typedef struct Learned {
+    Wide words, fenced;
+} Learned;
+
+static inline Learned learned_begin(const View *view) {
+    return (Learned){wide_load(ACTOR(view->actor, changes)), wide_load(ACTOR(view->actor, fence_epoch))};
+}
+
+static inline Release release_of(const Learned *learned, bool releases, uint32_t epoch) {
+    return releases ? (Release){epoch, (uint32_t)(learned->words.low >> 32), false}
+                    : (Release){(uint32_t)learned->fenced.low, (uint32_t)(learned->fenced.low >> 32), true};
+}
+
+static inline void raise_row(const View *view, uint32_t lanes, const Release *release, const Learned *learned,
+                             uint32_t row) {
     uint64_t at = row_at(view->here, row), vector = own_vector(view, release->by_fence ? VECTOR_FENCE : VECTOR_KNOWS);
-    uint32_t changes = load32(ACTOR(view->actor, changes)), count = entries_of(view), step = ones(lanes);
-    bool has_all = !release->by_fence && (!changes || load64(ACTOR(view->actor, published)) == published(row, changes));
+    uint32_t changes = (uint32_t)learned->words.low, count = entries_of(view), step = ones(lanes);
+    bool has_all = !release->by_fence && (!changes || learned->words.high == published(row, changes));
     uint32_t own = view->here->who << view->slot_shift;
     if (ballot(lanes, has_all) != lanes)
         for (uint32_t i = rank_in(lanes); i < count; i += step) {
@@ -108,26 +130,24 @@ static inline void raise_row(const View *view, uint32_t lanes, const Release *re
     meet(lanes);
 }
 
-/* Before a write of a lane of `want`, all of one instruction. */
-static inline void release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address, bool releases,
-                                 uint32_t epoch, uint32_t site) {
-    uint32_t fence_epoch = load32(ACTOR(view->actor, fence_epoch));
-    Release release = {releases ? epoch : fence_epoch,
-                       load32(releases ? ACTOR(view->actor, complete) : ACTOR(view->actor, fence_complete)), !releases};
-    want = ballot(lanes, (want >> lane() & 1) && release.epoch);
-    while (want) {
+/* Before a write of a lane of `want`, all of one instruction. `flag` is that of the lowest of them. */
+static inline void release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address,
+                                 const Release *release, const Learned *learned, Flag flag, uint32_t site) {
+    want = release->epoch ? want : 0;
+    for (bool first = true; want; first = false) {
         uint32_t leader = lowest(want);
         uint64_t one = from_lane64(lanes, address, leader);
-        Flag flag = find_flag(view->here, one);
+        if (!first)
+            flag = find_flag(view->here, lanes, one);
         if (lane() == leader && !flag.row)
             flag = add_flag(view->here, one, site);
         flag.row = from_lane(lanes, flag.row, leader);
         flag.at = from_lane64(lanes, flag.at, leader);
         if (flag.row) {
-            raise_row(view, lanes, &release, flag.row);
+            raise_row(view, lanes, release, learned, flag.row);
             if (lane() == leader)
                 raise_version(flag.at + offsetof(ShadowFlag, version));
-            if (!releases)
+            if (release->by_fence)
                 fence();
         }
         want &= ~ballot(lanes, address == one);
@@ -155,33 +175,50 @@ static inline void know_all(const View *view, uint32_t lanes) {
     meet(lanes);
 }
 
-static inline void join_flag(const View *view, uint32_t lanes, uint32_t row, bool acquires) {
+/* A row that was joined last, and how often the CTA had learned something before: on its way. */
+typedef struct Joined {
+    uint32_t row, before; /* row 0: none */
+} Joined;
+
+static inline Joined join_flag(const View *view, uint32_t lanes, uint32_t row, bool acquires) {
     join(view, lanes, own_vector(view, acquires ? VECTOR_KNOWS : VECTOR_OBSERVED), row_at(view->here, row), true);
-    if (lane() == lowest(lanes)) {
-        uint32_t old = add32(acquires ? ACTOR(view->actor, changes) : ACTOR(view->actor, observed), 1);
-        if (acquires && (!old || load64(ACTOR(view->actor, published)) == published(row, old)))
-            store64(ACTOR(view->actor, published), published(row, old + 1));
+    uint32_t before = 0;
+    if (lane() == lowest(lanes))
+        before = add32(acquires ? ACTOR(view->actor, changes) : ACTOR(view->actor, observed), 1);
+    return (Joined){acquires ? row : 0, before};
+}
+
+/* The row still has all that the CTA knows, if it had it before. `words`: changes and published, as they were loaded.
+ */
+static inline void joined_end(const View *view, uint32_t lanes, Joined joined, Wide words) {
+    if (joined.row && lane() == lowest(lanes)) {
+        bool same = (uint32_t)words.low == joined.before;
+        uint64_t had = same || !joined.before ? words.high : load64(ACTOR(view->actor, published));
+        if (!joined.before || had == published(joined.row, joined.before))
+            store64(ACTOR(view->actor, published), published(joined.row, joined.before + 1));
     }
     meet(lanes);
 }
 
-/* Behind a read of a lane of `want`. `seen`: what the lane has joined last; who polls finds it again. */
+/* Behind a read of a lane of `want`. `seen`: what the lane has joined last; who polls finds it again. `flag`: of the
+ * lowest of them; `joined`: what has to be ended. */
 static inline uint64_t acquire_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address, bool acquires,
-                                     uint64_t seen) {
-    while (want) {
+                                     uint64_t seen, Flag flag, uint32_t flags_lost, Wide words, Joined *joined) {
+    for (bool first = true; want; first = false) {
         uint32_t leader = lowest(want);
         uint64_t one = from_lane64(lanes, address, leader);
-        Flag flag = find_flag(view->here, one);
-        flag.row = from_lane(lanes, flag.row, leader);
-        flag.version = from_lane(lanes, flag.version, leader);
-        uint32_t any_lost = from_lane(lanes, load32(view->here->state + offsetof(ShadowState, flags_lost)), leader);
-        bool lost = !flag.row && any_lost;
+        if (!first) {
+            joined_end(view, lanes, *joined, words);
+            *joined = (Joined){0, 0};
+            flag = find_flag(view->here, lanes, one);
+        }
+        bool lost = !flag.row && from_lane(lanes, flags_lost, leader);
         uint64_t now = flag.row | (uint64_t)acquires << 31 | (uint64_t)flag.version << 32;
         bool is_new = from_lane64(lanes, seen, leader) != now;
         if (lost)
             know_all(view, lanes);
         else if (flag.row && is_new)
-            join_flag(view, lanes, flag.row, acquires);
+            *joined = join_flag(view, lanes, flag.row, acquires);
         uint32_t same = ballot(lanes, address == one);
         if (flag.row && (want & same) >> lane() & 1)
             seen = now;

@@ -34,4 +34,27 @@ static inline Wide line_pack(const Compact *cell, bool split, uint32_t tag) {
     return compact_pack(&copy, tag);
 }
 
+/* compact_record_read of a line, whose accesses are weak and of all its bytes. False: it stays as it is. */
+static inline bool line_record_read(Compact *cell, const View *view, uint32_t key) {
+    uint32_t first = cell->readers[0], second = cell->readers[1], reader = view->stamp;
+    if (compact_is_same(view, cell->write) || compact_is_same(view, first) || compact_is_same(view, second))
+        return false;
+    bool at_first = !first || is_own(view, first), at_second = !second || is_own(view, second);
+    if (!at_first && !at_second) {
+        if (!compact_is_candidate(view, reader, key))
+            return false;
+        at_first = !compact_goes_before(view, first, second, key);
+        if (!compact_goes_before(view, reader, at_first ? first : second, key))
+            return false;
+    }
+    cell->readers[0] = at_first ? reader : first;
+    cell->readers[1] = at_first ? second : reader;
+    cell->masks |= (uint32_t)COMPACT_ALL << 16;
+    return true;
+}
+
+static inline void line_record_write(Compact *cell, const View *view) {
+    *cell = (Compact){view->stamp, {0, 0}, COMPACT_ALL};
+}
+
 #endif

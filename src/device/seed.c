@@ -77,7 +77,17 @@ static inline void seed_word(const View *view, const Touch *touch, CellView *cel
         tell(view, touch, seed_stamp(view, race), cell_scope(race), reader != 0, 0xfu << 4 * word);
 }
 
-static inline void touch_cell(const View *view, const Touch *touch) {
+/* Nothing of a cell is looked at before it is locked. */
+typedef struct Cells {
+    bool none;
+} Cells;
+static inline Cells cells_begin(const Here *here, uint64_t offset, bool there) {
+    (void)here, (void)offset, (void)there;
+    return (Cells){true};
+}
+
+static inline void touch_cell(const View *view, const Touch *touch, Cells cells) {
+    (void)cells;
     const Here *here = view->here;
     CellThreads threads = {.count = STATE32(here, slots),
                            .per_device = SHADOW_MOST_SLOTS + 1,
@@ -96,11 +106,19 @@ static inline void touch_cell(const View *view, const Touch *touch) {
             seed_word(view, touch, &cell_view, word);
 }
 
+static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
+                              bool strong) {
+    (void)strong;
+    if (acts)
+        touch_cell(view, touch, *cells);
+    meet(lanes);
+}
+
 static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {
 #pragma unroll
     for (uint32_t i = 0; i < BATCH; i++)
         if (touches[i].mask)
-            touch_cell(view, &touches[i]);
+            touch_cell(view, &touches[i], cells_begin(view->here, touches[i].offset, true));
     meet(lanes);
 }
 

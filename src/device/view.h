@@ -18,6 +18,11 @@ typedef struct Here {
 #define HERE_IS \
     { real, bytes, cells, state, who, form }
 
+/* Functions that are called rarely find the rest in the state: the fewer registers they need, the more threads run. */
+#define HERE_FEW             uint64_t state, uint32_t who, uint32_t form
+#define HERE_FEW_IS          here_again(state, who, form)
+#define HERE_FEW_GIVEN(here) (here)->state, (here)->who, (here)->form
+
 typedef struct View {
     const Here *here;
     uint32_t stamp; /* that its accesses have, the site included */
@@ -29,6 +34,7 @@ typedef struct View {
     bool of_groups; /* what the CTA's copies do, and not its threads */
     bool late;      /* the access was made before: others may know of it */
     uint64_t actor; /* clocked */
+    Wide words;     /* of the actor: epoch, begun, groups, old_groups */
 } View;
 
 static inline uint32_t here_tag(const Here *here) {
@@ -41,6 +47,14 @@ static inline uint64_t state_at(const Here *here, size_t offset) {
 #define STATE64(here, field) state_at(here, offsetof(ShadowState, field))
 #define STATE32(here, field) constant32((here)->state + offsetof(ShadowState, field))
 #define ACTOR(actor, field)  ((actor) + offsetof(ShadowActor, field))
+
+static inline Here here_again(uint64_t state, uint32_t who, uint32_t form) {
+    Here here = {.state = state, .who = who, .form = form};
+    here.real = STATE64(&here, real);
+    here.bytes = STATE64(&here, bytes);
+    here.cells = STATE64(&here, cells);
+    return here;
+}
 
 static inline uint64_t actor_of(const Here *here, uint32_t slot) {
     return STATE64(here, actors) + (uint64_t)slot * sizeof(ShadowActor);
@@ -98,17 +112,35 @@ static inline void view_at(View *view, uint32_t epoch, uint32_t site) {
     view->stamp = view->time << view->site_bits | site_in(site, view->site_bits);
 }
 
-/* With `groups` it is what the CTA's copies do, and not its threads. */
-static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
+/* With `groups` it is what the CTA's copies do, and not its threads. What the actor says is on its way: other loads can
+ * be, too, before it is waited for (view_settle). */
+static inline View view_begin(const Here *here, uint32_t scope, bool groups) {
     uint32_t site_bits = here->form >> 8 & 255, epoch_bits = here->form >> 16 & 255;
     View view = {.here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope, .of_groups = groups};
     view.actor = actor_of(here, here->who);
+    view.words = wide_load(ACTOR(view.actor, epoch));
     view.slot_shift = STATE32(here, slot_shift);
-    view.epoch = 1 + load32(groups ? ACTOR(view.actor, groups) : ACTOR(view.actor, epoch));
-    uint32_t most = most_epoch(epoch_bits);
-    view.epoch = view.epoch < most ? view.epoch : most;
-    view_at(&view, view.epoch, site);
     return view;
+}
+static inline void view_settle(View *view, uint32_t site) {
+    uint32_t most = most_epoch(view->epoch_bits);
+    uint32_t epoch = 1 + (uint32_t)(view->of_groups ? view->words.high : view->words.low);
+    if (view->is_flat)
+        view->stamp = view->time << view->site_bits | site_in(site, view->site_bits);
+    else
+        view_at(view, epoch < most ? epoch : most, site);
+}
+static inline View view_clocked(const Here *here, uint32_t site, uint32_t scope, bool groups) {
+    View view = view_begin(here, scope, groups);
+    view_settle(&view, site);
+    return view;
+}
+/* The first epoch, less 1, and the groups, of the CTA that has the slot now. */
+static inline uint32_t view_begun(const View *view) {
+    return (uint32_t)(view->words.low >> 32);
+}
+static inline uint32_t view_old_groups(const View *view) {
+    return (uint32_t)(view->words.high >> 32);
 }
 
 static inline uint32_t stamp_time(const View *view, uint32_t stamp) {
@@ -129,7 +161,7 @@ static inline bool is_own(const View *view, uint32_t stamp) {
     if (actor >> view->slot_shift != view->here->who)
         return false;
     bool of_group = view->slot_shift && (actor & 1);
-    return stamp_epoch(view, stamp) > load32(of_group ? ACTOR(view->actor, old_groups) : ACTOR(view->actor, begun));
+    return stamp_epoch(view, stamp) > (of_group ? view_old_groups(view) : view_begun(view));
 }
 
 static inline uint32_t knows_of(const View *view, uint32_t actor) {

@@ -68,10 +68,10 @@ struct GpuShadow {
     int device;
     bool seed;
     uint64_t range, row_bytes, page;
-    uint64_t reserved; /* addresses of all of it */
-    uint64_t real, cells; /* where both parts begin */
-    uint64_t cell_factor; /* bytes of cells for a byte of memory */
-    uint64_t lines;       /* compact: where the cells of lines begin, behind all others */
+    uint64_t reserved;              /* addresses of all of it */
+    uint64_t real, cells;           /* where both parts begin */
+    uint64_t cell_factor;           /* bytes of cells for a byte of memory */
+    uint64_t lines;                 /* compact: where the cells of lines begin, behind all others */
     unsigned long long *line_pages; /* their memory, page by page; 0: nobody needed it yet */
     uint64_t line_page_count;
     Piece *pieces;
@@ -299,8 +299,9 @@ void gpu_shadow_close(GpuShadow *shadow) {
         }
         free(piece);
     }
-    Store *stores[] = {&shadow->state, &shadow->actors,  &shadow->vectors, &shadow->rows,  &shadow->flags,   &shadow->ctas,
-                       &shadow->taken, &shadow->reports, &shadow->pairs,   &shadow->begun, &shadow->clusters};
+    Store *stores[] = {&shadow->state, &shadow->actors, &shadow->vectors, &shadow->rows,
+                       &shadow->flags, &shadow->ctas,   &shadow->taken,   &shadow->reports,
+                       &shadow->pairs, &shadow->begun,  &shadow->clusters};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
@@ -452,7 +453,10 @@ static void fill_header(GpuShadow *shadow, const Plan *plan, const GpuShadowShap
                                    .random = shadow->tag * 0x9e3779b97f4a7c15u,
                                    .slot_words = (plan->slots + 31) / 32,
                                    .begun = shadow->seed ? shadow->begun.address : 0,
-                                   .clusters = shadow->seed ? shadow->clusters.address : 0};
+                                   .clusters = shadow->seed ? shadow->clusters.address : 0,
+                                   .real = shadow->real,
+                                   .bytes = shadow->range,
+                                   .cells = shadow->cells};
     uint32_t count = shape->map_count < SHADOW_MAPS ? shape->map_count : SHADOW_MAPS;
     if (count)
         memcpy(shadow->header.maps, shape->maps, count * sizeof *shape->maps);
@@ -469,8 +473,8 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
     if (!make_stores(shadow, &plan, shape->stream) || !next_tag(shadow, shape->stream) ||
         !clear_launch(shadow, &plan, shape->stream) || (shadow->seed && !number_slots(shadow, &plan, shape->stream)))
         return false;
-    uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, mark->sites,
-                                 plan.clocked);
+    uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, plan.actors,
+                                 mark->sites, plan.clocked);
     form = shadow->seed ? shadow_form(shadow->tag, 0, 16) : form;
     *problem = "the grid has more CTAs than a cell can tell apart";
     if (!form)

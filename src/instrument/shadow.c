@@ -264,15 +264,17 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
 
 static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count) {
     char name[32];
-    snprintf(name, sizeof name, "%s%ss", prefix_of(writer), sites->access == SHADOW_READ ? "read" : "write");
+    uint32_t room = count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
+    snprintf(name, sizeof name, "%s%s%ss", prefix_of(writer), count > SHADOW_SMALL_GROUP ? "many_" : "",
+             sites->access == SHADOW_READ ? "read" : "write");
     open_block(writer);
-    for (uint32_t i = 0; i < SHADOW_GROUP; i++)
+    for (uint32_t i = 0; i < room; i++)
         say_member(writer, i < count ? &sites[i] : NULL, i);
     Call call = call_begin(writer, name);
-    for (uint32_t i = 0; i < 2 * SHADOW_GROUP; i++) {
+    for (uint32_t i = 0; i < 2 * room; i++) {
         char operand[24];
-        snprintf(operand, sizeof operand, i < SHADOW_GROUP ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % SHADOW_GROUP);
-        call_add(writer, &call, i < SHADOW_GROUP ? 64 : 32, operand);
+        snprintf(operand, sizeof operand, i < room ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % room);
+        call_add(writer, &call, i < room ? 64 : 32, operand);
     }
     call_launch(writer, &call);
     call_end(writer, &call, "", 0, NULL);

@@ -83,7 +83,7 @@ uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_
     for (; count < SHADOW_GROUP && first + count < sites->count; count++) {
         const ShadowSite *next = &sites->items[first + count];
         if (!is_member(next) || next->function != begin->function || next->access != begin->access ||
-            next->statement <= begin->statement)
+            next->bytes != begin->bytes || next->statement <= begin->statement)
             return count;
         for (; at < next->statement; at++) {
             if (!is_plain(module, &module->statements[at]))

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 2,
+    SHADOW_ABI = 3,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
     SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
@@ -69,22 +69,22 @@ static inline uint32_t shadow_form(uint32_t tag, uint32_t site_bits, uint32_t ep
     return tag | site_bits << 8 | epoch_bits << 16;
 }
 
-/* A slot. All zero: nobody has had it in this launch. */
+/* A slot. All zero: nobody has had it in this launch. What is needed together is loaded together, 16 bytes each. */
 typedef struct ShadowActor {
     uint32_t epoch;                       /* less 1, of what it does now */
     uint32_t begun;                       /* the first one, less 1, of the CTA that has it now */
-    uint32_t cta;                         /* number in the grid of who has it; of a cluster, that of the cluster */
     uint32_t groups;                      /* groups of bulk copies that were committed */
-    uint32_t complete;                    /* and those that were waited for */
     uint32_t old_groups;                  /* of earlier CTAs of the slot */
-    uint32_t ended;                       /* threads of the CTA that have ended */
     uint32_t changes;                     /* times that it learned something */
-    uint32_t fenced;                      /* `changes` when the last fence was made */
+    uint32_t complete;                    /* groups that were waited for */
+    uint64_t published;                   /* the row that has all that it knew after so many changes, from bit 32 on */
     uint32_t fence_epoch, fence_complete; /* that the last fence closed; 0: there was none */
+    uint32_t fenced;                      /* `changes` when the last fence was made */
     uint32_t observed;                    /* times that a relaxed read brought something for a fence */
     uint32_t taken_in;                    /* and how many of these a fence has taken in */
+    uint32_t cta;                         /* number in the grid of who has it; of a cluster, that of the cluster */
+    uint32_t ended;                       /* threads of the CTA that have ended */
     uint32_t reserved;
-    uint64_t published; /* the row that has all that it knew after so many changes: row, and from bit 32 on changes */
 } ShadowActor;
 _Static_assert(sizeof(ShadowActor) == 64, "it is written into code");
 
@@ -145,7 +145,7 @@ typedef struct ShadowState {
     uint64_t actors;     /*  0: ShadowActor of each slot */
     uint64_t vectors;    /*  8: SHADOW_VECTORS of each slot, `stride` bytes each, zero: epochs of 32 bits, seed: 16 */
     uint64_t rows;       /* 16: `row_count` of them, `row_bytes` each, zero: epochs of 32 bits */
-    uint64_t unused;     /* 24 */
+    uint64_t real;       /* 24: as in the launch */
     uint64_t flags;      /* 32: SHADOW_BUCKETS of SHADOW_WAYS of ShadowFlag, zero */
     uint64_t ctas;       /* 40: of each CTA of the grid its slot + 2; 1: about to be known. 0: each has its own slot */
     uint64_t taken;      /* 48: a bit for each slot */
@@ -171,8 +171,8 @@ typedef struct ShadowState {
     uint64_t races;                 /* 160: all of them */
     uint32_t rows_used;             /* 168: asked for */
     uint32_t flags_lost;            /* 172: not 0: there was no room for a flag */
-    uint32_t more[4];
-    ShadowMap maps[SHADOW_MAPS]; /* 192 */
+    uint64_t bytes, cells;          /* 176: as in the launch */
+    ShadowMap maps[SHADOW_MAPS];    /* 192 */
 } ShadowState;
 
 /* ---- How a launch is laid out ---- */
@@ -185,15 +185,16 @@ static inline uint32_t shadow_bits(uint32_t number) {
 }
 
 /* The form of a launch's stamps: sites have what they need, as long as epochs have 12 bits. `actors`: the largest
- * number of one; 0: there is no room for so many. Of all actors 8 to 16 may take the place of a reader in a cell: so
- * that cells which all of them read do not change all the time. */
-static inline uint32_t shadow_split(uint32_t tag, uint32_t actors, uint32_t sites, uint32_t is_clocked) {
+ * number of one; 0: there is no room for so many. Of all CTAs, however few slots they have, 8 to 16 may take the place
+ * of a reader in a cell: so that cells which all of them read do not change all the time. */
+static inline uint32_t shadow_split(uint32_t tag, uint32_t actors, uint32_t ctas, uint32_t sites, uint32_t is_clocked) {
     enum { EPOCHS = 12 };
-    uint32_t actor = shadow_bits(actors), wanted = shadow_bits(sites + 1), epochs = is_clocked ? EPOCHS : 0;
+    uint32_t actor = shadow_bits(actors), rank = shadow_bits(ctas), wanted = shadow_bits(sites + 1),
+             epochs = is_clocked ? EPOCHS : 0;
     if (actor + epochs > SHADOW_STAMP)
         return 0;
     uint32_t room = SHADOW_STAMP - actor - epochs, site = wanted < room ? wanted : room;
-    return shadow_form(tag, site, is_clocked ? SHADOW_STAMP - actor - site : 0) | (actor > 4 ? actor - 4 : 0) << 24;
+    return shadow_form(tag, site, is_clocked ? SHADOW_STAMP - actor - site : 0) | (rank > 4 ? rank - 4 : 0) << 24;
 }
 
 #endif

@@ -110,11 +110,14 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
             end = launch->buffers[i].address + launch->buffers[i].bytes;
     fill_state(all, actors, threads, sites.copies && sites.clocked, seed);
     uint32_t most = clocked ? (uint32_t)SLOTS << all->state.slot_shift : actors + 1;
+    all->state.real = real;
+    all->state.bytes = (end - real + 4095) / 4096 * 4096;
+    all->state.cells = CELLS;
     ShadowLaunch block = {.real = real,
-                          .bytes = (end - real + 4095) / 4096 * 4096,
+                          .bytes = all->state.bytes,
                           .cells = CELLS,
                           .state = STATE,
-                          .form = seed ? shadow_form(1, 0, 16) : shadow_split(1, most, sites.count, clocked),
+                          .form = seed ? shadow_form(1, 0, 16) : shadow_split(1, most, actors, sites.count, clocked),
                           .cluster = cluster};
     add_buffers(launch, buffers, &block, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     shadow_sites_free(&sites);

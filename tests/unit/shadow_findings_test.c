@@ -127,6 +127,14 @@ static void races_have_two_places(void **state) {
         &c, RULE_RACE_WAW,
         "CTA 1 writes bytes 12-15 of argument 0, which CTA 0 writes at PTX line 6, and nothing orders the two");
     end(&c);
+    /* Two accesses that are checked together are two places. */
+    check(&c,
+          SHADOW_KERNEL("mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; setp.eq.u32 %p1, %r3, 0;\n@!%p1 bra B;\n"
+                        "st.global.v4.u32 [%rd3], {%r1,%r1,%r1,%r1};\nst.global.v4.u32 [%rd3+512], {%r1,%r1,%r1,%r1};\n"
+                        "bra C; B:\nld.global.v4.u32 {%r5,%r6,%r7,%r8}, [%rd3+512];\nC:\n"),
+          2, 32, 0);
+    assert_int_equal(c.verdict.findings[0].places[1].ir_line, 9);
+    end(&c);
 }
 
 static void says_what_was_not_checked(void **state) {

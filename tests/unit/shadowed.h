@@ -39,7 +39,7 @@ typedef struct Shadowed {
     uint8_t *cells;
     uint8_t memory[SHADOWED_BYTES];
     uint32_t slots; /* 0: one for each CTA */
-    uint32_t rows; /* 0: all that there are */
+    uint32_t rows;  /* 0: all that there are */
     uint32_t tag;
     bool seed;
     uint32_t flags; /* of the mark */
@@ -72,7 +72,10 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                                     .slot_words = (slots + 31) / 32,
                                     .random = 1,
                                     .begun = s->seed ? STATE_FIELD(begun) : 0,
-                                    .clusters = s->seed ? STATE_FIELD(clusters) : 0};
+                                    .clusters = s->seed ? STATE_FIELD(clusters) : 0,
+                                    .real = SHADOWED_REAL,
+                                    .bytes = SHADOWED_BYTES,
+                                    .cells = SHADOWED_CELLS};
     for (uint32_t i = 0; i < SHADOWED_SLOTS; i++)
         s->state->clusters[i] = i;
     bool clocked = (s->flags & SHADOW_MARK_CLOCKED) != 0;
