@@ -560,6 +560,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);
     check->unordered = why_unordered(playing);
+    check->unordered_within = check->unordered && playing->turns.doubts.within;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);

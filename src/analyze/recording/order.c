@@ -321,6 +321,28 @@ static void find_foreign(Strong *items, uint32_t count) {
     free(left);
 }
 
+typedef struct Who {
+    uint32_t cta, thread;
+} Who;
+
+static int by_cta(const void *a, const void *b) {
+    const Who *x = a, *y = b;
+    return (x->cta > y->cta) - (x->cta < y->cta);
+}
+
+bool strong_within(const Strong *items, uint32_t count) {
+    Who *all = calloc(count + 1, sizeof *all);
+    bool found = !all;
+    for (uint32_t i = 0; i < count && all; i++)
+        all[i] = (Who){items[i].cta, items[i].thread};
+    if (all)
+        qsort(all, count, sizeof *all, by_cta);
+    for (uint32_t i = 1; i < count && !found; i++)
+        found = all[i].cta == all[i - 1].cta && all[i].thread != all[i - 1].thread;
+    free(all);
+    return found;
+}
+
 static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     int32_t best = WINDOW;
     if (strong_chain(items, count, numbers))
@@ -339,6 +361,8 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
     }
     doubts->unfit += least.unfit;
     doubts->unsure += least.unsure;
+    if (least.unfit || least.unsure)
+        doubts->within |= strong_within(items, count);
 }
 
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
@@ -355,6 +379,7 @@ StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
             numbers[items[k].index] = k - i;
     }
     doubts.unfit += done ? 0 : count;
+    doubts.within |= !done;
     free(done);
     return doubts;
 }

@@ -35,7 +35,7 @@ typedef struct Strong {
     uint64_t key;   /* the place */
     uint32_t time;  /* nanoseconds; may wrap */
     uint32_t index; /* the caller's: its own accesses are in the order of a thread's program */
-    uint32_t thread;
+    uint32_t thread, cta;
     uint64_t found, written, compared;
     uint8_t kind;
     uint8_t bytes;               /* of it: 1 to 8 */
@@ -54,9 +54,13 @@ typedef struct Strong {
  * was there, so that others may have come before them or behind. */
 typedef struct StrongDoubts {
     uint32_t unfit, unsure;
+    bool within; /* ... and threads of one CTA are among those at one of these places */
 } StrongDoubts;
 /* numbers[index] is the place of each in the order of its key. The items are sorted by key and time. */
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
+
+/* Whether two of them are of different threads of one CTA. */
+bool strong_within(const Strong *items, uint32_t count);
 
 /* ---- order_chain.c ---- */
 /* Of one place, if the order follows from what was found alone: numbers[index] is the place of each. False: it does

@@ -87,6 +87,7 @@ static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_
                      .time = record.time,
                      .index = index,
                      .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
+                     .cta = player->first_cluster * player->machine->cluster_size + cta,
                      .found = record.found & mask,
                      .written = record.written & mask,
                      .compared = record.compared & mask,
@@ -130,6 +131,7 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
         turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
     }
     turns->split = count_split(&reading);
+    turns->doubts.within |= turns->split && strong_within(reading.items, reading.count);
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
         for (uint32_t i = 0; i < reading.count; i++)
             reading.items[i].poll = NULL;

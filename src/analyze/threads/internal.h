@@ -51,6 +51,7 @@ typedef struct ThreadsCheck {
     uint64_t first_used; /* instructions of the first run */
     bool recorded;       /* a recording is played */
     const char *unordered; /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
+    bool unordered_within; /* ... and threads of one CTA may be, too */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */
