@@ -38,6 +38,19 @@ static void find_reach(const Player *player, const PlaySite *site, const Record 
     reach->bits = bits;
 }
 
+/* Of a variable: all lanes have the same. */
+static void find_symbol(const Player *player, const PlaySite *site, const PtxCta *cta, Reach *reach) {
+    const PtxProgram *program = player->machine->program;
+    const PtxArgument *base = site->access.base;
+    uint64_t at = program->seats[base->slot].at + (uint64_t)base->offset;
+    if (program->module->capability >= 90)
+        at |= (uint64_t)cta->rank << PTX_RANK_SHIFT;
+    at = (at + (uint64_t)site->access.offset) & (base->bits == 32 ? UINT32_MAX : UINT64_MAX);
+    for (unsigned i = 0; i < PTX_LANES; i++)
+        reach->at.at[i] = at;
+    reach->least = reach->most = reach->bits = at;
+}
+
 static bool is_aligned(const Reach *reach, uint32_t align) {
     return !(reach->bits & (align - 1));
 }
@@ -136,12 +149,15 @@ static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySit
 
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     Reach reach;
-    if (play_beside(player, warp, site, record)) {
+    if (!site->symbol && play_beside(player, warp, site, record)) {
         player->check->events++;
         player->machine->thread_instructions += PTX_LANES;
         return true;
     }
-    find_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
+    if (site->symbol)
+        find_symbol(player, site, warp->cta, &reach);
+    else
+        find_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
     if (!is_aligned(&reach, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);

@@ -310,7 +310,7 @@ void playing_observe(void *observer, const PtxEvent *event) {
 static void prepare_told(Player *player) {
     for (uint32_t i = 0; i < player->sites->sites.count; i++) {
         PlaySite *site = &player->sites->items[i];
-        if (site->plain)
+        if (site->plain || site->symbol)
             ptx_watch_told(player->watch, site->code, &site->access.access, &site->told);
         if (site->copies) {
             ptx_watch_told(player->watch, site->code, &site->copy.from.access, &site->reads);

@@ -48,6 +48,7 @@ typedef struct PlaySite {
     bool constant;                            /* it stores numbers that the instruction has: */
     uint32_t stored;                          /* as a record says it */
     bool plain;                               /* a weak load or store, by the address in part 0: */
+    bool symbol;                              /* the same, by the address of a variable in shared memory */
     PlayAccess access;                        /* of any load or store; bytes 0: it is none */
     ThreadsAccess told;
     bool copies; /* a cp.async, by the addresses in parts: */

@@ -351,6 +351,8 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
         return true;
+    if (site->symbol && !player->other && !seen && play_plain(player, warp->warp, site, record))
+        return true;
     if (site->copies && !player->other && !player->apart && !seen && play_copies(player, warp->warp, site, record))
         return true;
     if (site->awaits && player->together && !together_may_go_on(player))

@@ -143,6 +143,18 @@ static bool is_copy(const PtxProgram *program, PlaySite *site) {
            (!copy->limit || find_part(site, copy->limit, &site->limit_part));
 }
 
+/* A weak load or store of a variable in shared memory, by its name. */
+static bool is_symbol(const PtxProgram *program, PlaySite *site) {
+    PlayAccess access = {0};
+    play_access(program, site->code, &access);
+    if (site->plain || site->site->strong || site->site->part_count != (site->data ? 1 : 0) || !access.base ||
+        access.base->kind != ARGUMENT_SYMBOL || access.space != PTX_SPACE_SHARED || access.access.strong ||
+        program->seats[access.base->slot].space != PTX_SPACE_SHARED)
+        return false;
+    site->access = access;
+    return true;
+}
+
 static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxStatement *statement = code ? &check->module->statements[code->statement] : NULL;
@@ -187,6 +199,7 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     bool by_register = play_access(program, site->code, &site->access);
     site->plain = by_register && !site->site->strong && site->site->part_count == (site->data ? 2 : 1) &&
                   site->data != 1 && site->access.base == site->arguments[0] && !site->access.access.strong;
+    site->symbol = is_symbol(program, site);
     site->copies = is_copy(program, site);
     return true;
 }
