@@ -388,22 +388,20 @@ static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide 
     return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
 }
 
-/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. What is loaded, and
- * what is changed, is waited for once. */
+/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
 static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
-    Wide old[BATCH], seen[BATCH];
-    Look looks[BATCH];
-    uint32_t wants[BATCH], any = 0;
+    Wide old[BATCH];
+    uint32_t wants[BATCH] = {0}, any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
-    BATCH_EACH looks[i] = i < count ? look_at_line(view, &touches[i], old[i]) : (Look){0};
-    BATCH_EACH seen[i] =
-        looks[i].stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], looks[i].next) : old[i];
-    BATCH_EACH {
-        wants[i] = looks[i].hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen[i]) ? LINE_LOST : 0;
+    BATCH_EACH if (i < count) {
+        Look look = look_at_line(view, &touches[i], old[i]);
+        Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
+        wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
+        old[i] = seen;
         any |= wants[i];
     }
     if (ballot(lanes, any != 0)) {
-        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], seen[i]);
+        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], old[i]);
     }
 }
 
