@@ -41,8 +41,13 @@ static inline bool part_acts(const View *view, uint32_t lanes, Part *part, uint3
     touch->kind = kind;
     tell_outside(view->here, lanes, part->is_outside, touch->site, part->address);
     bool inside = touch->mask != 0;
-    uint32_t same = lanes_with(lanes, inside ? touch->offset | kind : ~(uint64_t)lane());
-    touch->mask = or_of(same, touch->mask);
+    uint32_t all = ballot(lanes, inside), same = 1u << lane();
+    /* Finding who is alike takes as long as there are different ones, and so does what they do together. */
+    if (all & (all - 1)) {
+        same = lanes_with(lanes, inside ? touch->offset | kind : UINT64_MAX);
+        if (ballot(lanes, inside && (same & (same - 1))))
+            touch->mask = or_of(same, touch->mask);
+    }
     return inside && lane() == lowest(same);
 }
 static inline void part_end(const View *view, uint32_t lanes, Part *part, uint32_t kind) {

@@ -65,9 +65,7 @@ static inline bool is_quiet(const View *view, const Touch *touch, const Compact 
     return is_fine(view, write, of_write) && is_fine(view, first, of_first) && is_fine(view, second, of_second);
 }
 
-static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
-    if (is_quiet(view, touch, cell))
-        return;
+static inline void judge_anyway(const View *view, const Touch *touch, const Compact *cell) {
     Wide wide = compact_pack(cell, here_tag(view->here));
     if (view->is_flat)
         weir_tell_flat_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
@@ -75,6 +73,10 @@ static inline void judge(const View *view, const Touch *touch, const Compact *ce
     else
         weir_tell_judged(wide.low, wide.high, touch->offset, rest_of(view, touch), touch->site, view->epoch,
                          HERE_FEW_GIVEN(view->here));
+}
+static inline void judge(const View *view, const Touch *touch, const Compact *cell) {
+    if (!is_quiet(view, touch, cell))
+        judge_anyway(view, touch, cell);
 }
 
 /* A read that came at the same time as another one, which is kept: it is one of the readers that are not. */
@@ -285,46 +287,72 @@ static inline bool is_only_split(const Here *here, Wide wide) {
 
 /* Cells of flags have most often nothing but strong accesses, which do not race with each other: of a strong access
  * nothing has to be looked up then. */
-static inline bool is_calm(const View *view, const Touch *touch, const Compact *cell, bool strong) {
-    if (!strong)
-        return is_quiet(view, touch, cell);
-    return view->scope >= COMPACT_LINKS && compact_links(cell->write) && compact_links(cell->readers[0]) &&
-           compact_links(cell->readers[1]);
+static inline bool is_strong(const Compact *cell) {
+    return compact_links(cell->write) && compact_links(cell->readers[0]) && compact_links(cell->readers[1]);
 }
 
-/* False: there is more to do. */
-static inline bool part_quickly(const View *view, const Touch *touch, const Cells *cells, bool strong) {
-    uint32_t tag = here_tag(view->here), key = (uint32_t)(touch->offset >> 4);
-    Wide old = cells->granule;
-    if (!is_only_split(view->here, cells->line))
-        return false;
+/* Of the bytes that were written before. Who comes as a second reader meanwhile does not make it begin again: it takes
+ * the place of the write, and looks at the readers afterwards. False: there is more to do. */
+static inline bool write_strongly(const View *view, const Touch *touch, Wide old) {
+    uint32_t tag = here_tag(view->here);
+    uint64_t at = view->here->cells + touch->offset;
 #pragma nounroll
-    for (uint32_t i = 0; i < PART_TRIES; i++) {
+    for (uint32_t i = 0; i < STRONG_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
-        if (!is_calm(view, touch, &cell, strong))
+        if (!is_strong(&cell) || !cell.write || (cell.masks & GRANULE_ALL) != touch->mask)
             return false;
-        bool changes = true;
-        if (touch->kind == SHADOW_READ) {
-            changes = !is_kept(touch, &cell, i) && compact_record_read(&now, view, touch->mask, key);
-            changes |= strong && compact_observe(&now, view, touch->mask);
-        } else {
-            compact_record_write(&now, view, touch->mask);
-        }
-        Wide next = compact_pack(&now, tag);
-        if (!changes || wide_equal(next, old))
+        compact_record_write(&now, view, touch->mask);
+        uint64_t seen = cas64(at, old.low, compact_pack(&now, tag).low);
+        Wide after = wide_load(at);
+        Compact found = compact_unpack(after, tag);
+        if (seen == old.low && !is_strong(&(Compact){0, {found.readers[0], found.readers[1]}, 0}))
+            judge_anyway(view, touch, &(Compact){0, {found.readers[0], found.readers[1]}, found.masks});
+        if (seen == old.low || (is_strong(&found) && is_covered(view, touch, &cell, &found)))
             return true;
-        Wide seen = wide_cas(view->here->cells + touch->offset, old, next);
-        Compact found = compact_unpack(seen, tag);
-        if (wide_equal(seen, old) || (strong && is_covered(view, touch, &cell, &found)))
-            return true;
-        old = seen;
+        old = after;
     }
     return false;
 }
 
+/* One that was observed meanwhile, or has another one in its place, is none of this read's. */
+static inline bool read_strongly(const View *view, const Touch *touch, const Compact *cell) {
+    uint32_t tag = here_tag(view->here);
+    uint64_t at = view->here->cells + touch->offset;
+    Compact now = *cell, read = *cell;
+    if (compact_record_read(&read, view, touch->mask, (uint32_t)(touch->offset >> 4)))
+        return false;
+    if (!compact_observe(&now, view, touch->mask))
+        return true;
+    uint64_t old = compact_pack(cell, tag).low, seen = cas64(at, old, compact_pack(&now, tag).low);
+    return seen == old || (uint32_t)seen != (uint32_t)old;
+}
+
+/* False: there is more to do. */
+static inline bool strong_quickly(const View *view, const Touch *touch, const Cells *cells) {
+    Compact cell = compact_unpack(cells->granule, here_tag(view->here));
+    if (view->scope < COMPACT_LINKS || !is_only_split(view->here, cells->line) || !is_strong(&cell))
+        return false;
+    return touch->kind == SHADOW_READ ? read_strongly(view, touch, &cell) : write_strongly(view, touch, cells->granule);
+}
+
+/* Weak. */
+static inline bool part_quickly(const View *view, const Touch *touch, const Cells *cells) {
+    uint32_t tag = here_tag(view->here);
+    Compact cell = compact_unpack(cells->granule, tag), now = cell;
+    if (!is_only_split(view->here, cells->line) || !is_quiet(view, touch, &cell))
+        return false;
+    if (touch->kind != SHADOW_READ)
+        compact_record_write(&now, view, touch->mask);
+    else if (!compact_record_read(&now, view, touch->mask, (uint32_t)(touch->offset >> 4)))
+        return true;
+    Wide next = compact_pack(&now, tag);
+    return wide_equal(next, cells->granule) ||
+           wide_equal(cells->granule, wide_cas(view->here->cells + touch->offset, cells->granule, next));
+}
+
 static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
                               bool strong) {
-    bool done = !acts || part_quickly(view, touch, cells, strong);
+    bool done = !acts || (strong ? strong_quickly(view, touch, cells) : part_quickly(view, touch, cells));
     if (ballot(lanes, !done))
         slow_touch(view, lanes, !done, touch);
 }
@@ -360,22 +388,20 @@ static inline bool is_lost(const View *view, const Touch *touch, Wide old, Wide 
     return touch->kind != SHADOW_READ || line.split || !is_dropped(view, touch, &line.cell);
 }
 
-/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. What is loaded, and
- * what is changed, is waited for once. */
+/* Up to BATCH lines of a copy, by each lane, `count` of them by some; those of mask 0 are none. */
 static inline void touch_lines(const View *view, uint32_t lanes, const Touch *touches, uint32_t count) {
-    Wide old[BATCH], seen[BATCH];
-    Look looks[BATCH];
-    uint32_t wants[BATCH], any = 0;
+    Wide old[BATCH];
+    uint32_t wants[BATCH] = {0}, any = 0;
     BATCH_EACH old[i] = touches[i].mask ? wide_load(line_at(view->here, touches[i].offset)) : (Wide){0, 0};
-    BATCH_EACH looks[i] = i < count ? look_at_line(view, &touches[i], old[i]) : (Look){0};
-    BATCH_EACH seen[i] =
-        looks[i].stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], looks[i].next) : old[i];
-    BATCH_EACH {
-        wants[i] = looks[i].hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen[i]) ? LINE_LOST : 0;
+    BATCH_EACH if (i < count) {
+        Look look = look_at_line(view, &touches[i], old[i]);
+        Wide seen = look.stores ? wide_cas(line_at(view->here, touches[i].offset), old[i], look.next) : old[i];
+        wants[i] = look.hard ? LINE_HARD : is_lost(view, &touches[i], old[i], seen) ? LINE_LOST : 0;
+        old[i] = seen;
         any |= wants[i];
     }
     if (ballot(lanes, any != 0)) {
-        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], seen[i]);
+        BATCH_EACH if (ballot(lanes, wants[i] != 0)) slow_line(view, lanes, wants[i], &touches[i], old[i]);
     }
 }
 

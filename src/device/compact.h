@@ -46,16 +46,15 @@ static inline bool compact_links(uint32_t access) {
 static inline Wide compact_pack(const Compact *cell, uint32_t tag) {
     uint32_t write = cell->write | tag << 30, first = cell->readers[0] | tag >> 2 << COMPACT_TAG,
              second = cell->readers[1] | tag >> 5 << COMPACT_TAG;
-    return (Wide){write | (uint64_t)first << 32, second | (uint64_t)cell->masks << 32};
+    return (Wide){write | (uint64_t)cell->masks << 32, first | (uint64_t)second << 32};
 }
 /* Of another launch: an empty one. */
 static inline Compact compact_unpack(Wide wide, uint32_t tag) {
-    uint32_t write = (uint32_t)wide.low, first = (uint32_t)(wide.low >> 32), second = (uint32_t)wide.high;
+    uint32_t write = (uint32_t)wide.low, first = (uint32_t)wide.high, second = (uint32_t)(wide.high >> 32);
     if ((write >> 30 | first >> COMPACT_TAG << 2 | second >> COMPACT_TAG << 5) != tag)
         return (Compact){0};
-    return (Compact){write & ~(3u << 30),
-                     {first & ~(7u << COMPACT_TAG), second & ~(7u << COMPACT_TAG)},
-                     (uint32_t)(wide.high >> 32)};
+    return (Compact){
+        write & ~(3u << 30), {first & ~(7u << COMPACT_TAG), second & ~(7u << COMPACT_TAG)}, (uint32_t)(wide.low >> 32)};
 }
 
 /* Whether the access may come after one that has observed the write: see gsan_cell.h. */
@@ -102,11 +101,13 @@ static inline bool compact_says(const View *view, uint32_t access) {
     return compact_is_same(view, access) && (!scope || scope == view->scope);
 }
 
-/* (No index that is not a constant: the cell stays in registers.) */
+/* One that stays alone is the first: the next one would have the second place, and another one's bytes. (No index that
+ * is not a constant: the cell stays in registers.) */
 static inline bool compact_put_reader(Compact *cell, uint32_t at, uint32_t reader, uint32_t mask, bool alone) {
     uint32_t other = alone ? 0 : at ? cell->readers[0] : cell->readers[1];
-    cell->readers[0] = at ? other : reader;
-    cell->readers[1] = at ? reader : other;
+    bool second = at && !alone;
+    cell->readers[0] = second ? other : reader;
+    cell->readers[1] = second ? reader : other;
     cell->masks = (cell->masks & 0xffff) | mask << 16;
     return true;
 }

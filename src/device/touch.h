@@ -4,7 +4,7 @@
 
 #include "device/report.h"
 
-enum { GRANULE_ALL = 0xffff, MOST_TRIES = 64, WRITE_TRIES = 3, PART_TRIES = 4, BATCH = 4 };
+enum { GRANULE_ALL = 0xffff, MOST_TRIES = 64, WRITE_TRIES = 3, STRONG_TRIES = 4, BATCH = 4 };
 
 typedef struct Touch {
     uint64_t offset; /* of the granule, in the memory that has cells */

@@ -130,6 +130,14 @@ static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {
                      : "memory");
     return old;
 }
+static inline uint64_t cas64(uint64_t at, uint64_t expected, uint64_t value) {
+    uint64_t old;
+    __asm__ volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
+                     : "=l"(old)
+                     : "l"(at), "l"(expected), "l"(value)
+                     : "memory");
+    return old;
+}
 static inline void fence(void) {
     __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
 }
@@ -241,6 +249,12 @@ static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {
     uint32_t old = load32(at);
     if (old == expected)
         store32(at, value);
+    return old;
+}
+static inline uint64_t cas64(uint64_t at, uint64_t expected, uint64_t value) {
+    uint64_t old = load64(at);
+    if (old == expected)
+        store64(at, value);
     return old;
 }
 static inline void raise32(uint64_t at, uint32_t value) {

@@ -12,9 +12,10 @@
  *
  * Cells, compact: 16 bytes for each 16 bytes of memory, changed by one 128-bit atomic.
  *   word 0   write: stamp 26, scope 3, 0                   tag, bits 0 and 1
- *   word 1   reader: stamp 26, scope 3                     tag, bits 2 to 4
- *   word 2   a second reader, of the same bytes, likewise  tag, bits 5 to 7
- *   word 3   bytes that were written 16, that were read 16
+ *   word 1   bytes that were written 16, that were read 16
+ *   word 2   reader: stamp 26, scope 3                     tag, bits 2 to 4
+ *   word 3   a second reader, of the same bytes, likewise  tag, bits 5 to 7
+ * A strong write to a cell of strong accesses changes words 0 and 1 alone.
  * A stamp is { actor, epoch, site }, of as many bits each as the launch says (shadow_split); 0 is none. Scopes are 0
  * for a weak access, else as GsanScope; 5 to 7 are 2 to 4 of a write that another actor has observed.
  *

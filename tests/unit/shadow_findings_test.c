@@ -160,21 +160,20 @@ static void flags_without_room_are_told(void **state) {
     (void)state;
     Checked c;
     check(&c,
-          SHADOW_KERNEL(
-              "setp.ne.u32 %p1, %r3, 0; @%p1 bra TAKE; mov.u32 %r4, 0; mov.u64 %rd2, %rd1;\n"
-              "MORE: st.release.gpu.global.u32 [%rd2+2048], 1; add.s64 %rd2, %rd2, 4; add.u32 %r4, %r4, 1;\n"
-              "setp.lt.u32 %p2, %r4, 40; @%p2 bra MORE; st.global.u32 [%rd1], 1;\n"
-              "st.release.gpu.global.u32 [%rd1+1024], 1; bra OVER;\n"
-              "TAKE: ld.acquire.gpu.global.u32 %r6, [%rd1+1024]; setp.eq.u32 %p3, %r6, 0; @%p3 bra TAKE;\n"
-              "ld.global.u32 %r6, [%rd1]; OVER:\n"),
+          SHADOW_KERNEL("setp.ne.u32 %p1, %r3, 0; @%p1 bra TAKE; mov.u32 %r4, 0; mov.u64 %rd2, %rd1;\n"
+                        "MORE: st.release.gpu.global.u32 [%rd2+2048], 1; add.s64 %rd2, %rd2, 4; add.u32 %r4, %r4, 1;\n"
+                        "setp.lt.u32 %p2, %r4, 40; @%p2 bra MORE; st.global.u32 [%rd1], 1;\n"
+                        "st.release.gpu.global.u32 [%rd1+1024], 1; bra OVER;\n"
+                        "TAKE: ld.acquire.gpu.global.u32 %r6, [%rd1+1024]; setp.eq.u32 %p3, %r6, 0; @%p3 bra TAKE;\n"
+                        "ld.global.u32 %r6, [%rd1]; OVER:\n"),
           2, 1, 0);
     expect_incomplete(&c, "there are more flags than there is room for");
     end(&c);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(races_have_two_places), cmocka_unit_test(says_what_was_not_checked),
-        cmocka_unit_test(flags_without_room_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(races_have_two_places),
+                                       cmocka_unit_test(says_what_was_not_checked),
+                                       cmocka_unit_test(flags_without_room_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,22 @@ static const Case cases[] = {
     {"atomics and a store",
      SHADOW_KERNEL("setp.eq.u32 %p1, %r3, 1; @!%p1 red.global.add.u32 [%rd1], 1; @%p1 st.global.u32 [%rd1], 9;\n"), 2,
      32, 0, RACY},
+    {"atomics, and a weak read between them",
+     SHADOW_KERNEL("setp.eq.u32 %p1, %r3, 1; @!%p1 red.global.add.u32 [%rd1], 1; @%p1 ld.global.u32 %r6, [%rd1];\n"
+                   "@!%p1 red.global.add.u32 [%rd1], 1;\n"),
+     3, 32, 0, RACY},
+    {"atomics, and a weak read between them, where others are ordered",
+     SHADOW_KERNEL("setp.eq.u32 %p1, %r3, 1; ld.acquire.gpu.global.u32 %r9, [%rd1+1024];\n"
+                   "@!%p1 red.global.add.u32 [%rd1], 1; @%p1 ld.global.u32 %r6, [%rd1];\n"
+                   "@!%p1 red.global.add.u32 [%rd1], 1; @!%p1 red.global.add.u32 [%rd1], 1;\n"),
+     3, 32, 0, RACY},
+    {"a flag beside its data, and polled by many",
+     SHADOW_KERNEL("setp.eq.u32 %p1, %r2, 0; setp.eq.u32 %p2, %r3, 0; and.pred %p3, %p1, %p2; @!%p2 bra TAKE;\n"
+                   "@%p3 st.global.u32 [%rd1+64], 7; @%p3 st.release.gpu.global.u32 [%rd1+68], 1; bra OVER;\n"
+                   "TAKE: @%p1 ld.acquire.gpu.global.u32 %r6, [%rd1+68]; @!%p1 mov.u32 %r6, 1;\n"
+                   "setp.eq.u32 %p4, %r6, 0; @%p4 bra TAKE; @%p1 ld.global.u32 %r7, [%rd1+64];\n"
+                   "@%p1 atom.global.add.release.gpu.u32 %r8, [%rd1+68], 1; OVER:\n"),
+     4, 32, 0, CLEAN},
     {"release and acquire",
      SHADOW_KERNEL(GIVE_TAKE("st.release.gpu.global.u32 [%rd1+1024], 1;\n",
                              "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
