@@ -11,8 +11,12 @@ endif
 ifeq ($(origin CC),default)
 CC = gcc
 endif
-# Most of the time of sanitized tests is that of the compiler: they have the least that it does quickly, and lines.
-CFLAGS ?= $(if $(filter thread,$(SANITIZE)),-O0 -g1,$(if $(SANITIZE),-Og -g1,-O2 -g))
+# Most of the time of sanitized tests is that of the compiler: they have the least that it does quickly, and lines. Only what
+# runs longest under the address sanitizer is optimized a little there.
+CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 $(if $(CI),-g1,-g))
+ifeq ($(origin CFLAGS)$(findstring address,$(SANITIZE)),fileaddress)
+busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base engine emulate ptx model render analyze/membar analyze/threads),$@),-Og)
+endif
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
 WERROR ?= $(if $(CI),-Werror)
 BUILD ?= build
@@ -27,7 +31,11 @@ CORPUS ?=
 VERSION := $(shell sed -n 's/^.define WEIR_VERSION  *"\(.*\)".*/\1/p' include/weir/weir.h)
 SONAME := libweir.so.0
 
-sanitizers = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# A null pointer that is followed ends the program anyway, and sizes of objects are what the address sanitizer knows. With
+# TRAP=1 undefined behavior ends it by a trap, whose place the address sanitizer tells, and not what kind it is: that takes
+# less to compile, and programs start in a third of the time.
+sanitizers = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize=null -fno-sanitize=object-size -fno-sanitize-recover=undefined \
+	$(if $(TRAP),-fsanitize-undefined-trap-on-error) -fno-omit-frame-pointer)
 # Sanitizers make gcc see ghosts ("may be used uninitialized"), so there a warning stays a warning.
 warnings = -Wall -Wextra $(if $(SANITIZE),,$(WERROR))
 compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE $(if $(zstd),-DWEIR_ZSTD) -pthread -MMD -MP -MF $@.d
@@ -46,6 +54,13 @@ sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c))
 exec_sources := $(filter src/exec/%,$(sources))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
 library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
+# Under the thread sanitizer, what no test with threads reaches can be that of another build, PLAIN=DIR, which has it already.
+ifneq ($(PLAIN),)
+borrowed_floors := $(addsuffix /%,$(addprefix $(BUILD)/obj/,emulate/ptx ptx/flow ptx/value instrument \
+	analyze/ptx analyze/threads analyze/recording analyze/port analyze/portrait))
+borrowed := $(patsubst $(BUILD)/%,$(PLAIN)/%,$(filter $(borrowed_floors),$(library_objects)))
+library_objects := $(filter-out $(borrowed_floors),$(library_objects))
+endif
 
 programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
@@ -63,7 +78,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -94,12 +109,12 @@ static: $(BUILD)/weir-static ## build the command as one file that needs no libr
 $(BUILD)/weir-static: $(cli_objects) $(BUILD)/libweir.a
 	$(link) -static -o $@ $^ $(libraries)
 
-$(BUILD)/libweir.a: $(library_objects)
+$(BUILD)/libweir.a: $(library_objects) $(borrowed)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 # A sanitizer's runtime comes with the program, so only the plain library can be checked for missing symbols.
-$(BUILD)/$(SONAME): $(library_objects)
+$(BUILD)/$(SONAME): $(library_objects) $(borrowed)
 	$(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(libraries)
 
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
@@ -116,7 +131,7 @@ $(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h src/exec/*.ptx)
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(visibility) -c -o $@ $<
+	$(compile) $(busy) $(internal) $(visibility) -c -o $@ $<
 
 # The assembler puts these into the object.
 $(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js src/render/find.js
@@ -151,10 +166,25 @@ fuzz-targets: $(fuzz_targets)
 libfuzzer-targets: $(libfuzzer_targets)
 bench-programs: $(engine_benches) $(thread_benches)
 
-# With sanitizers the tests themselves are not optimized: that is most of what compiling them takes.
-$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
+# All of them are one program, as linking each with the library takes longer than compiling it; it runs the tests of the
+# name by which it is called. Only what they test is optimized, and those of them that compare with
+# something slow of their own.
+$(unit_tests): $(BUILD)/tests/unit/all
+	@ln -sf all $@
+
+$(BUILD)/tests/unit/all: $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lcmocka
+
+$(unit_tests:=.o): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) $(if $(SANITIZE),-O0) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
+	$(compile) $(if $(filter %_random_test.o %_model_test.o,$@),,-O0) -g1 -Wno-clobbered $(internal) -Dmain=main_of_$(basename $(notdir $<)) -c -o $@ $<
+
+$(BUILD)/tests/unit/all.o: tests/unit/all.c $(BUILD)/tests/unit/all.def $(BUILD)/flags
+	$(compile) -O0 -I$(@D) -c -o $@ $<
+
+$(BUILD)/tests/unit/all.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'UNIT(%s)\n' $(notdir $(unit_tests)) | cmp -s - $@ || printf 'UNIT(%s)\n' $(notdir $(unit_tests)) > $@
 
 # These parts of the engines run on devices, too: no data of their own, no library, and of its functions only those that
 # compilers call by themselves, beside those of their own files.
@@ -283,6 +313,10 @@ test: ## run every test
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" scripts/test
 
+complete: ## run every test, and under the sanitizers all of unit, golden and record, of which `make test` takes a share there
+	@CC="$(CC)" scripts/setup test
+	@CC="$(CC)" COMPLETE=1 scripts/test
+
 global: ## run the kernels of tests/global and examples/global: races in global memory, and grids that hang
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" scripts/test global
@@ -340,9 +374,9 @@ mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEAS
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
 	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"
 
-asan: ## run the unit, golden, malformed and global tests under the address and undefined-behavior sanitizers
+asan: ## run all unit, golden and malformed tests under the address and undefined-behavior sanitizers
 	@CC="$(CC)" scripts/setup test
-	@CC="$(CC)" scripts/test asan
+	@CC="$(CC)" COMPLETE=1 scripts/test asan
 
 tsan: ## run the thread test under the thread sanitizer
 	@CC="$(CC)" scripts/setup test
@@ -434,7 +468,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything made
 	rm -rf $(BUILD)
 
--include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
+-include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets) \
 	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -53,6 +53,11 @@ struct weir_result {
     const char **witness_files; /* one a finding, in the order of the kernels; NULL where there is none, or in all */
 };
 
+/* A string as callers see it. */
+static inline weir_string public(Str s) {
+    return (weir_string){s.data ? s.data : "", s.size};
+}
+
 /* ---- weir.c ---- */
 /* A caller's function as the end of a Text. */
 typedef struct Sink {

@@ -110,7 +110,6 @@ void threads_restart(Threads *threads) {
     threads->race_table = old.race_table;
     threads->race_table_capacity = old.race_table_capacity;
     threads->order_site = old.order_site;
-    threads->accesses = old.accesses;
     threads->problem = old.problem;
     if (!threads->problem)
         try_start(threads);
@@ -127,18 +126,6 @@ const ThreadsRace *threads_races(const Threads *threads, uint32_t *count) {
 
 uint32_t threads_order_matters(const Threads *threads) {
     return threads->order_site;
-}
-
-ThreadsStats threads_stats(const Threads *threads) {
-    return (ThreadsStats){
-        .accesses = threads->accesses,
-        .bytes = threads->pool.arena.held,
-        .records = threads->record_count,
-        .nodes = threads->node_count,
-        .locations = threads->location_count,
-        .operations = threads->operation_count,
-        .clocks = threads->clock_count,
-    };
 }
 
 /* ---- CTAs, warps, views ---- */
@@ -257,11 +244,6 @@ Clock *threads_export(Threads *threads, uint32_t number, const View *view, uint3
 }
 
 /* ---- Ends ---- */
-
-void threads_begin(Threads *threads, uint32_t cta) {
-    ENTER(threads);
-    threads_cta(threads, cta);
-}
 
 static void ended(Threads *threads, uint32_t number, View *view, uint32_t lanes, void *context) {
     Cta *cta = context;
@@ -512,7 +494,8 @@ void threads_flip(Threads *threads, uint64_t name) {
 /* Who waits with the same clock as the last one that did learns the same. */
 static bool learn_again(Threads *threads, const Object *object, View *view, uint32_t level, uint32_t cta) {
     const Lesson *learned = &object->learned;
-    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level || learned->cta != cta)
+    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level ||
+        learned->cta != cta)
         return false;
     threads_clock_drop(threads, view->clock);
     view->clock = threads_clock_share(learned->to);

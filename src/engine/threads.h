@@ -120,8 +120,6 @@ uint32_t threads_order_matters(const Threads *threads);
 
 /* ---- Threads ---- */
 
-/* A CTA's threads begin, on their own or when they are first heard of. */
-void threads_begin(Threads *threads, uint32_t cta);
 void threads_exit(Threads *threads, uint32_t warp, uint32_t lanes);
 /* All of its threads have ended, and its memory is gone. */
 void threads_over(Threads *threads, uint32_t cta);
@@ -147,8 +145,6 @@ typedef struct ThreadsPiece {
 } ThreadsPiece;
 void threads_pieces(Threads *threads, uint32_t operation, const ThreadsAccess *access, const ThreadsPiece *pieces,
                     uint32_t count);
-/* Nothing is known of the memory from now on. */
-void threads_forget(Threads *threads, uint64_t address, uint64_t bytes);
 
 /* ---- Asynchronous operations ---- */
 
@@ -222,14 +218,5 @@ uint32_t threads_sources(Threads *threads, uint32_t warp, uint32_t lane, const T
 void threads_choose(Threads *threads, uint32_t write);
 /* How many writes have been numbered so far: those of an access have the numbers behind what it was before. */
 uint32_t threads_writes(const Threads *threads);
-
-/* ---- For measuring ---- */
-
-typedef struct ThreadsStats {
-    uint64_t accesses; /* of lanes */
-    uint64_t bytes;    /* taken from the system */
-    uint32_t records, nodes, locations, operations, clocks;
-} ThreadsStats;
-ThreadsStats threads_stats(const Threads *threads);
 
 #endif

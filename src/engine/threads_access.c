@@ -493,7 +493,6 @@ static void weak_reads(Attempt *attempt, const ThreadsAccess *access, uint32_t l
 }
 
 static void do_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses) {
-    attempt->threads->accesses += (uint32_t)__builtin_popcount(lanes);
     bool kept = attempt->threads->shape.history && (access->order == THREADS_WEAK || access->object) &&
                 access->kind != THREADS_READ;
     for (uint32_t rest = lanes; kept && rest; rest &= rest - 1)
@@ -602,7 +601,6 @@ void threads_pieces(Threads *threads, uint32_t index, const ThreadsAccess *acces
     Knower knower = {part->clock, operation->cta, operation->warp, part->epoch, NULL, index};
     Attempt attempt;
     threads->instructions++;
-    threads->accesses += count;
     attempt_begin(&attempt, threads, &knower, &whole, part->epoch);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t address = pieces[i].address, bytes = pieces[i].bytes;

@@ -339,14 +339,12 @@ void threads_clock_drop(Threads *threads, Clock *clock) {
     remote_drop(threads, clock->remote);
     bridges_drop(threads, clock->bridges);
     gsan_pool_give(&threads->pool, clock, sizeof *clock);
-    threads->clock_count--;
 }
 
 static void clock_own(Threads *threads, Clock **clock, uint32_t home) {
     if (*clock && (*clock)->references == 1)
         return;
     Clock *made = POOL_NEW(&threads->pool, Clock);
-    threads->clock_count++;
     made->references = 1;
     made->home = home;
     if (*clock) {

@@ -361,12 +361,11 @@ struct Threads {
     uint32_t object_count, object_capacity;
     Store operations, records, nodes;
     uint32_t *node_table;
-    uint32_t node_capacity, node_count, record_count, operation_count, clock_count;
+    uint32_t node_capacity, node_count, record_count;
     uint32_t sweep_at, sweep_first; /* records and nodes together */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
     LatestPage latest[LATEST_PAGES];
-    uint32_t location_count;
     uint64_t versions;                   /* given to clocks so far */
     uint32_t *line_steps;                /* of each line of clocks: the last step */
     uint32_t line_count, line_capacity;
@@ -382,7 +381,6 @@ struct Threads {
     uint32_t order_site;
     bool acquires_at; /* somebody has made a proxy fence for an address alone */
     bool done_abroad; /* somebody of another cluster was told that an operation is over */
-    uint64_t accesses;
     uint32_t instructions;
     bool several;              /* lanes do the instruction that is looked at */
     struct History *histories; /* shape.history: of locations that are written strongly */

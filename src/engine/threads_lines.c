@@ -216,7 +216,6 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     Knower knower = {view->clock, number / threads->cta_warps, number % threads->cta_warps, UINT32_MAX, warp, 0};
     threads->instructions++;
     threads->several = true;
-    threads->accesses += THREADS_LANES;
     view->touched = true;
     Attempt attempt;
     attempt_begin(&attempt, threads, &knower, access, view->now);

@@ -53,7 +53,6 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
     Cta *cta = threads_cta(threads, number / threads->cta_warps);
     Warp *warp = threads_warp(threads, number);
     uint32_t index = threads_store_take(threads, &threads->operations);
-    threads->operation_count++;
     Operation *operation = operation_at(threads, index);
     *operation = (Operation){
         .cta = number / threads->cta_warps,
@@ -263,7 +262,6 @@ static void operation_free(Threads *threads, uint32_t index) {
     }
     operation->lanes = 0;
     threads_store_give(threads, &threads->operations, index);
-    threads->operation_count--;
 }
 
 static void lists_sweep(Threads *threads) {

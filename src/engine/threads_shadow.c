@@ -176,37 +176,6 @@ void threads_pages_free(Threads *threads, ShadowPage *pages) {
     }
 }
 
-static void forget_part(Threads *threads, ShadowPage *page, uint64_t begin, uint64_t end) {
-    threads_page_cells(threads, page, begin | end);
-    uint64_t base = page->number * SHADOW_PAGE;
-    for (uint64_t at = begin; at < end; at += 1U << page->shift) {
-        page->cells[(at - base) >> page->shift] = (Cell){0};
-        if (page->nc)
-            page->nc[(at - base) >> page->shift] = 0;
-        Location **list = page->locations ? &page->locations[(at - base) / 4] : NULL;
-        while (list && *list) {
-            Location *location = *list;
-            if (location->address < begin || location->address >= end) {
-                list = &location->next;
-                continue;
-            }
-            *list = location->next;
-            threads_location_drop(threads, location);
-        }
-    }
-}
-
-void threads_forget(Threads *threads, uint64_t address, uint64_t bytes) {
-    ENTER(threads);
-    for (uint64_t at = address, end = address + bytes; at < end;) {
-        uint64_t stop = (at / SHADOW_PAGE + 1) * SHADOW_PAGE;
-        ShadowPage *page = threads_page(threads, at);
-        if (page)
-            forget_part(threads, page, at, stop < end ? stop : end);
-        at = stop;
-    }
-}
-
 /* ---- Lists ---- */
 
 static uint64_t node_hash(uint32_t record, uint32_t lanes, uint32_t next) {

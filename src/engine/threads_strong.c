@@ -19,7 +19,6 @@ Location *threads_location(Threads *threads, uint64_t address, uint32_t element,
     location->address = address;
     location->element = element;
     location->next = *list;
-    threads->location_count++;
     return *list = location;
 }
 
@@ -32,7 +31,6 @@ void threads_location_drop(Threads *threads, Location *location) {
         threads_clock_drop(threads, location->own[i].clock);
     gsan_pool_give(&threads->pool, location->own, location->own_capacity * sizeof(OwnRelease));
     gsan_pool_give(&threads->pool, location, sizeof *location);
-    threads->location_count--;
 }
 
 void threads_location_mark(Threads *threads, const Location *location) {

@@ -1,6 +1,7 @@
 /* Findings by the lines of the IR that they are on, so that ten thousand barriers find theirs quickly. */
 #include "render/report_about.h"
 
+#include "base/bisect.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -86,14 +87,8 @@ static int compare_lines(const void *a, const void *b) {
 typedef void Visit(void *context, const About *about, const Subject *subject, uint32_t finding);
 
 static void visit_line(const About *about, uint32_t line, const Subject *subject, Visit *visit, void *context) {
-    size_t low = 0, high = about->line_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (about->lines[middle].line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    BISECT(low, 0, about->line_count, about->lines[low].line < line);
     for (; line && low < about->line_count && about->lines[low].line == line; low++)
         visit(context, about, subject, about->lines[low].finding);
 }

@@ -2,6 +2,8 @@
  * group followed by one that goes on where it ends. Takes n log n steps, whatever the edges are. */
 #include "render/report_sections.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 /* By who it comes from, then by whom it goes to, then as in the report. */
@@ -26,14 +28,8 @@ static int compare_groups(const void *a, const void *b) {
 
 /* The first group that comes from `name`, or `count`. */
 static size_t first_from(const EdgeGroup *groups, size_t count, const char *name) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(groups[middle].edges[0]->from, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    BISECT(low, 0, count, strcmp(groups[low].edges[0]->from, name) < 0);
     return low < count && strcmp(groups[low].edges[0]->from, name) == 0 ? low : count;
 }
 

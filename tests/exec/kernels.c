@@ -50,52 +50,44 @@ static const char right[] =
          "}\n"
          ".visible .entry nothing() { ret; }\n";
 
+/* A warp polls memory that nobody writes, and the other waits for it at a barrier. */
+#define POLLS(name)                                                               \
+    ".visible .entry " name "(.param .u64 to) {\n"                                \
+    "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"                      \
+    "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n" \
+    "  @%p1 bra BEHIND;\n"                                                        \
+    "AGAIN:\n"                                                                    \
+    "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"         \
+    "  @%p2 bra AGAIN;\n"                                                         \
+    "BEHIND:\n"                                                                   \
+    "  bar.sync 1, 64;\n"                                                         \
+    "  ret;\n"                                                                    \
+    "}\n"
+
 /* Kernels that do not end: all threads wait for an mbarrier on which one of two arrivals is made; a warp polls, and the
  * other waits for it at a barrier; they wait at two barriers for each other. */
-static const char endless[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                              ".visible .entry arrivals(.param .u64 to) {\n"
-                              "  .shared .align 8 .b64 full;\n"
-                              "  .reg .b32 %r<4>; .reg .b64 %state; .reg .pred %p<3>;\n"
-                              "  mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;\n"
-                              "  @%p1 mbarrier.init.shared::cta.b64 [full], 2;\n"
-                              "  bar.sync 0;\n"
-                              "  @%p1 mbarrier.arrive.shared::cta.b64 %state, [full];\n"
-                              "AGAIN:\n"
-                              "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
-                              "  @!%p2 bra AGAIN;\n"
-                              "  ret;\n"
-                              "}\n"
-                              ".visible .entry polls(.param .u64 to) {\n"
-                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
-                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
-                              "  @%p1 bra BEHIND;\n"
-                              "AGAIN:\n"
-                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
-                              "  @%p2 bra AGAIN;\n"
-                              "BEHIND:\n"
-                              "  bar.sync 1, 64;\n"
-                              "  ret;\n"
-                              "}\n"
-                              ".visible .entry stubborn(.param .u64 to) {\n"
-                              "  .reg .b64 %rd1; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
-                              "  ld.param.u64 %rd1, [to]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
-                              "  @%p1 bra BEHIND;\n"
-                              "AGAIN:\n"
-                              "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0;\n"
-                              "  @%p2 bra AGAIN;\n"
-                              "BEHIND:\n"
-                              "  bar.sync 1, 64;\n"
-                              "  ret;\n"
-                              "}\n"
-                              ".visible .entry held(.param .u64 to) {\n"
-                              "  .reg .b32 %r<2>; .reg .pred %p1;\n"
-                              "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
-                              "  @%p1 bra OTHER;\n"
-                              "  bar.sync 1, 64;\n"
-                              "OTHER:\n"
-                              "  bar.sync 2, 64;\n"
-                              "  ret;\n"
-                              "}\n";
+static const char endless[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry arrivals(.param .u64 to) {\n"
+    "  .shared .align 8 .b64 full;\n"
+    "  .reg .b32 %r<4>; .reg .b64 %state; .reg .pred %p<3>;\n"
+    "  mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;\n"
+    "  @%p1 mbarrier.init.shared::cta.b64 [full], 2;\n"
+    "  bar.sync 0;\n"
+    "  @%p1 mbarrier.arrive.shared::cta.b64 %state, [full];\n"
+    "AGAIN:\n"
+    "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
+    "  @!%p2 bra AGAIN;\n"
+    "  ret;\n"
+    "}\n" POLLS("polls") POLLS("stubborn") ".visible .entry held(.param .u64 to) {\n"
+                                           "  .reg .b32 %r<2>; .reg .pred %p1;\n"
+                                           "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
+                                           "  @%p1 bra OTHER;\n"
+                                           "  bar.sync 1, 64;\n"
+                                           "OTHER:\n"
+                                           "  bar.sync 2, 64;\n"
+                                           "  ret;\n"
+                                           "}\n";
 
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";
@@ -149,6 +141,11 @@ static void launch(Handle function, int by, Handle stream) {
     cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, stream, parameters, NULL);
 }
 
+/* A kernel without parameters. */
+static Result launch_plain(Handle function, unsigned ctas, unsigned threads) {
+    return cuLaunchKernel(function, ctas, 1, 1, threads, 1, 1, 0, NULL, NULL, NULL);
+}
+
 /* Ten launches of a thread, each with another number, to memory of its own. */
 static void *launch_ten(void *function) {
     static int threads;
@@ -165,7 +162,8 @@ static void *launch_ten(void *function) {
     return found[0] == values[63] + first + 9 ? function : NULL;
 }
 
-static int launch_from_threads(Handle function) {
+static int launch_from_threads(Handle function, const char *what) {
+    (void)what;
     pthread_t threads[4];
     int good = 1;
     for (int i = 0; i < 4; i++)
@@ -179,7 +177,8 @@ static int launch_from_threads(Handle function) {
 }
 
 /* The same kernel on two devices at the same time, both of which write memory of the first. */
-static int launch_on_peers(Handle function) {
+static int launch_on_peers(Handle function, const char *what) {
+    (void)what;
     Handle first, second;
     if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
         return 0;
@@ -191,7 +190,8 @@ static int launch_on_peers(Handle function) {
 }
 
 /* The same kernel on two devices: right on the first; on the second, whose memory `to` is not, without its barrier. */
-static int launch_on_two(Handle function) {
+static int launch_on_two(Handle function, const char *what) {
+    (void)what;
     Handle first, second;
     if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
         return 0;
@@ -220,113 +220,170 @@ static int launch_mapped(Handle function, const char *what) {
     return is_turned(3);
 }
 
-static int run(const char *what) {
-    Handle function = function_of(right, "turned");
-    size_t offset, bytes;
-    if (strcmp(what, "right") == 0) {
-        struct {
-            uint64_t to, from;
-            int by;
-        } block = {to, from, 7};
-        size_t size = 20;
-        void *extra[] = {(void *)1, &block, (void *)2, &size, (void *)0};
-        cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, NULL, extra);
-        int good = is_turned(7);
-        for (int i = 0; i < 5; i++)
-            launch(function, 3, NULL);
-        cuLaunchKernel(function_of(right, "nothing"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
-        return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
-    }
-    if (strcmp(what, "overlaps") == 0) { /* the last one writes what it reads, one number further on */
-        if (cuMemAlloc_v2(&from, 2 * sizeof values))
-            return 0;
-        to = from + sizeof values;
-        for (int i = 0; i < 4; i++)
-            launch(function, 3, NULL);
-        to = from + sizeof *values;
+/* ---- What can be asked for: `function` is that of `right`, `what` the word that asks. ---- */
+
+/* With a buffer of parameters, then with a list of them; and the program sees nothing of the one that was added. */
+static int runs_right(Handle function, const char *what) {
+    (void)what;
+    struct {
+        uint64_t to, from;
+        int by;
+    } block = {to, from, 7};
+    size_t size = 20, offset, bytes;
+    void *extra[] = {(void *)1, &block, (void *)2, &size, (void *)0};
+    cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, NULL, extra);
+    int good = is_turned(7);
+    for (int i = 0; i < 5; i++)
         launch(function, 3, NULL);
-        return 1;
-    }
-    if (strcmp(what, "wrong") == 0) { /* no barrier between the tile's writes and its reads */
-        launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
-        return 1;
-    }
-    if (strcmp(what, "fatbin") == 0) {
-        launch(function_of(fatbin_of(without(right, "  bar.sync 0;\n"), 1), "turned"), 3, NULL);
-        return 1;
-    }
-    if (strcmp(what, "machine") == 0) {
-        Handle machine = function_of(fatbin_of(right, 2), "turned");
-        launch(machine, 3, NULL);
-        launch(machine, 4, NULL);
-        return is_turned(4);
-    }
-    if (strcmp(what, "graph") == 0) {
-        launch(function, 1, (Handle)99);
-        launch(function, 1, NULL);
-        return is_turned(1);
-    }
-    if (strcmp(what, "large") == 0) {
-        int by = 3;
-        void *parameters[] = {&to, &from, &by};
-        cuLaunchKernel(function_of(right, "nothing"), 32768, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
-        cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
-        return is_turned(3);
-    }
-    if (strcmp(what, "wide") == 0) {
-        cuLaunchKernel(function_of(right, "nothing"), 1000, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
-        return 1;
-    }
-    if (strcmp(what, "threads") ==
-        0) /* as many as a block can have: with what records it, it must not need more registers */
-        return cuLaunchKernel(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1, 1, 1024, 1, 1, 0,
-                              NULL, NULL, NULL) == 0;
-    if (strcmp(what, "same") == 0) { /* all CTAs write the same memory */
-        char *text = strdup(right), *at = strstr(text, "%ctaid.x");
-        memcpy(at, "%ctaid.y", strlen("%ctaid.y"));
-        launch(function_of(text, "turned"), 3, NULL);
-        return 1;
-    }
-    if (strcmp(what, "mangled") == 0)
-        return cuLaunchKernel(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1,
-                              1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == 0;
-    if (strcmp(what, "crowded") == 0)
-        return cuLaunchKernel(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 1, 1, 32, 1, 1, 0,
-                              NULL, NULL, NULL) == 0 &&
-               standin_launches() == 1;
-    if (strcmp(what, "devices") == 0)
-        return launch_on_two(function);
-    if (strcmp(what, "peers") == 0)
-        return launch_on_peers(function);
-    if (strcmp(what, "twice") == 0 || strcmp(what, "moved") == 0 || strcmp(what, "released") == 0 ||
-        strcmp(what, "halves") == 0)
-        return launch_mapped(function, what);
-    if (strcmp(what, "parallel") == 0)
-        return launch_from_threads(function);
-    if (strcmp(what, "fails") == 0) {
-        to = 16;
+    launch_plain(function_of(right, "nothing"), 1, 32);
+    return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
+}
+
+/* The last one writes what it reads, one number further on. */
+static int overlaps(Handle function, const char *what) {
+    (void)what;
+    if (cuMemAlloc_v2(&from, 2 * sizeof values))
+        return 0;
+    to = from + sizeof values;
+    for (int i = 0; i < 4; i++)
         launch(function, 3, NULL);
-        return 1;
-    }
-    if (strcmp(what, "arrivals") == 0 || strcmp(what, "polls") == 0 || strcmp(what, "held") == 0 ||
-        strcmp(what, "stubborn") == 0) {
-        void *parameters[] = {&to};
-        cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
-        printf("the program goes on\n");
-        launch(function, 3, NULL);
-        printf("the next kernel is %s\n", is_turned(3) ? "right" : "wrong");
-        return 1;
-    }
-    if (strcmp(what, "killed") == 0) {
-        launch(function, 3, NULL);
-        return raise(SIGKILL);
-    }
-    Handle alone = function_of(refused, "alone"); /* it has to run, looked at or not */
-    void *parameters[] = {&to};
-    cuLaunchKernel(alone, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    to = from + sizeof *values;
+    launch(function, 3, NULL);
+    return 1;
+}
+
+/* No barrier between the tile's writes and its reads. */
+static int is_wrong(Handle function, const char *what) {
+    (void)function, (void)what;
+    launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
+    return 1;
+}
+
+static int is_wrong_in_fatbin(Handle function, const char *what) {
+    (void)function, (void)what;
+    launch(function_of(fatbin_of(without(right, "  bar.sync 0;\n"), 1), "turned"), 3, NULL);
+    return 1;
+}
+
+static int is_machine_code(Handle function, const char *what) {
+    (void)function, (void)what;
+    Handle machine = function_of(fatbin_of(right, 2), "turned");
+    launch(machine, 3, NULL);
+    launch(machine, 4, NULL);
+    return is_turned(4);
+}
+
+/* A launch into a stream that is captured (the stand-in knows it by its number), and one that is not. */
+static int is_in_graph(Handle function, const char *what) {
+    (void)what;
+    launch(function, 1, (Handle)99);
+    launch(function, 1, NULL);
+    return is_turned(1);
+}
+
+static int is_large(Handle function, const char *what) {
+    (void)what;
+    launch_plain(function_of(right, "nothing"), 32768, 32);
     launch(function, 3, NULL);
     return is_turned(3);
 }
+
+static int is_wide(Handle function, const char *what) {
+    (void)function, (void)what;
+    launch_plain(function_of(right, "nothing"), 1000, 32);
+    return 1;
+}
+
+/* As many as a block can have: with what records it, it must not need more registers. */
+static int has_most_threads(Handle function, const char *what) {
+    (void)function, (void)what;
+    return launch_plain(function_of(HEAD ".visible .entry many() { ret; }\n", "many"), 1, 1024) == 0;
+}
+
+/* All CTAs write the same memory. */
+static int writes_the_same(Handle function, const char *what) {
+    (void)function, (void)what;
+    char *text = strdup(right), *at = strstr(text, "%ctaid.x");
+    memcpy(at, "%ctaid.y", strlen("%ctaid.y"));
+    launch(function_of(text, "turned"), 3, NULL);
+    return 1;
+}
+
+static int is_mangled(Handle function, const char *what) {
+    (void)function, (void)what;
+    return launch_plain(function_of(HEAD ".visible .entry _ZN5tools3addEPi() { ret; }\n", "_ZN5tools3addEPi"), 1, 32) ==
+           0;
+}
+
+static int is_crowded(Handle function, const char *what) {
+    (void)function, (void)what;
+    return launch_plain(function_of(HEAD ".visible .entry crowded() { ret; }\n", "crowded"), 1, 32) == 0 &&
+           standin_launches() == 1;
+}
+
+static int fails(Handle function, const char *what) {
+    (void)what;
+    to = 16;
+    launch(function, 3, NULL);
+    return 1;
+}
+
+/* The kernel of that name does not end by itself. */
+static int hangs(Handle function, const char *what) {
+    void *parameters[] = {&to};
+    cuLaunchKernel(function_of(endless, what), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+    printf("the program goes on\n");
+    launch(function, 3, NULL);
+    printf("the next kernel is %s\n", is_turned(3) ? "right" : "wrong");
+    return 1;
+}
+
+static int is_killed(Handle function, const char *what) {
+    (void)what;
+    launch(function, 3, NULL);
+    return raise(SIGKILL);
+}
+
+/* A kernel that the driver does not take when it is instrumented has to run, looked at or not. */
+static int is_refused(Handle function, const char *what) {
+    (void)what;
+    void *parameters[] = {&to};
+    cuLaunchKernel(function_of(refused, "alone"), 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    launch(function, 3, NULL);
+    return is_turned(3);
+}
+
+static const struct {
+    const char *what;
+    int (*run)(Handle function, const char *what);
+} runs[] = {
+    {"right", runs_right},
+    {"overlaps", overlaps},
+    {"wrong", is_wrong},
+    {"fatbin", is_wrong_in_fatbin},
+    {"machine", is_machine_code},
+    {"graph", is_in_graph},
+    {"large", is_large},
+    {"wide", is_wide},
+    {"threads", has_most_threads},
+    {"same", writes_the_same},
+    {"mangled", is_mangled},
+    {"crowded", is_crowded},
+    {"devices", launch_on_two},
+    {"peers", launch_on_peers},
+    {"twice", launch_mapped},
+    {"moved", launch_mapped},
+    {"released", launch_mapped},
+    {"halves", launch_mapped},
+    {"parallel", launch_from_threads},
+    {"fails", fails},
+    {"arrivals", hangs},
+    {"polls", hangs},
+    {"held", hangs},
+    {"stubborn", hangs},
+    {"killed", is_killed},
+    {"refused", is_refused},
+};
 
 int main(int count, char **words) {
     for (int i = 0; i < 256; i++)
@@ -334,5 +391,10 @@ int main(int count, char **words) {
     if (cuInit(0) || cuMemAlloc_v2(&from, sizeof values) || cuMemAlloc_v2(&to, sizeof results) ||
         cuMemcpyHtoD_v2(from, values, sizeof values))
         return 2;
-    return run(count > 1 ? words[1] : "right") ? 0 : 1;
+    const char *what = count > 1 ? words[1] : "right";
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        if (strcmp(runs[i].what, what) == 0)
+            return runs[i].run(function_of(right, "turned"), what) ? 0 : 1;
+    fprintf(stderr, "kernels: nothing is called %s\n", what);
+    return 2;
 }

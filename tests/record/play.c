@@ -438,19 +438,28 @@ static const Finding *deadlock_of(const Verdict *verdict) {
     return NULL;
 }
 
-static const char *compare_hangs(Case *of) {
+/* Records the kernel, and lets both the machine and the recording tell. */
+static const char *tell_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdict *played) {
     ThreadsOptions options = {.launch = &of->given, .only_launch = true};
-    Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena};
-    PtxEnd recorded = PTX_END_UNKNOWN;
-    const char *problem = record(of, BUDGET, &recorded);
+    *machine = *played = (Verdict){.arena = &of->arena};
+    const char *problem = record(of, BUDGET, recorded);
     if (problem)
         return problem;
-    threads_check(of->module, of->entry, &options, &machine);
-    recording_check(of->module, of->entry, &of->recording, &options, &played);
+    threads_check(of->module, of->entry, &options, machine);
+    recording_check(of->module, of->entry, &of->recording, &options, played);
     if (verbose) {
-        print_verdict("check", &machine);
-        print_verdict("recording", &played);
+        print_verdict("check", machine);
+        print_verdict("recording", played);
     }
+    return NULL;
+}
+
+static const char *compare_hangs(Case *of) {
+    Verdict machine, played;
+    PtxEnd recorded = PTX_END_UNKNOWN;
+    const char *problem = tell_both(of, &recorded, &machine, &played);
+    if (problem)
+        return problem;
     const Finding *ours = deadlock_of(&machine), *theirs = deadlock_of(&played);
     if (recorded != PTX_END_STUCK)
         return "the instrumented kernel does not hang";
@@ -477,20 +486,13 @@ static bool has_rule(const Verdict *verdict, const Finding *of) {
 /* A kernel that ended, and that does not in other orders, or whose polls end earlier there, so that it races: the
  * recording tells of one that the machine finds in its own runs; and of none if there is none. */
 static const char *compare_orders(Case *of) {
-    ThreadsOptions options = {.launch = &of->given, .only_launch = true};
-    Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena};
+    Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
-    const char *problem = record(of, BUDGET, &recorded);
+    const char *problem = tell_both(of, &recorded, &machine, &played);
     if (problem)
         return problem;
     if (recorded != PTX_END_COMPLETE)
         return "the instrumented kernel does not end";
-    threads_check(of->module, of->entry, &options, &machine);
-    recording_check(of->module, of->entry, &of->recording, &options, &played);
-    if (verbose) {
-        print_verdict("check", &machine);
-        print_verdict("recording", &played);
-    }
     bool wrong = false, told = false;
     for (size_t i = 0; i < machine.finding_count; i++)
         wrong |= is_of_waits(&machine.findings[i]);

@@ -3,6 +3,7 @@
 #include "running.h"
 
 #include "analyze/grid/check.h"
+#include "share.h"
 
 #include <stdio.h>
 
@@ -208,7 +209,7 @@ static Answer check_kernel(const char *text, int64_t x, int64_t y, int64_t eleme
 static void classes_say_what_the_whole_grid_says(void **state) {
     (void)state;
     unsigned classed = 0, races = 0, outside = 0, clean = 0;
-    for (unsigned round = 0; round < 400; round++) {
+    for (unsigned round = 0; round < share_of(400); round++) {
         int64_t x = roll(1, 24), y = roll(1, 4), elements = roll(0, 3) ? 100000 : x * y * 8 * roll(1, 2);
         char *text = any_kernel((int)x);
         Answer whole = check_kernel(text, x, y, elements, CLASSES_NEVER);
@@ -272,7 +273,7 @@ static char *grouped_kernel(int rows, int columns, int group) {
 static void so_they_do_of_tiles_in_groups(void **state) {
     (void)state;
     unsigned classed = 0, races = 0, outside = 0, clean = 0;
-    for (unsigned round = 0; round < 300; round++) {
+    for (unsigned round = 0; round < share_of(300); round++) {
         int rows = roll(3, 40), columns = roll(3, 40), group = roll(2, 9);
         int64_t programs = rows * columns + (roll(0, 5) ? 0 : roll(-columns, columns));
         char *text = grouped_kernel(rows, columns, group);

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "engine/consan.h"
+#include "share.h"
 
 enum { SPANS = 160, BARRIERS = 8, FEW = 4, STEPS = 500, HISTORIES = 4000, MANY_HISTORIES = 300 };
 enum { MODEL_AGENTS = 100, MOST_ACTORS = (MODEL_AGENTS / CONSAN_SET + 1) * CONSAN_SET_ACTORS, MOST_HOMES = 16 };
@@ -381,14 +382,14 @@ static void compare_histories(uint32_t agents, uint32_t homes, uint32_t historie
 
 static void test_it_objects_iff_happens_before_does(void **state) {
     (void)state;
-    compare_histories(FEW, 1, HISTORIES);
+    compare_histories(FEW, 1, share_of(HISTORIES));
 }
 
 static void test_so_it_does_with_more_than_a_set_of_agents(void **state) {
     (void)state;
     static const struct { uint32_t agents, homes; } sizes[] = {{17, 1}, {20, 4}, {33, 3}, {40, 8}, {80, 16}, {100, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        compare_histories(sizes[i].agents, sizes[i].homes, MANY_HISTORIES);
+        compare_histories(sizes[i].agents, sizes[i].homes, share_of(MANY_HISTORIES));
 }
 
 int main(void) {

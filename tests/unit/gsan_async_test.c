@@ -1,5 +1,6 @@
 /* The global race engine: asynchronous accesses, barriers of a cluster, and its limits. */
 #include "gsan_runs.h"
+#include "share.h"
 
 #include <stdlib.h>
 
@@ -202,7 +203,7 @@ static void many_phases_need_few_epochs(void **state) {
     IN_BOTH_MODES(mode) {
         RUN(run, in_mode(mode));
         start(&run, 2);
-        for (uint64_t i = 0; i < 100000; i++)
+        for (uint64_t i = 0; i < share_of(100000); i++)
             for (int j = 0; j < 2; j++) {
                 gsan_publish(run.gsan, run.threads[j], i, j ? GSAN_WHOLE : GSAN_CLOSED);
                 gsan_acquire(run.gsan, run.threads[!j], i);

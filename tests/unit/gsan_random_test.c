@@ -20,7 +20,7 @@
 #include "engine/gsan_cell.h"
 #include "share.h"
 
-enum { PROGRAMS = 6000 / SHARE, STEPS = 120, EVENTS = 512, WORDS = EVENTS / 64, BYTES = 96, FLAGS = 80, BASE = 0x7ff0 };
+enum { PROGRAMS = 6000, STEPS = 120, EVENTS = 512, WORDS = EVENTS / 64, BYTES = 96, FLAGS = 80, BASE = 0x7ff0 };
 enum { THREADS = 24, LAUNCHES = 6, TICKETS = 128, OBJECTS = 3, MOST_RELEASES = 64, NONE = UINT32_MAX };
 
 typedef struct Set {
@@ -613,7 +613,7 @@ static void the_exact_mode_and_the_model_agree(void **state) {
     (void)state;
     static Program program;
     uint32_t races = 0, accesses = 0, observed = 0;
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = 0; seed < share_of(PROGRAMS); seed++) {
         add_engine(&program, (GsanOptions){.mode = GSAN_EXACT, .devices = 2});
         begin_program(&program, seed);
         for (int i = 0; i < STEPS; i++) {
@@ -628,14 +628,14 @@ static void the_exact_mode_and_the_model_agree(void **state) {
         end_program(&program);
     }
     assert_true(races > accesses / 10 && races < accesses * 3 / 4); /* both happen often */
-    assert_true(observed > PROGRAMS / 4);
+    assert_true(observed > share_of(PROGRAMS) / 4);
 }
 
 static void the_sampled_mode_makes_nothing_up(void **state) {
     (void)state;
     static Program program;
     uint32_t found = 0, raced = 0;
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = 0; seed < share_of(PROGRAMS); seed++) {
         add_engine(&program, (GsanOptions){.mode = GSAN_EXACT, .devices = 2, .granule = 4});
         add_engine(&program, (GsanOptions){.mode = GSAN_SAMPLED,
                                            .devices = 2,
@@ -661,7 +661,7 @@ static void the_sampled_mode_finds_all_that_its_cells_can_hold(void **state) {
     (void)state;
     static Program program;
     uint32_t races = 0;
-    for (uint64_t seed = 0; seed < PROGRAMS; seed++) {
+    for (uint64_t seed = 0; seed < share_of(PROGRAMS); seed++) {
         add_engine(&program, (GsanOptions){.mode = GSAN_EXACT, .devices = 2, .granule = 4});
         add_engine(
             &program,
@@ -675,7 +675,7 @@ static void the_sampled_mode_finds_all_that_its_cells_can_hold(void **state) {
         races += program.raced[0];
         end_program(&program);
     }
-    assert_true(races > PROGRAMS / 2);
+    assert_true(races > share_of(PROGRAMS) / 2);
 }
 
 /* ---- The sample ---- */

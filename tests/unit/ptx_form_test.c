@@ -1,6 +1,7 @@
 /* Forms of values in a warp: every operation, on forms made at random, against the same operation on the values of
  * lanes that have these forms; and how much is known where it should be. */
 #include "ptx/value/operation.h"
+#include "share.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -432,7 +433,7 @@ static void test_operations(void **unused) {
     static const unsigned widths[] = {8, 16, 32, 64};
     for (unsigned k = 0; k < sizeof tried / sizeof *tried; k++) {
         Counts counts = {0};
-        for (unsigned n = 0; n < 5000; n++) {
+        for (unsigned n = 0; n < share_of(5000); n++) {
             unsigned width = tried[k].flags & ONLY_32 ? 32 : widths[below(4)];
             if ((tried[k].flags & WIDE && width == 64) ||
                 (tried[k].flags & (TO_32 | TO_64) && !tried[k].direct && width > 32))
@@ -442,7 +443,7 @@ static void test_operations(void **unused) {
             try_once(form_tables(&arena, THREADS), &tried[k], width, below(2), &counts);
             arena_free(&arena);
         }
-        assert_true(counts.tried > 2000);
+        assert_true(counts.tried > share_of(2000));
         /* Only what is extended can wrap. */
         assert_true(tried[k].flags & WIDE || !tried[k].direct ? counts.assumed < counts.tried * 3 / 4
                                                               : !counts.assumed);
@@ -453,7 +454,7 @@ static void test_operations(void **unused) {
 /* Joins hold both; what is joined under control that differs between lanes holds every mixture. */
 static void test_joins(void **unused) {
     (void)unused;
-    for (unsigned n = 0; n < 12000; n++) {
+    for (unsigned n = 0; n < share_of(12000); n++) {
         Arena arena;
         arena_init(&arena, 1 << 20);
         FormTables *tables = form_tables(&arena, THREADS);
@@ -478,7 +479,7 @@ static void test_joins(void **unused) {
 /* Each lane's choice, packing, and parts. */
 static void test_parts(void **unused) {
     (void)unused;
-    for (unsigned n = 0; n < 12000; n++) {
+    for (unsigned n = 0; n < share_of(12000); n++) {
         Arena arena;
         arena_init(&arena, 1 << 20);
         FormTables *tables = form_tables(&arena, THREADS);

@@ -9,6 +9,7 @@
 
 #include "ptx/print.h"
 #include "ptx/reader.h"
+#include "share.h"
 
 #include <time.h>
 
@@ -88,10 +89,10 @@ static void add_unit(Text *to, const char *unit, uint32_t number) {
 static Text made(const Hostile *hostile) {
     Text text = {0};
     text_str(&text, str_of(hostile->first));
-    for (uint32_t i = 0; i < hostile->times; i++)
+    for (uint32_t i = 0; i < share_of(hostile->times); i++)
         add_unit(&text, hostile->unit, i);
     text_str(&text, str_of(hostile->middle));
-    for (uint32_t i = 0; i < hostile->times; i++)
+    for (uint32_t i = 0; i < share_of(hostile->times); i++)
         add_unit(&text, hostile->rest, i);
     text_str(&text, str_of(hostile->last));
     return text;

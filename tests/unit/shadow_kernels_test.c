@@ -1,6 +1,7 @@
 /* Kernels that check themselves while they run: races are found, whatever the schedule, and correct ones are clean. */
 #include "emulate/ptx/tensormap.h"
 #include "shadowed.h"
+#include "share.h"
 
 /* Names that the engine has for itself, and the machine, too. */
 #define Launch     EngineLaunch
@@ -259,7 +260,7 @@ static void check_case(const Case *c, bool seed) {
     Shadowed s;
     shadowed_read(&s, c->text, seed);
     s.slots = c->slots;
-    for (size_t i = 0; i < (seed ? 3 : sizeof schedules / sizeof *schedules); i++) {
+    for (size_t i = 0; i < share_of(seed ? 3 : sizeof schedules / sizeof *schedules); i++) {
         if (getenv("SHADOW_VERBOSE"))
             fprintf(stderr, "%s, %zu\n", c->name, i);
         /* A fifth reader of a word changes its cell with each poll, and the machine does not see that it spins. */

@@ -365,7 +365,7 @@ static int program(uint64_t seed, int steps, uint32_t sweep_at) {
 
 static void agree(int programs, int steps, uint32_t sweep_at, uint64_t first) {
     const char *only = getenv("THREADS_SEED");
-    programs /= SHARE;
+    programs = (int)share_of((unsigned)programs);
     for (int i = 0; i < (only ? 1 : programs); i++) {
         uint64_t seed = only ? strtoull(only, NULL, 10) : first + (uint64_t)i;
         int differs = program(seed, only ? 200 : steps, sweep_at);

@@ -1,6 +1,8 @@
 /* From the events of a grid to the engine: threads, accesses, what completes what is asynchronous, what orders. */
 #include "analyze/grid/internal.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 _Static_assert((int)ORDER_ACQ_REL == (int)GSAN_ACQ_REL && (int)ORDER_WEAK == (int)GSAN_WEAK, "orders differ");
@@ -11,14 +13,8 @@ _Static_assert((int)SCOPE_SYS == (int)GSAN_SYS && (int)SCOPE_NONE == (int)GSAN_N
 static inline Crew **crew_slot(const GlobalCheck *run, const GridEvent *event) {
     if (!run->only)
         return &run->launches[event->launch].crews[event->cluster];
-    uint64_t low = 0, high = run->only_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (run->only[middle] < event->cluster)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low;
+    BISECT(low, 0, run->only_count, run->only[low] < event->cluster);
     return &run->launches[event->launch].crews[low];
 }
 

@@ -2,6 +2,7 @@
  *
  * A model wants the barriers that it says are needed and those of the IR that it does not find needless. */
 #include "analyze/membar/telling.h"
+#include "base/bisect.h"
 #include "ir/op.h"
 
 #include <stdlib.h>
@@ -133,14 +134,8 @@ static bool is_in_flight(Module *module, const Op *op) {
 
 /* The last automatic barrier of a side before an op, in the order of the text. */
 static const Want *automatic_before(const Standing *standing, const Op *op) {
-    size_t low = 0, high = standing->need_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (standing->wants[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    BISECT(low, 0, standing->need_count, standing->wants[low].op->offset < op->offset);
     return standing->automatic[low];
 }
 

@@ -1,6 +1,8 @@
 /* Accesses: who was the last to use each piece of shared memory, and by which barrier the next one knows of it. */
 #include "analyze/portrait/internal.h"
 
+#include "base/bisect.h"
+
 /* ---- What warps know of each other --------------------------------------------------------------- */
 
 static Knows *knows_of(Portrait *portrait, uint32_t who, uint32_t whom) {
@@ -32,14 +34,8 @@ void portrait_learn(Portrait *portrait, const Arrival *arrival, uint32_t to, uin
 /* The barrier by which `to` first knew what `from` did then; NULL: none that both were at. */
 static Link *link_since(Portrait *portrait, uint32_t from, uint32_t order, uint32_t to) {
     const Knows *knows = knows_of(portrait, to, from);
-    uint32_t low = 0, high = knows->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (knows->items[middle].order < order)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, knows->count, knows->items[low].order < order);
     return low < knows->count ? link_of(portrait, from, to, knows->items[low].meeting) : NULL;
 }
 

@@ -125,8 +125,6 @@ bool number_of(const Lint *lint, uint32_t operand, int64_t *value);
 uint32_t variable_alignment(const PtxModule *module, uint32_t variable);
 /* Its bytes; 0: not known, or as many as the launch gives it. */
 uint64_t variable_bytes(const PtxModule *module, uint32_t variable);
-/* The value that is behind moves and conversions of it that keep it. */
-uint32_t value_behind(const Lint *lint, uint32_t value);
 /* The instruction of the flow that computes a value, whatever its guard; PTX_NONE: none does. */
 static inline uint32_t value_instruction(const Lint *lint, uint32_t value) {
     return value != PTX_NONE && lint->flow.values[value].kind == VALUE_RESULT ? lint->flow.values[value].instruction
@@ -142,14 +140,11 @@ bool same_guard(const Lint *lint, uint32_t one, uint32_t other);
 bool both_run(const Lint *lint, const Act *first, const Act *second);
 /* Whether an act is one of those that are looked for. */
 typedef bool IsSuch(const Lint *lint, const Act *act, const void *context);
-/* The first such act on some path from one instruction to another, after it, before it; NULL: there is none. */
+/* The first such act on some path from one instruction to another, and before one; NULL: there is none. */
 const Act *such_between(const Lint *lint, uint32_t from, uint32_t to, IsSuch *is, const void *context);
-const Act *such_after(const Lint *lint, uint32_t from, IsSuch *is, const void *context);
 const Act *such_before(const Lint *lint, uint32_t to, IsSuch *is, const void *context);
 /* The act of an instruction with that verb; NULL: it has none. */
 const Act *act_at(const Lint *lint, uint32_t instruction, EffectVerb verb);
-/* An IsSuch: the context is an EffectVerb. */
-bool is_verb(const Lint *lint, const Act *act, const void *verb);
 
 /* ---- The passes, one a file ---- */
 void ptx_limits(Lint *lint);    /* of a kernel's header and its variables */

@@ -30,11 +30,6 @@ const Act *act_at(const Lint *lint, uint32_t instruction, EffectVerb verb) {
     return NULL;
 }
 
-bool is_verb(const Lint *lint, const Act *act, const void *verb) {
-    (void)lint;
-    return act->effect->effect.verb == *(const EffectVerb *)verb;
-}
-
 /* ---- Paths ---------------------------------------------------------------------------------------- */
 
 /* Blocks whose begin can be come to from the end of a block; or, backward, whose end leads to the begin of it. */
@@ -83,10 +78,6 @@ const Act *such_between(const Lint *lint, uint32_t from, uint32_t to, IsSuch *is
         return NULL;
     }
     return such_on(lint, from, to, is, context);
-}
-
-const Act *such_after(const Lint *lint, uint32_t from, IsSuch *is, const void *context) {
-    return such_on(lint, from, PTX_NONE, is, context);
 }
 
 const Act *such_before(const Lint *lint, uint32_t to, IsSuch *is, const void *context) {

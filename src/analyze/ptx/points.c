@@ -67,21 +67,6 @@ static uint32_t passed_on(const Lint *lint, uint32_t instruction, int64_t *offse
 
 enum { MOST_STEPS = 64 };
 
-uint32_t value_behind(const Lint *lint, uint32_t value) {
-    for (unsigned steps = 0; steps < MOST_STEPS; steps++) {
-        uint32_t instruction = value_instruction(lint, value);
-        int64_t offset = 0;
-        if (instruction == PTX_NONE || lint->flow.values[value].before != PTX_NONE)
-            break;
-        uint32_t from = passed_on(lint, instruction, &offset);
-        uint32_t next = from == PTX_NONE || offset ? PTX_NONE : flow_value(&lint->flow, from);
-        if (next == PTX_NONE)
-            break;
-        value = next;
-    }
-    return value;
-}
-
 /* ---- Points --------------------------------------------------------------------------------------- */
 
 Point point_of(const Lint *lint, uint32_t operand) {

@@ -2,6 +2,7 @@
  * it is made to. */
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
+#include "base/bisect.h"
 
 #include <stdlib.h>
 
@@ -160,13 +161,7 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
         number = polls_number(turns, place, number);
     if (low == high || turns->items[low].number >= number)
         return true;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (turns->items[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    BISECT(low, low, high, turns->items[low].number < number);
     if (low < place->end)
         turns->items[low].waiter = player->first_cluster + cluster + 1;
     return false;

@@ -2,6 +2,8 @@
  * waits for that arrives on the first. */
 #include "analyze/report/internal.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 enum { MOST_LOOKED_AT = 4096, MOST_BARRIERS = 4096 };
@@ -51,14 +53,8 @@ static void find_agents(Couples *couples) {
 
 /* The first time after a moment that an op did something; false if it never did. */
 static bool next_moment(const Seen *seen, uint32_t after, uint32_t *when) {
-    size_t low = 0, high = seen->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (seen->moments[middle] <= after)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    BISECT(low, 0, seen->count, seen->moments[low] <= after);
     if (low == seen->count)
         return false;
     *when = seen->moments[low];

@@ -4,6 +4,8 @@
  * the last one in the loop, an iteration ago. */
 #include "analyze/report/plan.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 enum { MOST_CHANNELS = 64 /* of one buffer */, MOST_BACK = 64 /* partial writes that one read sees */ };
@@ -23,14 +25,8 @@ static const PlanAccess *write_at(const Writes *writes, uint32_t index) {
 
 /* How many stand before `order`. */
 static uint32_t writes_before(const Writes *writes, uint32_t order) {
-    uint32_t low = 0, high = writes->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (write_at(writes, middle)->order < order)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, writes->count, write_at(writes, low)->order < order);
     return low;
 }
 

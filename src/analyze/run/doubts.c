@@ -1,6 +1,8 @@
 /* Which unknown ops each access surely comes after, and which surely come after it. */
 #include "analyze/run/doubts.h"
 
+#include "base/bisect.h"
+
 /* The unknown ops of one agent, in its order. */
 typedef struct Unknowns {
     Stamp *stamps;
@@ -85,14 +87,8 @@ static bool knows(const Doubts *doubts, uint32_t agent, Stamp stamp) {
 /* How many of the unknown ops of `other` the agent knows to be over: the first ones. */
 static uint32_t known_of(const Doubts *doubts, uint32_t agent, uint32_t other) {
     const Unknowns *unknowns = &doubts->unknowns[other];
-    uint32_t low = 0, high = unknowns->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (knows(doubts, agent, unknowns->stamps[middle]))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, unknowns->count, knows(doubts, agent, unknowns->stamps[low]));
     return low;
 }
 

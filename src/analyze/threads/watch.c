@@ -396,7 +396,3 @@ void ptx_watch_start(PtxWatch *watch) {
 const char *ptx_watch_problem(const PtxWatch *watch) {
     return threads_trouble(watch->engine);
 }
-
-Threads *ptx_watch_engine(PtxWatch *watch) {
-    return watch->engine;
-}

@@ -116,7 +116,5 @@ PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const s
 /* In a recording: what an address of global memory belongs to, a variable, or the argument that points to it or before
  * it. */
 void ptx_anchored(const PtxMachine *machine, uint64_t address, PtxBlock *block);
-/* The engine that is behind it, for whoever asks what a read could have read (engine/threads.h). */
-struct Threads *ptx_watch_engine(PtxWatch *watch);
 
 #endif

@@ -29,18 +29,6 @@ const PtxMbarrier *ptx_mbarrier_at(const PtxCta *cta, uint32_t offset) {
     return sync && sync->mbarrier_capacity ? *seat(sync, offset) : NULL;
 }
 
-const PtxMbarrier *ptx_mbarrier_among(const PtxCta *cta, uint32_t offset, uint32_t bytes) {
-    const CtaSync *sync = cta_sync(cta);
-    if (!sync || !sync->mbarrier_count)
-        return NULL;
-    for (uint32_t at = offset & ~7u; at < offset + bytes; at += MBARRIER_BYTES) {
-        const PtxMbarrier *mbarrier = *seat(sync, at);
-        if (mbarrier && mbarrier->live)
-            return mbarrier;
-    }
-    return NULL;
-}
-
 PtxMbarrier *mbarrier_at(const PtxMachine *machine, uint64_t place) {
     uint64_t cta = place >> 32;
     return cta < machine->cta_count && machine->ctas[cta]

@@ -1,6 +1,8 @@
 /* Asynchronous operations: they are issued, and land at some time. Which one lands next is the schedule's business. */
 #include "emulate/ptx/barriers.h"
 
+#include "base/bisect.h"
+
 static PtxEvent flight_event(PtxEventKind kind, const PtxFlight *flight) {
     return (PtxEvent){.kind = kind,
                       .code = flight->code,
@@ -13,14 +15,8 @@ static PtxEvent flight_event(PtxEventKind kind, const PtxFlight *flight) {
 
 /* Which of the flights has that sequence, or is the first of a greater one. */
 static uint32_t find_sequence(const PtxMachine *machine, uint32_t sequence) {
-    uint32_t low = 0, high = machine->flight_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (machine->flights[middle]->sequence < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, machine->flight_count, machine->flights[low]->sequence < sequence);
     return low;
 }
 

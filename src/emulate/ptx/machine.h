@@ -380,8 +380,6 @@ void ptx_put(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, 
              uint32_t lanes, uint32_t unknown);
 void ptx_put_mask(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t mask, uint32_t lanes,
                   uint32_t unknown);
-/* Where a register's row is, to write it in place; NULL: a sink, or none. */
-Lanes *ptx_row(PtxGroup *group, const PtxArgument *argument, uint32_t **unknown);
 
 /* The addresses of an [a + 4], in the space that the form says or else generic ones. */
 const Lanes *ptx_fetch_address(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, Lanes *scratch,
@@ -442,8 +440,6 @@ typedef struct PtxMbarrier {
 } PtxMbarrier;
 /* The mbarrier there (offset: its shared address); NULL: there never was one. */
 const PtxMbarrier *ptx_mbarrier_at(const PtxCta *cta, uint32_t offset);
-/* One that is live and has some of these bytes, which nobody may write then; NULL: none. */
-const PtxMbarrier *ptx_mbarrier_among(const PtxCta *cta, uint32_t offset, uint32_t bytes);
 typedef struct PtxNamed {
     uint32_t arrived, expected; /* threads; expected 0: nobody is there */
     uint64_t warps;             /* that have come */

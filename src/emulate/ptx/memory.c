@@ -1,6 +1,8 @@
 /* Memory: blocks, where an address leads, bytes and what is known of them. */
 #include "emulate/ptx/internal.h"
 
+#include "base/bisect.h"
+
 #include <stdlib.h>
 
 enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
@@ -179,14 +181,8 @@ PtxBlock *memory_find(PtxMachine *machine, uint64_t address) {
     PtxBlock **found = &pools_of(machine)->found[address >> 32 & (POOL_FOUND - 1)];
     if (*found && address - (*found)->base < (*found)->size)
         return *found;
-    uint32_t low = 0, high = machine->block_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (machine->blocks[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, machine->block_count, machine->blocks[low].base <= address);
     return low ? *found = &machine->blocks[low - 1] : NULL;
 }
 

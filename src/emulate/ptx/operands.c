@@ -105,13 +105,6 @@ void ptx_put_mask(PtxMachine *machine, PtxGroup *group, const PtxArgument *argum
     frame->mask_unknown[argument->slot] = (frame->mask_unknown[argument->slot] & ~lanes) | (unknown & lanes);
 }
 
-Lanes *ptx_row(PtxGroup *group, const PtxArgument *argument, uint32_t **unknown) {
-    if (argument->kind != ARGUMENT_ROW)
-        return NULL;
-    *unknown = &group->frame->row_unknown[argument->slot];
-    return &group->frame->rows[argument->slot];
-}
-
 const Lanes *ptx_fetch_address(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, Lanes *scratch,
                                uint32_t *unknown) {
     const PtxArgument *base = argument;

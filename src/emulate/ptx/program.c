@@ -1,6 +1,7 @@
 /* A kernel taken apart: routines, code, and who runs what. */
 #include "emulate/ptx/internal.h"
 
+#include "base/bisect.h"
 #include "ptx/effects.h"
 
 /* ---- Asking about code ---- */
@@ -30,14 +31,8 @@ uint32_t code_behind(const PtxProgram *program, const PtxCode *code, uint32_t st
         !(program->routines[index].ready && at >= program->routines[index].begin && at < program->routines[index].end))
         index++;
     const PtxRoutine *routine = &program->routines[index];
-    uint32_t low = routine->begin, high = routine->end - 1;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (program->code[middle].statement < statement)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, routine->begin, routine->end - 1, program->code[low].statement < statement);
     return low;
 }
 

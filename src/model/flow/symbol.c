@@ -1,6 +1,7 @@
 /* The functions of a module are sorted by name once, so that a file with many calls takes no longer than its length. */
 #include "model/flow/symbol.h"
 
+#include "base/bisect.h"
 #include "ir/memo.h"
 
 #include <stdlib.h>
@@ -63,14 +64,8 @@ const Op *call_target(Module *module, const Op *call) {
         return NULL;
     const Functions *functions = functions_of(module);
     Named key = {.name = symbol_name(callee)}; /* before the first of that name */
-    uint32_t low = 0, high = functions->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (by_name(&functions->items[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low;
+    BISECT(low, 0, functions->count, by_name(&functions->items[low], &key) < 0);
     bool found = low < functions->count && str_equal(functions->items[low].name, key.name);
     return found ? functions->items[low].function : NULL;
 }
