@@ -191,9 +191,9 @@ void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena 
 }
 
 void polls_tell(const Player *player, Verdict *verdict, size_t first) {
-    const EarlyPoll *early = &player->turns->early;
+    const EarlyPoll *early = player->turns ? &player->turns->early : NULL; /* NULL: it was not played */
     const PlaySites *sites = player->sites;
-    if (!early->site || early->site < sites->items || early->site >= sites->items + sites->sites.count)
+    if (!early || !early->site || early->site < sites->items || early->site >= sites->items + sites->sites.count)
         return;
     const char *words = verdict_text(
         verdict,
