@@ -21,10 +21,11 @@ static Piece *piece_named(Portrait *portrait, const char *name, const char *spac
 }
 
 static void add_user(Portrait *portrait, Piece *piece, uint32_t code, bool writes, uint64_t from, uint64_t to) {
-    User *user = piece->users, *end = user + piece->user_count;
-    while (user < end && (user->code != code || user->writes != writes))
-        user++;
-    if (user == end) {
+    User *user = NULL;
+    for (uint32_t i = 0; i < piece->user_count && !user; i++)
+        if (piece->users[i].code == code && piece->users[i].writes == writes)
+            user = &piece->users[i];
+    if (!user) {
         user = ARENA_PUSH(portrait->arena, piece->users, piece->user_count, piece->user_capacity);
         *user = (User){.code = code, .writes = writes, .from = from, .to = to};
     }

@@ -216,7 +216,7 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
             verdict, "", 0,
             "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
             "others access as a vector",
-            turns->split, turns->count);
+            turns->split, turns->count - turns->doubled);
     if (doubted)
         verdict_incomplete(
             verdict, "", 0,
@@ -224,7 +224,7 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
                 ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
                 : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
                   "whose result is not known",
-            doubted, turns->count);
+            doubted, turns->count - turns->doubled);
 }
 
 static bool is_textured(const ThreadsCheck *check, const PtxCode *code) {

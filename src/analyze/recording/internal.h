@@ -94,12 +94,12 @@ typedef struct StrongTurn {
     uint64_t key;    /* of the bytes that it is to */
     uint32_t number; /* of its turn there */
     uint32_t waiter; /* the cluster that waits for its turn, + 1; of all players */
-    uint32_t other;  /* of a poll that is played early: the number of its turn in reserve */
+    uint32_t other;  /* of an access that has two: the number of the one in reserve */
     uint8_t state;   /* TurnState */
 } StrongTurn;
 typedef enum TurnState {
     TURN_ONLY,
-    TURN_EARLY,   /* of a poll that could have ended there; it has another one behind it: */
+    TURN_EARLY,   /* there is another one behind it: */
     TURN_RESERVE, /* which nobody waits for, */
     TURN_LEFT,    /* unless the first one cannot be waited for */
 } TurnState;
@@ -121,8 +121,9 @@ typedef struct StrongTurns {
     uint32_t split;      /* that are to one element of what others access as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
-    EarlyPoll early;      /* one of those */
-    uint32_t early_count; /* which have two turns */
+    EarlyPoll early;     /* one of those; no site: there are none */
+    uint32_t doubled;    /* accesses with two turns */
+    uint32_t skipped_at; /* the place where one was left last */
 } StrongTurns;
 
 /* ---- play.c ---- */

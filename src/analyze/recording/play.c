@@ -453,7 +453,7 @@ bool play_ended(const Player *player, const PlayCluster *cluster) {
 bool play_takes_turns(const Player *player, const PlayCluster *cluster) {
     for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
         for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
-            if (pending->ready && !pending->group && pending->record.kind == RECORD_LANE &&
+            if (pending->ready && pending->record.kind == RECORD_LANE &&
                 player->sites->items[pending->record.site].site->strong)
                 return true;
     return false;

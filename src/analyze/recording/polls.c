@@ -6,14 +6,18 @@
  * Between that place and the one that was recorded there may be only reads, and atomics that go on with what was
  * released, so that nothing is ordered there that was not so in the recorded run: all races of that one are found, too.
  * If somebody has to wait there for a poll that itself waits for him, by what else orders the two, it is played where
- * it was recorded: each has a turn there, too, in reserve. */
+ * it was recorded: each has a turn there, too, in reserve. In the same way a read of what was there twice, which can
+ * only have been made the second time. */
 #include "analyze/recording/internal.h"
 
 #include "analyze/recording/order.h"
 
 #include <stdlib.h>
 
-enum { MOST_BACK = 4096 }; /* accesses before a poll that are looked at */
+enum {
+    MOST_BACK = 4096, /* accesses before a poll that are looked at */
+    MOST_FORTH = 256, /* ... and behind a read */
+};
 
 /* ---- When a poll ends ----------------------------------------------------------------------------- */
 
@@ -49,119 +53,152 @@ static bool ends_on(const Strong *item, uint64_t value) {
 
 /* ---- Where it ends -------------------------------------------------------------------------------- */
 
-/* The accesses to one place, in their order. */
+/* The accesses to one place, in their order. Each has a turn; some have two, of which the second is in reserve. */
 typedef struct Row {
     const Strong **items;
     uint32_t count;
-    uint32_t *early; /* of each: the number in front of which it could have been; its own: it is where it was */
-    bool any;
+    uint32_t *first, *second; /* of each: before which it has them; its own number: where it was found to be. NONE */
+    bool any;                 /* some are elsewhere */
+    uint32_t *lists, *next;   /* of those: who comes before each, + 1, and the next of the list */
+    uint32_t *slots;          /* of each: its first turn */
 } Row;
+enum { NONE = UINT32_MAX };
 
-/* What was there before the access. */
+/* What was there before the access; or behind all of them. */
 static bool held_before(const Row *row, uint32_t at, uint64_t *value) {
-    if (row->items[at]->finds) {
+    if (at < row->count && row->items[at]->finds) {
         *value = row->items[at]->found;
         return true;
     }
     return at && strong_leaves(row->items[at - 1], value);
 }
 
-/* Whether a poll may be played before it instead of behind it. */
-static bool may_pass(const Strong *poll, const Strong *before) {
-    bool reads = before->kind == STRONG_READ ||
-                 (before->kind == STRONG_CAS && before->finds && before->found != before->compared);
-    return before->thread != poll->thread && (reads || before->goes_on);
+static bool only_reads(const Strong *item) {
+    return item->kind == STRONG_READ || (item->kind == STRONG_CAS && item->finds && item->found != item->compared);
 }
 
+/* A poll may be played before those who only read, and before atomics by which all go on, instead of behind them. */
 static void find_early(Row *row, uint32_t at) {
     const Strong *poll = row->items[at];
     uint64_t value;
+    bool changed = false;
     if (!poll->poll || !poll->finds || !ends_on(poll, poll->found))
         return;
-    for (uint32_t i = at; i-- > 0 && at - i < MOST_BACK && may_pass(poll, row->items[i]);)
-        if (held_before(row, i, &value) && value != poll->found && ends_on(poll, value))
-            row->early[at] = i;
-    row->any |= row->early[at] != at;
+    for (uint32_t i = at; i-- > 0 && at - i < MOST_BACK;) {
+        const Strong *before = row->items[i];
+        if (before->thread == poll->thread || (!only_reads(before) && !before->goes_on))
+            break;
+        changed |= before->goes_on;
+        if (changed && held_before(row, i, &value) && ends_on(poll, value)) {
+            row->first[at] = i;
+            row->second[at] = at;
+            row->any = true;
+        }
+    }
+}
+
+/* What was read may have been there again later: if it cannot be read here, then there. */
+static void find_late(Row *row, uint32_t at) {
+    const Strong *item = row->items[at];
+    uint64_t value;
+    if (!only_reads(item) || !item->finds || row->second[at] != NONE)
+        return;
+    bool changed = false;
+    for (uint32_t i = at + 1; i <= row->count && i - at < MOST_FORTH; i++) {
+        bool known = held_before(row, i, &value);
+        if (changed && known && value == item->found) {
+            row->second[at] = i;
+            row->any = true;
+            return;
+        }
+        if (i < row->count && row->items[i]->thread == item->thread)
+            return;
+        changed |= !known || value != item->found;
+    }
 }
 
 static void take_row(Row *row, const Strong *items, uint32_t count, const uint32_t *numbers) {
-    bool polls = false;
     row->count = count;
     row->any = false;
     for (uint32_t i = 0; i < count; i++) {
         row->items[numbers[items[i].index]] = &items[i];
-        row->early[i] = i;
-        polls |= items[i].poll != NULL;
+        row->first[i] = i;
+        row->second[i] = NONE;
     }
-    for (uint32_t i = 0; i < count && polls; i++)
+    for (uint32_t i = 0; i < count; i++) {
         find_early(row, i);
+        find_late(row, i);
+    }
 }
 
 /* ---- Turns ---------------------------------------------------------------------------------------- */
 
 static void note(StrongTurns *turns, const Row *row, uint32_t at) {
     uint64_t value = 0;
-    held_before(row, row->early[at], &value);
-    if (!turns->early_count++)
+    held_before(row, row->first[at], &value);
+    if (!turns->early.site)
         turns->early = (EarlyPoll){row->items[at]->site, row->items[at]->found, value};
 }
 
-static StrongTurn *add_turn(StrongTurns *turns, const Strong *item, uint32_t number, TurnState state) {
-    StrongTurn *turn = &turns->items[turns->count++];
-    *turn = (StrongTurn){.key = item->key, .number = number, .state = (uint8_t)state};
-    return turn;
+static void add_turn(StrongTurns *turns, Row *row, uint32_t at, bool second, uint32_t number) {
+    const Strong *item = row->items[at];
+    TurnState state = second ? TURN_RESERVE : row->second[at] != NONE ? TURN_EARLY : TURN_ONLY;
+    turns->items[turns->count] = (StrongTurn){.key = item->key, .number = number, .state = (uint8_t)state};
+    if (second) {
+        turns->items[row->slots[at]].other = number;
+    } else {
+        turns->numbers[item->index] = number;
+        row->slots[at] = turns->count;
+    }
+    turns->doubled += second;
+    turns->count++;
+    if (!second && row->first[at] != at)
+        note(turns, row, at);
 }
 
-/* `first`, `next`: lists of those who come before each. */
-static void add_row(StrongTurns *turns, const Row *row, uint32_t *first, uint32_t *next) {
-    uint32_t number = 0, begin = turns->count;
-    for (uint32_t i = 0; i < row->count; i++)
-        first[i] = 0;
-    for (uint32_t i = row->count; row->any && i-- > 0;)
-        if (row->early[i] != i) {
-            next[i] = first[row->early[i]];
-            first[row->early[i]] = i + 1;
-        }
-    for (uint32_t i = 0; i < row->count; i++) {
-        const Strong *item = row->items[i];
-        for (uint32_t k = first[i]; k; k = next[k - 1]) {
-            turns->numbers[row->items[k - 1]->index] = number;
-            add_turn(turns, row->items[k - 1], number++, TURN_EARLY);
-            note(turns, row, k - 1);
-        }
-        bool moved = row->early[i] != i;
-        uint32_t early = turns->numbers[item->index];
-        StrongTurn *turn = add_turn(turns, item, number++, moved ? TURN_RESERVE : TURN_ONLY);
-        if (moved)
-            turns->items[begin + early].other = turn->number;
-        else
-            turns->numbers[item->index] = turn->number;
+static void add_row(StrongTurns *turns, Row *row) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; row->any && i <= row->count; i++)
+        row->lists[i] = 0;
+    for (uint32_t i = row->count; row->any && i-- > 0;) {
+        uint32_t to = row->first[i] != i ? row->first[i] : row->second[i];
+        if (to == NONE)
+            continue;
+        row->next[i] = row->lists[to];
+        row->lists[to] = i + 1;
+    }
+    for (uint32_t i = 0; i <= row->count; i++) {
+        for (uint32_t k = row->any ? row->lists[i] : 0; k; k = row->next[k - 1])
+            add_turn(turns, row, k - 1, row->first[k - 1] == k - 1, number++);
+        if (i < row->count)
+            add_turn(turns, row, i, row->first[i] != i, number++);
     }
 }
 
 void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena) {
-    uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 1), *next = ARENA_ARRAY(arena, uint32_t, count + 1);
-    Row row = {.items = ARENA_ARRAY(arena, const Strong *, count + 1),
-               .early = ARENA_ARRAY(arena, uint32_t, count + 1)};
+    Row row = {.items = ARENA_ARRAY(arena, const Strong *, count + 1)};
+    uint32_t **lists[] = {&row.first, &row.second, &row.lists, &row.next, &row.slots};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        *lists[i] = ARENA_ARRAY(arena, uint32_t, (size_t)count + 2);
     turns->items = ARENA_ARRAY(arena, StrongTurn, 2 * (size_t)count + 1);
     turns->count = 0;
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;
         take_row(&row, items + i, end - i, turns->numbers);
-        add_row(turns, &row, first, next);
+        add_row(turns, &row);
     }
 }
 
 void polls_tell(const Player *player, Verdict *verdict, size_t first) {
-    const EarlyPoll *early = &player->turns->early;
+    const EarlyPoll *early = player->turns ? &player->turns->early : NULL; /* NULL: it was not played */
     const PlaySites *sites = player->sites;
-    if (!player->turns->early_count || early->site < sites->items || early->site >= sites->items + sites->sites.count)
+    if (!early || !early->site || early->site < sites->items || early->site >= sites->items + sites->sites.count)
         return;
     const char *words = verdict_text(
         verdict,
         "in an order of what was recorded in which polls end as early as they could: nothing orders the two; the poll "
-        "at line %u (%.*s), which found %llu, would have ended on %llu",
+        "at line %u (%.*s), which found %llu, would have ended on %llu, which was there before",
         code_line(player->check->program, early->site->code), STR_ARG(early->site->code->form->text),
         (unsigned long long)early->found, (unsigned long long)early->value);
     for (size_t i = first; i < verdict->finding_count; i++)
@@ -183,12 +220,14 @@ uint32_t polls_number(const StrongTurns *turns, const StrongPlace *place, uint32
 }
 
 bool polls_skip(StrongTurns *turns, uint32_t *woken) {
-    for (uint32_t i = 0; turns->early_count && i < turns->place_capacity; i++) {
-        StrongPlace *place = &turns->places[i];
+    for (uint32_t i = 0; turns->doubled && i < turns->place_capacity; i++) {
+        uint32_t at = (turns->skipped_at + i) & (turns->place_capacity - 1);
+        StrongPlace *place = &turns->places[at];
         StrongTurn *turn = place->next < place->end ? &turns->items[place->next] : NULL;
         if (!turn || turn->state != TURN_EARLY)
             continue;
         turn->state = TURN_LEFT;
+        turns->skipped_at = at;
         turn_of(turns, place, turn->other)->state = TURN_ONLY;
         *woken = turns_on(turns, place);
         return true;

@@ -157,7 +157,7 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
     StrongTurns *turns = player->turns;
     const StrongPlace *place = place_of(turns, key);
     uint32_t low = place->next, high = place->end;
-    if (turns->early_count)
+    if (turns->doubled)
         number = polls_number(turns, place, number);
     if (low == high || turns->items[low].number >= number)
         return true;
