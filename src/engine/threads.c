@@ -512,7 +512,8 @@ void threads_flip(Threads *threads, uint64_t name) {
 /* Who waits with the same clock as the last one that did learns the same. */
 static bool learn_again(Threads *threads, const Object *object, View *view, uint32_t level, uint32_t cta) {
     const Lesson *learned = &object->learned;
-    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level || learned->cta != cta)
+    if (!learned->used || threads->shape.by_word || learned->from != view->clock || learned->level != level ||
+        learned->cta != cta)
         return false;
     threads_clock_drop(threads, view->clock);
     view->clock = threads_clock_share(learned->to);
