@@ -11,9 +11,9 @@ static uint8_t shift_of(uint32_t bytes) {
 /* Whether it can be of whole lines at all. */
 static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t bytes = access->bytes;
-    return threads_is_whole(access) && access->order == THREADS_WEAK && !access->object &&
-           !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
-           !threads->shape.history && !threads->shape.by_word && access->proxy == THREADS_GENERIC;
+    return threads_is_whole(access) && access->order == THREADS_WEAK && !access->object && !access->inits &&
+           bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) && !threads->shape.history &&
+           !threads->shape.by_word && access->proxy == THREADS_GENERIC;
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each

@@ -1,8 +1,8 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders] [--global] [--sample MASK] [--keep RECORDING] FILE.ptx | FILE.launch.json | FILE.json
- * ...
+ *     play [--verbose] [--hangs | --orders] [--global] [--sample MASK] [--keep RECORDING]
+ *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
@@ -10,10 +10,11 @@
  * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
  * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded:
  * nothing may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last
- * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not end are run until their waits give up,
- * by the machine's clock, and the recording has to name the same cause. With --orders, kernels end in the order in
- * which they are recorded; if the machine finds another one in which they do not, or in which an mbarrier is used
- * wrongly, or in which polls end earlier and accesses race, the recording has to tell of such a one. The last line is `N passed, N failed`. */
+ * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not
+ * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. With
+ * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
+ * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell of
+ * such a one. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -557,7 +558,8 @@ static const char *run_case(Case *of, const char *json) {
     if (!launch_read(&of->arena, source, &of->given, &diagnostics))
         return "its launch cannot be read";
     of->entry = find_kernel(of->module, of->given.kernel);
-    of->options = (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE};
+    of->options =
+        (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE};
     of->program = of->entry == PTX_NONE ? NULL : ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";

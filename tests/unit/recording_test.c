@@ -115,6 +115,39 @@ static void test_leaders_are_merged(void **state) {
     arena_free(&made.arena);
 }
 
+/* Where runs are left out, the rest is in the same order: lane 0 has a run, a strong access, and both again; that of
+ * lane 16 comes between the last two. */
+static void test_runs_are_left_out(void **state) {
+    (void)state;
+    Made made;
+    RecordCursor room[RECORD_LANES + 1];
+    RecordStream stream;
+    Record record;
+    uint32_t lanes[4] = {0}, count = 0;
+    make(&made);
+    made.shapes[5] = (RecordShape){.run = 2};
+    for (unsigned i = 0; i < 2; i++) {
+        unit(made.first, 1 + 3 * i, RECORD_RUN, 5, UINT32_MAX, 0);
+        unit(made.first, 2 + 3 * i, RECORD_LANE, 3, 1, 64);
+        unit(made.first, 3 + 3 * i, (RecordKind)0, 0, 0, 0);
+    }
+    head(made.more, true, 0, 16, 4);
+    unit(made.more, 1, RECORD_LANE, 3, 0x10000, 64);
+    assert_true(open_reader(&made));
+    assert_string_equal(sites_of(&made, 0), "5 6 3 5 6 3 3");
+    made.reader.skims = true;
+    record_reader_restart(&made.reader);
+    record_stream(&stream, &made.reader, 0, room);
+    for (; count < 4 && record_next(&stream, &record); count++)
+        lanes[count] = record.lanes;
+    assert_int_equal(count, 3);
+    assert_int_equal(lanes[0], 1);
+    assert_int_equal(lanes[1], 0x10000);
+    assert_int_equal(lanes[2], 1);
+    assert_null(made.reader.problem);
+    arena_free(&made.arena);
+}
+
 /* Strong accesses: when, and what they found; of polls that read the same, the last counts. */
 static void test_strong(void **state) {
     (void)state;
@@ -549,7 +582,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_follow_each_other),
         cmocka_unit_test(test_leaders_are_merged),
-        cmocka_unit_test(test_strong), cmocka_unit_test(test_torn),
+        cmocka_unit_test(test_runs_are_left_out),
+        cmocka_unit_test(test_strong),
+        cmocka_unit_test(test_torn),
         cmocka_unit_test(test_damage_is_refused),
         cmocka_unit_test(test_missing_chunk),
         cmocka_unit_test(test_file_comes_back),

@@ -492,7 +492,8 @@ static void acquires_of_a_place(void **unused) {
         ThreadsAccess write = {.kind = THREADS_WRITE, .element = 4, .bytes = 4, .site = 1}, read = write, flag = write;
         read.kind = THREADS_READ;
         read.site = 2;
-        flag = (ThreadsAccess){.kind = THREADS_WRITE, .order = THREADS_RELEASE, .scope = THREADS_GPU, .element = 4, .bytes = 4, .site = 3};
+        flag = (ThreadsAccess){
+            .kind = THREADS_WRITE, .order = THREADS_RELEASE, .scope = THREADS_GPU, .element = 4, .bytes = 4, .site = 3};
         access_both(&pair, 0, 1, &write, data);
         access_both(&pair, 0, 1, &flag, flags);
         ThreadsAccess look = flag;

@@ -1,7 +1,7 @@
 /* Barriers at which all threads of a CTA meet, which are most of them: the engine is told when the last warp has come,
- * of all at once, and the machine not at all. Whatever else may happen to such a barrier (threads end, or come to one in
- * another way; or nobody goes on any more) is the machine's to judge: it is told first of who stands there, in the order
- * in which they came. */
+ * of all at once, and the machine not at all. Whatever else may happen to such a barrier (threads end, or come to one
+ * in another way; or nobody goes on any more) is the machine's to judge: it is told first of who stands there, in the
+ * order in which they came. */
 #include "analyze/recording/internal.h"
 
 static PlayCluster *cluster_of(const Player *player, const PtxCta *cta) {
@@ -69,7 +69,8 @@ bool meet_part(Player *player, const PtxCta *cta) {
     meeting->count = 0;
     for (uint32_t i = 0; i < count; i++) {
         PlayWarp *warp = who_came(warps_of(player, cta), player->reader.warps, i);
-        Record record = {.kind = RECORD_PLAIN, .site = (uint32_t)(warp->met - player->sites->items), .lanes = UINT32_MAX};
+        Record record = {
+            .kind = RECORD_PLAIN, .site = (uint32_t)(warp->met - player->sites->items), .lanes = UINT32_MAX};
         PtxGroup *group = NULL;
         warp->met = NULL;
         warp->parts = true;

@@ -31,7 +31,7 @@ typedef struct WatchedWarp {
     Waited *waited;
     uint32_t waited_count, waited_capacity;
     uint32_t committed[GROUP_KINDS][PTX_LANES];
-    bool apart[GROUP_KINDS]; /* some lanes have committed without the others */
+    bool apart[GROUP_KINDS];    /* some lanes have committed without the others */
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */
 } WatchedWarp;
 
@@ -47,7 +47,7 @@ struct PtxWatch {
     PtxMachine *machine;
     PtxWatchOptions options;
     Threads *engine;
-    uint32_t cta_warps;     /* of the engine's CTAs */
+    uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
     WatchedWarp **warps;    /* by number; NULL: nothing asynchronous yet */
     WatchedFlight *flights; /* hashed by sequence */
