@@ -291,15 +291,15 @@ static inline bool is_strong(const Compact *cell) {
     return compact_links(cell->write) && compact_links(cell->readers[0]) && compact_links(cell->readers[1]);
 }
 
-/* Of the bytes that were written before. Who comes as a second reader meanwhile does not make it begin again: it takes
- * the place of the write, and looks at the readers afterwards. False: there is more to do. */
+/* Who comes as a second reader meanwhile does not make it begin again: it takes the place of the write, and looks at
+ * the readers afterwards. False: there is more to do. */
 static inline bool write_strongly(const View *view, const Touch *touch, Wide old) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
 #pragma nounroll
     for (uint32_t i = 0; i < STRONG_TRIES; i++) {
         Compact cell = compact_unpack(old, tag), now = cell;
-        if (!is_strong(&cell) || !cell.write || (cell.masks & GRANULE_ALL) != touch->mask)
+        if (!is_strong(&cell) || !cell.masks) /* of another launch: all of it has to be changed */
             return false;
         compact_record_write(&now, view, touch->mask);
         uint64_t seen = cas64(at, old.low, compact_pack(&now, tag).low);

@@ -153,6 +153,14 @@ static const Case cases[] = {
      CLEAN},
     {"a lock, slots are used again",
      SHADOW_KERNEL(LOCKED("atom.global.acquire.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 24, 128, 5, CLEAN},
+    {"locks beside each other, each with data of its own",
+     SHADOW_KERNEL(
+         "and.b32 %r4, %r3, 3; mul.wide.u32 %rd4, %r4, 4; add.s64 %rd4, %rd4, %rd1; setp.ne.u32 %p1, %r2, 0;\n"
+         "@%p1 bra OVER;\n"
+         "TRY: atom.global.acquire.gpu.cas.b32 %r6, [%rd4+1024], 0, 1; setp.ne.u32 %p2, %r6, 0;\n"
+         "@%p2 bra TRY; ld.global.u32 %r7, [%rd4]; add.u32 %r7, %r7, 1; st.global.u32 [%rd4], %r7;\n"
+         "atom.global.release.gpu.exch.b32 %r8, [%rd4+1024], 0; OVER:\n"),
+     12, 32, 0, CLEAN},
     {"a lock that is taken relaxed",
      SHADOW_KERNEL(LOCKED("atom.global.relaxed.gpu.cas.b32", "atom.global.release.gpu.exch.b32")), 4, 32, 0, RACY},
     {"a lock that is released relaxed",
