@@ -37,23 +37,6 @@ Source *source_copy(const char *name, const char *data, size_t size) {
     return source;
 }
 
-/* A large file need not be copied: its pages are those of the system, and behind them is one of zeros. */
-static bool map_all(int fd, size_t size, Source *source) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), all = (size / page + 2) * page;
-    char *data = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        return false;
-    /* What may be written to, MAP_POPULATE copies. */
-    if (mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
-        munmap(data, all);
-        return false;
-    }
-    source->data = data;
-    source->size = size;
-    source->mapped = all;
-    return true;
-}
-
 /* Reads to the end of `fd`; the size that fstat tells is only a first guess, since a pipe has none. */
 static const char *read_all(int fd, Source *source) {
     struct stat status;
@@ -66,8 +49,6 @@ static const char *read_all(int fd, Source *source) {
         if ((uint64_t)status.st_size > SOURCE_LARGEST)
             return "it is larger than 4 GiB";
         capacity = (size_t)status.st_size + 1;
-        if (capacity > LARGE && lseek(fd, 0, SEEK_CUR) == 0 && map_all(fd, capacity - 1, source))
-            return NULL;
     }
     if (capacity >= LARGE) /* on large pages, as in arena.c */
         source->data = aligned_alloc(LARGE, (capacity + PADDING + LARGE - 1) & ~(size_t)(LARGE - 1));
@@ -118,10 +99,7 @@ void source_free(Source *source) {
     if (!source)
         return;
     free(source->name);
-    if (source->mapped)
-        munmap(source->data, source->mapped);
-    else
-        free(source->data);
+    free(source->data);
     free(source->line_starts);
     free(source);
 }
