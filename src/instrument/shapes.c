@@ -30,8 +30,10 @@ static RecordNumber number_of(const PtxModule *module, const Site *site, const P
     }
     number.part = RECORD_PARTS + 1;
     for (uint8_t k = 0; k < site->part_count; k++)
-        if (site->parts[k].operand == (uint32_t)(operand - module->operands))
+        if (site->parts[k].operand == (uint32_t)(operand - module->operands)) {
             number.part = k + 1;
+            number.uniform = site->parts[k].shape == PART_UNIFORM;
+        }
     return number;
 }
 

@@ -56,7 +56,8 @@ static bool number_of(const Record *record, const RecordNumber *number, uint32_t
     *value = number->value;
     if (!number->part)
         return true;
-    if (number->part > record->part_count || record->parts[number->part - 1].kind != RECORD_UNIFORM)
+    RecordKind kind = number->part <= record->part_count ? record->parts[number->part - 1].kind : RECORD_CHUNK;
+    if (kind != RECORD_UNIFORM && (kind != RECORD_WARP || !number->uniform))
         return false;
     *value = (uint32_t)record->parts[number->part - 1].value;
     return true;

@@ -27,6 +27,7 @@ typedef enum RecordMeets {
 typedef struct RecordNumber {
     bool given;
     uint8_t part; /* its records have it in this part, + 1; 0: the instruction has it */
+    bool uniform; /* ... where lanes that come together have the same */
     uint32_t value;
 } RecordNumber;
 

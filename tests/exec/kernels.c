@@ -80,12 +80,9 @@ static const char endless[] =
     "  @!%p2 bra AGAIN;\n"
     "  ret;\n"
     "}\n" POLLS("polls") POLLS("stubborn") ".visible .entry held(.param .u64 to) {\n"
-                                           "  .reg .b32 %r<2>; .reg .pred %p1;\n"
-                                           "  mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32;\n"
-                                           "  @%p1 bra OTHER;\n"
-                                           "  bar.sync 1, 64;\n"
-                                           "OTHER:\n"
-                                           "  bar.sync 2, 64;\n"
+                                           "  .reg .b32 %r<2>;\n"
+                                           "  mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; add.u32 %r1, %r1, 1;\n"
+                                           "  barrier.sync %r1, 64;\n"
                                            "  ret;\n"
                                            "}\n";
 

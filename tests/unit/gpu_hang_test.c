@@ -15,12 +15,14 @@ enum { CHUNK = 256, WARPS = 3, MORE = 8, TAG = 9, LIMIT = 80 * MILLISECOND };
  * meet, by a mask in their records; the cluster's barrier. */
 enum { SITE_BARRIER, SITE_WAIT, SITE_STORE, SITE_ALL, SITE_ARRIVE, SITE_LANES, SITE_COMES, SITE_AWAITS, SITES };
 static const RecordShape shapes[SITES] = {
-    [SITE_BARRIER] = {.meets = RECORD_MEETS_NAMED, .meets_at = {.given = true}, .meets_count = {true, 0, 96}},
+    [SITE_BARRIER] = {.meets = RECORD_MEETS_NAMED, .meets_at = {.given = true}, .meets_count = {true, 0, false, 96}},
     [SITE_WAIT] = {.parts = 1},
     [SITE_STORE] = {.parts = 1, .wide = 1},
-    [SITE_ALL] = {.meets = RECORD_MEETS_NAMED, .meets_at = {true, 0, 3}},
-    [SITE_ARRIVE] = {.meets = RECORD_MEETS_NAMED_ARRIVE, .meets_at = {.given = true}, .meets_count = {true, 0, 96}},
-    [SITE_LANES] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, 0}},
+    [SITE_ALL] = {.meets = RECORD_MEETS_NAMED, .meets_at = {true, 0, false, 3}},
+    [SITE_ARRIVE] = {.meets = RECORD_MEETS_NAMED_ARRIVE,
+                     .meets_at = {.given = true},
+                     .meets_count = {true, 0, false, 96}},
+    [SITE_LANES] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, false, 0}},
     [SITE_COMES] = {.meets = RECORD_MEETS_CLUSTER_ARRIVE},
     [SITE_AWAITS] = {.meets = RECORD_MEETS_CLUSTER_WAIT}};
 
