@@ -62,7 +62,7 @@ struct GpuModule {
     GpuKernel *kernels;
     bool checks;               /* its kernels check themselves */
     GpuShadowMark shadow;      /* then */
-    const RecordShape *shapes; /* of its sites, made when a launch is watched */
+    const RecordShape *shapes; /* of its sites, made when they are asked for */
     uint32_t site_count;
 };
 
@@ -282,7 +282,17 @@ bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);
 
+/* ---- CTAs that run at the same time (gpu_room.c) -------------------------------------------------- */
+
+/* How many there can be of a launch of that function. */
+uint32_t gpu_resident(const SeenLaunch *launch, Handle function);
+/* Whether CTAs may wait for each other that all run at the same time, but not with what is instrumented. */
+bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
+
 /* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
+
+/* Of the sites of a module; NULL: there is no memory for them. */
+const RecordShape *gpu_shapes(GpuModule *module);
 
 /* Right after it was made; `recording` is all that is known of it before it ends. */
 void gpu_watch(GpuFlight *flight, Recording recording);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { DEVICES = 64, PITCH = 512, DEVICE_SMS = 16, NAME_BYTES = 256 };
+enum { DEVICES = 64, PITCH = 512, NAME_BYTES = 256 };
 
 typedef struct Shadowed {
     bool asked;
@@ -98,21 +98,6 @@ EXPORTED void weir_gpu_free(void *memory, ssize_t size, int device, void *stream
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
 
-/* CTAs that can run at the same time. */
-static uint32_t resident(const SeenLaunch *launch) {
-    void *symbol = driver_symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    Result (*occupancy)(int *, Handle, int, size_t) = *(Result(**)(int *, Handle, int, size_t)) & symbol;
-    const GpuDriver *driver = gpu_driver(NULL);
-    int blocks = 0, sms = 0, device = 0;
-    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    driver->context_device(&device);
-    driver->device_attribute(&sms, DEVICE_SMS, device);
-    if (!occupancy || occupancy(&blocks, gpu_function(launch->function), (int)threads, launch->shared) != 0 ||
-        blocks < 1)
-        blocks = 1;
-    return (uint32_t)(blocks * sms);
-}
-
 /* Tensor maps among the parameters that the program had encoded. */
 static uint32_t take_maps(const GpuKernel *kernel, const uint8_t *values, ShadowMap maps[SHADOW_MAPS]) {
     static const uint32_t element_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -186,7 +171,7 @@ static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, 
     Shadowed *of = current();
     ShadowMap maps[SHADOW_MAPS];
     ShadowLaunch ours;
-    GpuShadowShape shape = {.resident = resident(launch), .maps = maps, .stream = stream};
+    GpuShadowShape shape = {.resident = gpu_resident(launch, launch->function), .maps = maps, .stream = stream};
     *problem = !of ? "there is no context" : of->why;
     if (!of || !of->shadow)
         return 0;

@@ -282,6 +282,15 @@ static Result or_plain(const SeenLaunch *launch, GpuKernel *kernel, Result resul
     return plain;
 }
 
+/* One that would wait forever for CTAs that there is no room for with what is instrumented. */
+static Result make_alone(const SeenLaunch *launch, GpuKernel *kernel) {
+    if (kernel->wanted)
+        gpu_unseen(kernel->name,
+                   "its CTAs may wait for each other, and with what records it they do not all fit on the "
+                   "device at once");
+    return go_plain(launch, kernel, OUT_OF_MEMORY);
+}
+
 /* A node of a graph is made when that is launched. */
 static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
     GpuOrder order = {0};
@@ -310,6 +319,13 @@ static Result make(const SeenLaunch *launch) {
     pthread_mutex_lock(&gpu_mutex);
     uint64_t number = launches++;
     GpuKernel *kernel = instrumented(launch);
+    if (kernel && gpu_crowds(kernel, launch)) {
+        GpuOrder order = ordered(launch, number);
+        order_unrecorded(&order, number);
+        order_free(&order);
+        pthread_mutex_unlock(&gpu_mutex);
+        return make_alone(launch, kernel);
+    }
     if (kernel && kernel->module->checks) {
         bool measured = gpu_measure(kernel, launch->function);
         pthread_mutex_unlock(&gpu_mutex);

@@ -34,10 +34,19 @@ static void make_shapes(GpuModule *module) {
     source_free(source);
 }
 
+const RecordShape *gpu_shapes(GpuModule *module) {
+    if (!module->shapes)
+        make_shapes(module);
+    return module->shapes;
+}
+
 /* By the watching thread, before the launch is ended. */
 static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     (void)launch;
-    drain_write(recording);
+    if (recording->first_count)
+        drain_write(recording);
+    else
+        gpu_unseen(recording->kernel, "it did not end, and its records could not be copied");
     folder_log("note kernel %s did not end: %s", recording->kernel, hang_means(end));
     if (end == HANG_STAYS) {
         gpu_abandon();
@@ -57,9 +66,7 @@ void gpu_watch(GpuFlight *flight, Recording recording) {
     GpuModule *module = flight->kernel->module;
     void *destroy = driver_symbol("cuStreamDestroy_v2");
     const GpuDriver *driver = gpu_driver(NULL);
-    if (!module->shapes)
-        make_shapes(module);
-    if (!module->shapes || !destroy) {
+    if (!gpu_shapes(module) || !destroy) {
         gpu_unseen(flight->kernel->name, "its waits could not be watched");
         return;
     }

@@ -318,6 +318,25 @@ static int is_crowded(Handle function, const char *what) {
            standin_launches() == 1;
 }
 
+/* A barrier of the grid: for the CTAs of a device that has room for eight, or for four with what records them. */
+static const char gathering[] = HEAD ".visible .entry gathers(.param .u64 at, .param .u32 all) {\n"
+                                     "  .reg .b64 %rd1; .reg .b32 %r<3>; .reg .pred %p1;\n"
+                                     "  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [all];\n"
+                                     "  red.release.gpu.global.add.u32 [%rd1], 1;\n"
+                                     "AGAIN:\n"
+                                     "  ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, %r1;\n"
+                                     "  @%p1 bra AGAIN;\n"
+                                     "  ret;\n"
+                                     "}\n";
+
+static int gathers(Handle function, const char *what) {
+    uint32_t all = strcmp(what, "gathers") == 0 ? 8 : 4, zero = 0;
+    void *parameters[] = {&to, &all};
+    function = function_of(gathering, "gathers");
+    return cuMemcpyHtoD_v2(to, &zero, sizeof zero) == 0 &&
+           cuLaunchKernel(function, all, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) == 0;
+}
+
 static int fails(Handle function, const char *what) {
     (void)what;
     to = 16;
@@ -366,6 +385,8 @@ static const struct {
     {"same", writes_the_same},
     {"mangled", is_mangled},
     {"crowded", is_crowded},
+    {"gathers", gathers},
+    {"gathers-few", gathers},
     {"devices", launch_on_two},
     {"peers", launch_on_peers},
     {"twice", launch_mapped},
