@@ -71,6 +71,23 @@ static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                            "  ret;\n"
                            "}\n";
 
+/* A variable of the module, by its name and by its address. */
+static const char variable[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .global .align 4 .u32 counter;\n"
+                               ".visible .entry by_name(.param .u64 box, .param .u64 flags) {\n"
+                               "  .reg .b32 %r1;\n"
+                               "  mov.u32 %r1, 7;\n"
+                               "  st.global.u32 [counter], %r1;\n"
+                               "  ret;\n"
+                               "}\n"
+                               ".visible .entry by_address(.param .u64 box, .param .u64 flags, .param .u64 out) {\n"
+                               "  .reg .b64 %rd<3>; .reg .b32 %r1;\n"
+                               "  mov.u64 %rd1, counter; ld.param.u64 %rd2, [out];\n"
+                               "  ld.global.u32 %r1, [%rd1];\n"
+                               "  st.global.u32 [%rd2], %r1;\n"
+                               "  ret;\n"
+                               "}\n";
+
 static uint64_t box, flags, out, other, apart;
 static Handle produce, consume, copy, one, two, event;
 
@@ -113,6 +130,18 @@ static void launch_dependent(Handle function, Handle stream, uint64_t to) {
     void *parameters[] = {&box, &flags, &to};
     if (cuLaunchKernelEx(&config, function, parameters, NULL))
         exit(2);
+}
+
+/* One names the variable, the other has its address; each is one thread. */
+static void launch_variable(void) {
+    Handle module, function[2];
+    void *parameters[] = {&box, &flags, &out};
+    if (cuModuleLoadData(&module, variable) || cuModuleGetFunction(&function[0], module, "by_name") ||
+        cuModuleGetFunction(&function[1], module, "by_address"))
+        exit(2);
+    for (int i = 0; i < 2; i++)
+        if (cuLaunchKernel(function[i], 1, 1, 1, 1, 1, 1, 0, i ? two : one, parameters, NULL))
+            exit(2);
 }
 
 static void called(void *with) {
@@ -205,8 +234,8 @@ int main(int count, char **words) {
     const char *what = count > 1 ? words[1] : "event", *how = count > 2 ? words[2] : "";
     unsigned non_blocking = strcmp(how, "blocking") != 0;
     if (cuInit(0) || cuMemAlloc_v2(&box, 1024) || cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&flags, 1024) ||
-        cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&out, 1024) ||
-        cuMemAlloc_v2(&other, 1024) || cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
+        cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&out, 1024) || cuMemAlloc_v2(&other, 1024) ||
+        cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
         cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
         return 2;
     cuCtxSynchronize();
@@ -226,6 +255,9 @@ int main(int count, char **words) {
         box = other;
         launch(copy, two, out);
         box = mine;
+        return 0;
+    } else if (strcmp(what, "variable") == 0) {
+        launch_variable();
         return 0;
     } else if (strcmp(what, "plain-flags") == 0) { /* the flags of one are the box of the other */
         launch(produce, one, 0);

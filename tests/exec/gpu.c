@@ -610,9 +610,9 @@ static volatile RecordHost *host_of(const RecordLaunch *block) {
     return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
 }
 
-/* Until the host says how its threads end; those at barriers never do, and a kernel that is stubborn is not trapped. */
+/* Until the host says how its threads end; those at barriers never do, and a kernel that is obstinate is not trapped. */
 static PtxEnd stand_by(volatile RecordHost *host, const char *name) {
-    while (!host->drained || (host->drained == 2 && strcmp(name, "stubborn") == 0))
+    while (!host->drained || (host->drained == 2 && strcmp(name, "obstinate") == 0))
         usleep(1000);
     return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }

@@ -79,7 +79,7 @@ static const char endless[] =
     "  mbarrier.try_wait.parity.shared::cta.b64 %p2, [full], 0;\n"
     "  @!%p2 bra AGAIN;\n"
     "  ret;\n"
-    "}\n" POLLS("polls") POLLS("stubborn") ".visible .entry held(.param .u64 to) {\n"
+    "}\n" POLLS("polls") POLLS("obstinate") ".visible .entry held(.param .u64 to) {\n"
                                            "  .reg .b32 %r<2>;\n"
                                            "  mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; add.u32 %r1, %r1, 1;\n"
                                            "  barrier.sync %r1, 64;\n"
@@ -398,7 +398,7 @@ static const struct {
     {"arrivals", hangs},
     {"polls", hangs},
     {"held", hangs},
-    {"stubborn", hangs},
+    {"obstinate", hangs},
     {"killed", is_killed},
     {"refused", is_refused},
 };

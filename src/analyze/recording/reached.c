@@ -60,8 +60,10 @@ static void add_strong(Reached *reached, const Player *player, const PlaySite *s
     PlayPlace place = play_key_place(key, &begin);
     if (place == PLACE_SHARED)
         return;
-    if (place == PLACE_NAMED) /* where it lies is not known: the key is a page of its own */
+    if (place == PLACE_NAMED) { /* where it lies is not known: the key is a page of its own */
         add(reached, key, how);
+        reached->named |= how;
+    }
     uint64_t end = begin + (uint64_t)site->strong_bytes * site->strong_count - 1;
     for (uint64_t page = begin >> PAGE_LOG2; place == PLACE_GLOBAL && page <= end >> PAGE_LOG2; page++)
         add(reached, page, how);
@@ -81,9 +83,37 @@ static void read_warp(Reached *reached, Player *player, uint32_t number, uint32_
             add_strong(reached, player, site, &record, cta);
         else if (site->plain && (site->access.space == PTX_SPACE_GLOBAL || site->access.space == PTX_SPACE_UNKNOWN))
             add_plain(reached, player, site, &record, warp);
-        else if (!site->plain)
+        else if (!site->plain) {
             reached->anywhere |= site->global;
+            reached->named |= site->global;
+        }
     }
+}
+
+/* ---- Variables ------------------------------------------------------------------------------------ */
+
+/* Whether the kernel has variables of global memory at all. */
+static bool has_variables(const PtxProgram *program) {
+    for (uint32_t i = 0; i < program->module->variables_count; i++)
+        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
+            return true;
+    return false;
+}
+
+static bool is_allocated(const Recording *recording, uint64_t page) {
+    uint64_t begin = page << PAGE_LOG2, end = begin + (UINT64_C(1) << PAGE_LOG2);
+    for (size_t i = 0; i < recording->memory_count; i++)
+        if (recording->memory[i].base < end && begin < recording->memory[i].base + recording->memory[i].bytes)
+            return true;
+    return false;
+}
+
+void reached_outside(Reached *reached, const Recording *recording) {
+    uint64_t largest = NOT_GLOBAL >> PAGE_LOG2;
+    for (uint32_t i = 0; i < reached->capacity; i++)
+        if (reached->pages[i] && reached->pages[i] <= largest && (reached->how[i] & ~reached->outside) &&
+            !is_allocated(recording, reached->pages[i] - 1))
+            reached->outside |= reached->how[i];
 }
 
 void reached_by(Reached *reached, Player *player, Arena *arena) {
@@ -95,6 +125,8 @@ void reached_by(Reached *reached, Player *player, Arena *arena) {
         for (uint32_t i = 0; i < warps; i++)
             read_warp(reached, player, play_cta_id(player, cta) * warps + i, cta, i, room);
     record_reader_restart(&player->reader);
+    if (!has_variables(player->check->program))
+        reached->named = 0;
 }
 
 static bool conflict(uint8_t one, uint8_t other) {
@@ -116,4 +148,8 @@ bool reached_overlap(const Reached *one, const Reached *other) {
         if (less->pages[i] && conflict(less->how[i], more->how[seat_of(more, less->pages[i] - 1)]))
             return true;
     return false;
+}
+
+bool reached_variables(const Reached *one, const Reached *other) {
+    return conflict(one->named, other->outside) || conflict(one->outside, other->named);
 }

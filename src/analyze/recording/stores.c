@@ -3,6 +3,7 @@
 #include "analyze/recording/internal.h"
 
 #include "analyze/recording/order.h"
+#include "base/bisect.h"
 
 /* A place of strong accesses. */
 typedef struct Stored {
@@ -17,14 +18,8 @@ typedef struct Counting {
 } Counting;
 
 static void count_store(Counting *counting, uint64_t first, uint32_t bytes) {
-    uint32_t low = 0, high = counting->count;
-    while (low < high) { /* the first that may end behind it */
-        uint32_t middle = low + (high - low) / 2;
-        if (counting->places[middle].first + counting->longest <= first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low; /* the first that may end behind it */
+    BISECT(low, 0, counting->count, counting->places[low].first + counting->longest <= first);
     for (; low < counting->count && counting->places[low].first < first + bytes; low++)
         counting->places[low].stores += counting->places[low].first + counting->places[low].bytes > first;
 }

@@ -396,18 +396,37 @@ static uint32_t root_of(const Group *group, uint32_t at) {
     return at;
 }
 
+/* A variable that one names and the other has the address of is two places here. */
+static void tell_variables(const Member *first, const Member *second) {
+    if (reached_variables(&first->reached, &second->reached))
+        verdict_incomplete(
+            second->launch->verdict, "", 0,
+            "it and launch %llu (%.*s) may run at the same time: one accesses variables of a module by "
+            "name, the other memory that was not allocated, which may be the same, and was not looked at",
+            (unsigned long long)first->recording.launch.number, STR_ARG(symbol_plain(first->recording.kernel)));
+}
+
 static void find_parts(Group *group) {
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t k = 0; k < i; k++) {
             const Member *first = &group->members[k], *second = &group->members[i];
-            if (!first->ready || !second->ready || relation_of(first, second) < BESIDE_WAITED ||
-                !reached_overlap(&first->reached, &second->reached))
+            if (!first->ready || !second->ready || relation_of(first, second) < BESIDE_WAITED)
+                continue;
+            tell_variables(first, second);
+            if (!reached_overlap(&first->reached, &second->reached))
                 continue;
             uint32_t one = root_of(group, k), other = root_of(group, i);
             group->members[one > other ? one : other].part = one > other ? other : one;
         }
     for (uint32_t i = 0; i < group->count; i++)
         group->members[i].part = root_of(group, i);
+}
+
+static bool names_variables(const Group *group) {
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->members[i].ready && group->members[i].reached.named)
+            return true;
+    return false;
 }
 
 /* False: there is not enough memory. */
@@ -424,6 +443,9 @@ static bool compare(Group *group) {
     for (uint32_t i = 0; i < group->count; i++)
         if (group->members[i].ready)
             group->members[i].ready = take_reached(&group->members[i], &arena);
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->members[i].ready && names_variables(group))
+            reached_outside(&group->members[i].reached, &group->members[i].recording);
     find_parts(group);
     arena_free(&arena);
     return true;
