@@ -209,17 +209,22 @@ static void step_operation(Random *run) {
     BOTH(&run->pair, threads_pieces(engine, run->operations[index][e_], &access, pieces, count));
 }
 
+/* An atomic that releases and acquires. */
+static ThreadsAccess flag_at(uint32_t site) {
+    return (ThreadsAccess){.kind = THREADS_UPDATE,
+                           .order = THREADS_ACQ_REL,
+                           .scope = THREADS_GPU,
+                           .element = 4,
+                           .bytes = 4,
+                           .gives = true,
+                           .site = site};
+}
+
 /* What orders them: barriers of CTAs, a flag that everybody may release to and acquire from, fences. */
 static void step_order(Random *run) {
     uint32_t cta = draw(CTAS), warp = cta * CTA_WARPS + draw(CTA_WARPS);
     uint64_t addresses[LANES];
-    ThreadsAccess flag = {.kind = THREADS_UPDATE,
-                          .order = THREADS_ACQ_REL,
-                          .scope = THREADS_GPU,
-                          .element = 4,
-                          .bytes = 4,
-                          .gives = true,
-                          .site = 40};
+    ThreadsAccess flag = flag_at(40);
     for (uint32_t i = 0; i < LANES; i++)
         addresses[i] = FLAGS + 4 * draw(2);
     switch (draw(6)) {
@@ -329,13 +334,7 @@ static void one_reader_of_many(void **unused) {
     for (int late = 0; late < 2; late++) {
         Pair pair = pair_new((ThreadsShape){.ctas = MANY, .cta_threads = 32, .sweep_at = 100});
         ThreadsAccess read = {.kind = THREADS_READ, .element = 4, .bytes = 4, .site = 1}, write = read;
-        ThreadsAccess flag = {.kind = THREADS_UPDATE,
-                              .order = THREADS_ACQ_REL,
-                              .scope = THREADS_GPU,
-                              .element = 4,
-                              .bytes = 4,
-                              .gives = true,
-                              .site = 3};
+        ThreadsAccess flag = flag_at(3);
         uint64_t line[LANES], flags[LANES];
         write.kind = THREADS_WRITE;
         write.site = 2;
