@@ -35,10 +35,12 @@ static void read_copies(weir_module *module, const char *path) {
                           module->recording.order->process);
     FILE *file = fopen(name, "rb");
     RecordingCopies *copies = ARENA_NEW(&module->recorded, RecordingCopies);
-    if (file && recording_copies_read(copies, file, &module->recorded))
-        module->recording.copies = copies;
-    if (file)
-        fclose(file);
+    if (!file)
+        return;
+    if (!recording_copies_read(copies, file, &module->recorded))
+        copies->broken = true;
+    module->recording.copies = copies;
+    fclose(file);
 }
 
 /* The PTX of a recording. Of a kernel that has none, a text that has its name alone. NULL: there is no memory. */

@@ -160,7 +160,7 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
         complain("%zu process%s before everything was written: launches at the end of %s are not looked at",
                  recorded->begun - recorded->ended, recorded->begun - recorded->ended == 1 ? " ended" : "es ended",
                  recorded->begun - recorded->ended == 1 ? "it" : "them");
-    if (!files && !recorded->launches)
+    else if (!files && !recorded->launches)
         complain("nothing was %s: the program launched no CUDA kernel%s", how,
                  has_gpu() ? "" : ", and no GPU was found here");
     if (options->quiet || !recorded->launches)

@@ -46,8 +46,8 @@ uint64_t order_missed(void);
 typedef struct OrderCopy {
     OrderStream stream;
     bool host_waits;
-    RecordingMemory reads, writes; /* bytes 0: none */
-    const char *name;              /* of the entry point */
+    RecordingArea reads, writes; /* bytes 0: none */
+    const char *name;            /* of the entry point */
 } OrderCopy;
 void order_copy(const OrderCopy *copy);
 /* Something that is no launch. `host`: the host waits for it. */

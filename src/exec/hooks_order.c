@@ -2,6 +2,7 @@
  * gpu_order.c. */
 #include "exec/hooks_order.h"
 
+#include "exec/copy_areas.h"
 #include "exec/gpu.h"
 #include "exec/hooks.h"
 
@@ -14,7 +15,19 @@ typedef enum Means {
     MEANS_SET_8,        /* memory, what, how many of so many bits */
     MEANS_SET_16,
     MEANS_SET_32,
-    MEANS_WAITS, /* the host waits for all before it, or for it */
+    MEANS_SET_ROWS_8, /* memory, its pitch, what, how many of so many bits in each of how many rows */
+    MEANS_SET_ROWS_16,
+    MEANS_SET_ROWS_32,
+    MEANS_COPY_ROWS, /* CUDA_MEMCPY2D */
+    MEANS_COPY_ROWS_WAITS,
+    MEANS_COPY_SLICES, /* CUDA_MEMCPY3D */
+    MEANS_COPY_SLICES_WAITS,
+    MEANS_COPY_TO_ARRAY, /* array, where in it, from, bytes */
+    MEANS_COPY_TO_ARRAY_WAITS,
+    MEANS_COPY_FROM_ARRAY, /* to, array, where in it, bytes; the host waits for it as above */
+    MEANS_COPY_FROM_ARRAY_WAITS,
+    MEANS_UNSEEN_COPIES, /* many at once */
+    MEANS_WAITS,         /* the host waits for all before it, or for it */
     MEANS_GRAPH,
     MEANS_WAIT_EVENT,
     MEANS_RECORD_EVENT,
@@ -39,18 +52,60 @@ static bool is_captured(OrderStream stream) {
     return gpu_driver(NULL) && gpu_driver(NULL)->stream_capturing(handle, &status) == 0 && status;
 }
 
+/* The host waits for a copy to pageable memory of its own, unless both sides are the device's; and where the entry
+ * point has no stream, for one from the host as well. */
+static bool host_waits(const CopySides *sides, bool entry_waits) {
+    bool to_host = sides->to_host || (sides->to_unified && !is_seen_memory(sides->writes.base));
+    bool from_host = sides->from_host || (sides->from_unified && !is_seen_memory(sides->reads.base));
+    return entry_waits ? to_host || from_host : to_host && !is_seen_memory(sides->writes.base);
+}
+
+static void put_sides(OrderCopy *copy, CopySides sides, bool entry_waits) {
+    copy->reads = sides.reads;
+    copy->writes = sides.writes;
+    copy->host_waits = host_waits(&sides, entry_waits);
+}
+
 static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     OrderCopy copy = {.stream = stream, .name = name};
     if (is_captured(stream))
         return;
-    if (means == MEANS_COPY_PEER) {
-        copy.reads = (RecordingMemory){words[2], words[4]};
-        copy.writes = (RecordingMemory){words[0], words[4]};
-    } else if (means >= MEANS_SET_8) {
-        copy.writes = (RecordingMemory){words[0], words[2] << (means - MEANS_SET_8)};
-    } else {
-        copy.reads = (RecordingMemory){words[1], words[2]};
-        copy.writes = (RecordingMemory){words[0], words[2]};
+    switch (means) {
+    case MEANS_COPY_PEER:
+        copy.reads = recording_area(words[2], words[4]);
+        copy.writes = recording_area(words[0], words[4]);
+        break;
+    case MEANS_SET_8:
+    case MEANS_SET_16:
+    case MEANS_SET_32:
+        copy.writes = recording_area(words[0], words[2] << (means - MEANS_SET_8));
+        break;
+    case MEANS_SET_ROWS_8:
+    case MEANS_SET_ROWS_16:
+    case MEANS_SET_ROWS_32:
+        copy.writes = set_rows(words[0], words[1], (uint64_t)1 << (means - MEANS_SET_ROWS_8), words[3], words[4]);
+        break;
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_ROWS_WAITS:
+        put_sides(&copy, copy_rows((const void *)words[0]), means == MEANS_COPY_ROWS_WAITS);
+        break;
+    case MEANS_COPY_SLICES:
+    case MEANS_COPY_SLICES_WAITS:
+        put_sides(&copy, copy_slices((const void *)words[0]), means == MEANS_COPY_SLICES_WAITS);
+        break;
+    case MEANS_COPY_TO_ARRAY:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+        copy.reads = recording_area(words[2], words[3]);
+        copy.host_waits = means == MEANS_COPY_TO_ARRAY_WAITS;
+        break;
+    case MEANS_COPY_FROM_ARRAY:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
+        copy.writes = recording_area(words[0], words[3]);
+        copy.host_waits = means == MEANS_COPY_FROM_ARRAY_WAITS || !is_seen_memory(words[0]);
+        break;
+    default:
+        copy.reads = recording_area(words[1], words[2]);
+        copy.writes = recording_area(words[0], words[2]);
         copy.host_waits = means == MEANS_COPY_WAITS || (means == MEANS_COPY_TO_HOST && !is_seen_memory(words[0]));
     }
     order_copy(&copy);
@@ -73,7 +128,22 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words, const 
     case MEANS_SET_8:
     case MEANS_SET_16:
     case MEANS_SET_32:
+    case MEANS_SET_ROWS_8:
+    case MEANS_SET_ROWS_16:
+    case MEANS_SET_ROWS_32:
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_ROWS_WAITS:
+    case MEANS_COPY_SLICES:
+    case MEANS_COPY_SLICES_WAITS:
+    case MEANS_COPY_TO_ARRAY:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+    case MEANS_COPY_FROM_ARRAY:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
         tell_copy(means, stream, words, name);
+        break;
+    case MEANS_UNSEEN_COPIES:
+        folder_log("note the program made copies in batches (cuMemcpyBatchAsync): races of kernels with them were not "
+                   "looked for");
         break;
     case MEANS_WAITS:
         order_work(stream, true);
@@ -122,12 +192,16 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 #define WORDS_4 WORDS_3, uintptr_t d
 #define WORDS_5 WORDS_4, uintptr_t e
 #define WORDS_6 WORDS_5, uintptr_t f
+#define WORDS_8 WORDS_6, uintptr_t g, uintptr_t h
+#define WORDS_9 WORDS_8, uintptr_t i
 #define GIVEN_1 a
 #define GIVEN_2 GIVEN_1, b
 #define GIVEN_3 GIVEN_2, c
 #define GIVEN_4 GIVEN_3, d
 #define GIVEN_5 GIVEN_4, e
 #define GIVEN_6 GIVEN_5, f
+#define GIVEN_8 GIVEN_6, g, h
+#define GIVEN_9 GIVEN_8, i
 
 #define HOOK(exported, means, count, stream, per_thread)                                                          \
     EXPORTED Result exported(WORDS_##count) {                                                                     \

@@ -12,17 +12,21 @@
     X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, COPY, 4, 4)                                \
     X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, COPY_TO_HOST, 4, 4)                        \
     X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, COPY, 4, 4)                                \
-    X(cuMemcpyHtoAAsync, cuMemcpyHtoAAsync_v2, WORK, 5, 5)                                \
-    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, WAITS, 5, 5)                               \
-    X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, WAITS, 2, 2)                                   \
-    X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, WAITS, 2, 2)                                   \
-    X(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync, WAITS, 2, 2)                              \
+    X(cuMemcpyHtoAAsync, cuMemcpyHtoAAsync_v2, COPY_TO_ARRAY, 5, 5)                       \
+    X(cuMemcpyAtoHAsync, cuMemcpyAtoHAsync_v2, COPY_FROM_ARRAY, 5, 5)                     \
+    X(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, COPY_ROWS, 2, 2)                               \
+    X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, COPY_SLICES, 2, 2)                             \
+    X(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync, COPY_SLICES, 2, 2)                        \
     X(cuMemsetD8Async, cuMemsetD8Async, SET_8, 4, 4)                                      \
     X(cuMemsetD16Async, cuMemsetD16Async, SET_16, 4, 4)                                   \
     X(cuMemsetD32Async, cuMemsetD32Async, SET_32, 4, 4)                                   \
-    X(cuMemsetD2D8Async, cuMemsetD2D8Async, WORK, 6, 6)                                   \
-    X(cuMemsetD2D16Async, cuMemsetD2D16Async, WORK, 6, 6)                                 \
-    X(cuMemsetD2D32Async, cuMemsetD2D32Async, WORK, 6, 6)                                 \
+    X(cuMemsetD2D8Async, cuMemsetD2D8Async, SET_ROWS_8, 6, 6)                             \
+    X(cuMemsetD2D16Async, cuMemsetD2D16Async, SET_ROWS_16, 6, 6)                          \
+    X(cuMemsetD2D32Async, cuMemsetD2D32Async, SET_ROWS_32, 6, 6)                          \
+    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync, UNSEEN_COPIES, 9, 0)                        \
+    X(cuMemcpyBatchAsync, cuMemcpyBatchAsync_v2, UNSEEN_COPIES, 8, 0)                     \
+    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync, UNSEEN_COPIES, 5, 0)                    \
+    X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, UNSEEN_COPIES, 4, 0)                 \
     X(cuStreamAttachMemAsync, cuStreamAttachMemAsync, WORK, 4, 1)                         \
     X(cuMemMapArrayAsync, cuMemMapArrayAsync, WORK, 3, 3)                                 \
     X(cuGraphLaunch, cuGraphLaunch, GRAPH, 2, 2)                                          \
@@ -47,27 +51,27 @@
     X(cuWaitExternalSemaphoresAsync, cuWaitExternalSemaphoresAsync, OPENS, 4, 4)
 
 /* In the stream of none. */
-#define ORDER_SYNC(X)                                           \
-    X(cuMemcpy, cuMemcpy, COPY_WAITS, 3, 0)                     \
-    X(cuMemcpyPeer, cuMemcpyPeer, COPY_PEER, 5, 0)              \
-    X(cuMemcpy3DPeer, cuMemcpy3DPeer, WAITS, 1, 0)              \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, COPY_WAITS, 3, 0)          \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, COPY_WAITS, 3, 0)          \
-    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, COPY, 3, 0)                \
-    X(cuMemcpyDtoA, cuMemcpyDtoA_v2, WORK, 4, 0)                \
-    X(cuMemcpyAtoD, cuMemcpyAtoD_v2, WORK, 4, 0)                \
-    X(cuMemcpyHtoA, cuMemcpyHtoA_v2, WAITS, 4, 0)               \
-    X(cuMemcpyAtoH, cuMemcpyAtoH_v2, WAITS, 4, 0)               \
-    X(cuMemcpyAtoA, cuMemcpyAtoA_v2, WORK, 5, 0)                \
-    X(cuMemcpy2D, cuMemcpy2D_v2, WAITS, 1, 0)                   \
-    X(cuMemcpy2DUnaligned, cuMemcpy2DUnaligned_v2, WAITS, 1, 0) \
-    X(cuMemcpy3D, cuMemcpy3D_v2, WAITS, 1, 0)                   \
-    X(cuMemsetD8, cuMemsetD8_v2, SET_8, 3, 0)                   \
-    X(cuMemsetD16, cuMemsetD16_v2, SET_16, 3, 0)                \
-    X(cuMemsetD32, cuMemsetD32_v2, SET_32, 3, 0)                \
-    X(cuMemsetD2D8, cuMemsetD2D8_v2, WORK, 5, 0)                \
-    X(cuMemsetD2D16, cuMemsetD2D16_v2, WORK, 5, 0)              \
-    X(cuMemsetD2D32, cuMemsetD2D32_v2, WORK, 5, 0)
+#define ORDER_SYNC(X)                                                     \
+    X(cuMemcpy, cuMemcpy, COPY_WAITS, 3, 0)                               \
+    X(cuMemcpyPeer, cuMemcpyPeer, COPY_PEER, 5, 0)                        \
+    X(cuMemcpy3DPeer, cuMemcpy3DPeer, COPY_SLICES, 1, 0)                  \
+    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, COPY_WAITS, 3, 0)                    \
+    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, COPY_WAITS, 3, 0)                    \
+    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, COPY, 3, 0)                          \
+    X(cuMemcpyDtoA, cuMemcpyDtoA_v2, COPY_TO_ARRAY, 4, 0)                 \
+    X(cuMemcpyAtoD, cuMemcpyAtoD_v2, COPY_FROM_ARRAY, 4, 0)               \
+    X(cuMemcpyHtoA, cuMemcpyHtoA_v2, COPY_TO_ARRAY_WAITS, 4, 0)           \
+    X(cuMemcpyAtoH, cuMemcpyAtoH_v2, COPY_FROM_ARRAY_WAITS, 4, 0)         \
+    X(cuMemcpyAtoA, cuMemcpyAtoA_v2, WORK, 5, 0)                          \
+    X(cuMemcpy2D, cuMemcpy2D_v2, COPY_ROWS_WAITS, 1, 0)                   \
+    X(cuMemcpy2DUnaligned, cuMemcpy2DUnaligned_v2, COPY_ROWS_WAITS, 1, 0) \
+    X(cuMemcpy3D, cuMemcpy3D_v2, COPY_SLICES_WAITS, 1, 0)                 \
+    X(cuMemsetD8, cuMemsetD8_v2, SET_8, 3, 0)                             \
+    X(cuMemsetD16, cuMemsetD16_v2, SET_16, 3, 0)                          \
+    X(cuMemsetD32, cuMemsetD32_v2, SET_32, 3, 0)                          \
+    X(cuMemsetD2D8, cuMemsetD2D8_v2, SET_ROWS_8, 5, 0)                    \
+    X(cuMemsetD2D16, cuMemsetD2D16_v2, SET_ROWS_16, 5, 0)                 \
+    X(cuMemsetD2D32, cuMemsetD2D32_v2, SET_ROWS_32, 5, 0)
 
 /* Whichever stream the thread's is. */
 #define ORDER_OTHERS(X)                                         \

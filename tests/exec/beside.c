@@ -16,6 +16,8 @@ Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 Result cuMemsetD8Async(uint64_t, unsigned char, size_t, Handle);
 Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
 Result cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, Handle);
+Result cuMemcpy2DAsync_v2(const void *, Handle);
+Result cuMemsetD2D32Async(uint64_t, size_t, unsigned, size_t, size_t, Handle);
 Result cuMemHostAlloc(void **, size_t, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
@@ -185,6 +187,29 @@ static void between(const char *what) {
     }
 }
 
+/* CUDA_MEMCPY2D: from device memory, where `y` and `x` are in it, to another place there. */
+static void copy_rows(uint64_t to, size_t x, size_t y, size_t pitch, size_t width, size_t height, Handle stream) {
+    struct {
+        size_t from_x, from_y;
+        unsigned from_type;
+        uint64_t from_host, from_device, from_array;
+        size_t from_pitch, to_x, to_y;
+        unsigned to_type;
+        uint64_t to_host, to_device, to_array;
+        size_t to_pitch, width, height;
+    } rows = {.from_x = x,
+              .from_y = y,
+              .from_type = 2,
+              .from_device = box,
+              .from_pitch = pitch,
+              .to_type = 4,
+              .to_device = to,
+              .to_pitch = width,
+              .width = width,
+              .height = height};
+    cuMemcpy2DAsync_v2(&rows, stream);
+}
+
 /* Copies beside kernels. Returns 0 if it is none of these. */
 static int with_copies(const char *what) {
     static int numbers[256];
@@ -210,6 +235,20 @@ static int with_copies(const char *what) {
     } else if (strcmp(what, "copy-over") == 0) {
         launch(copy, one, out);
         cuMemsetD8Async(box + 1000, 0, 16, two);
+    } else if (strcmp(what, "rows-out") == 0) {
+        launch(produce, one, 0);
+        copy_rows(other, 8, 1, 128, 4, 2, two);
+    } else if (strcmp(what, "rows-elsewhere") == 0) { /* behind what is written */
+        launch(produce, one, 0);
+        copy_rows(other, 0, 8, 128, 16, 4, two);
+        cuMemsetD2D32Async(other, 8, 0, 1, 64, two);
+    } else if (strcmp(what, "rows-no-wait") == 0) { /* the host does not wait for it, nor for what is before it */
+        launch(produce, one, 0);
+        copy_rows(other + 512, 0, 16, 128, 16, 2, one);
+        launch(copy, two, out);
+    } else if (strcmp(what, "rows-set") == 0) {
+        launch(copy, one, out);
+        cuMemsetD2D32Async(box + 4, 512, 0, 1, 2, two);
     } else if (strcmp(what, "copy-polled") == 0) {
         memset(pinned, 1, 16);
         cuMemcpyHtoDAsync_v2(flags, pinned, 16, two);

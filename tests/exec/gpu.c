@@ -130,6 +130,38 @@ EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, H
     return failure;
 }
 
+/* CUDA_MEMCPY2D of memory that has addresses on both sides. */
+typedef struct Rows {
+    size_t from_x, from_y;
+    unsigned from_type;
+    uintptr_t from_host, from_device, from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_type;
+    uintptr_t to_host, to_device, to_array;
+    size_t to_pitch, width, height;
+} Rows;
+
+EXPORTED Result cuMemcpy2DAsync_v2(const Rows *rows, Handle stream) {
+    uintptr_t from = rows->from_type == 1 ? rows->from_host : rows->from_device;
+    uintptr_t to = rows->to_type == 1 ? rows->to_host : rows->to_device;
+    (void)stream;
+    for (size_t i = 0; i < rows->height; i++)
+        copy((void *)(to + (rows->to_y + i) * rows->to_pitch + rows->to_x),
+             (void *)(from + (rows->from_y + i) * rows->from_pitch + rows->from_x), rows->width);
+    return failure;
+}
+
+EXPORTED Result cuMemsetD2D32Async(Address to, size_t pitch, uint32_t value, size_t width, size_t height,
+                                   Handle stream) {
+    (void)stream;
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < height; i++)
+        for (size_t k = 0; k < width; k++)
+            ((uint32_t *)(uintptr_t)(to + i * pitch))[k] = value;
+    pthread_mutex_unlock(&mutex);
+    return failure;
+}
+
 EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
     *all = *unused = DEVICE_BYTES;
     return SUCCESS;
@@ -610,7 +642,8 @@ static volatile RecordHost *host_of(const RecordLaunch *block) {
     return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
 }
 
-/* Until the host says how its threads end; those at barriers never do, and a kernel that is obstinate is not trapped. */
+/* Until the host says how its threads end; those at barriers never do, and a kernel that is obstinate is not trapped.
+ */
 static PtxEnd stand_by(volatile RecordHost *host, const char *name) {
     while (!host->drained || (host->drained == 2 && strcmp(name, "obstinate") == 0))
         usleep(1000);

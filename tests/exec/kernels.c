@@ -80,11 +80,11 @@ static const char endless[] =
     "  @!%p2 bra AGAIN;\n"
     "  ret;\n"
     "}\n" POLLS("polls") POLLS("obstinate") ".visible .entry held(.param .u64 to) {\n"
-                                           "  .reg .b32 %r<2>;\n"
-                                           "  mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; add.u32 %r1, %r1, 1;\n"
-                                           "  barrier.sync %r1, 64;\n"
-                                           "  ret;\n"
-                                           "}\n";
+                                            "  .reg .b32 %r<2>;\n"
+                                            "  mov.u32 %r1, %tid.x; shr.u32 %r1, %r1, 5; add.u32 %r1, %r1, 1;\n"
+                                            "  barrier.sync %r1, 64;\n"
+                                            "  ret;\n"
+                                            "}\n";
 
 /* What the driver of this machine does not take when something is put into it. */
 static const char refused[] = HEAD "// not for this driver\n.visible .entry alone(.param .u64 to) { ret; }\n";

@@ -110,12 +110,12 @@ static void test_file_of_copies(void **state) {
     Arena arena;
     RecordingCopies copies;
     RecordingKnown known[] = {{.stream = 1, .begun = 5}, {.stream = 0, .begun = 2}};
-    RecordingCopy copy = {.writes = {0x1000, 64}, .known_count = 2, .name = "cuMemcpyHtoDAsync_v2"};
+    RecordingCopy copy = {.writes = recording_area(0x1000, 64), .known_count = 2, .name = "cuMemcpyHtoDAsync_v2"};
     FILE *file = open_memstream(&bytes, &size);
     for (; copy.number < 3; copy.number++)
         assert_true(recording_copy_write(file, &copy, known));
     fclose(file);
-    arena_init(&arena, 1 << 20);
+    arena_init(&arena, 1 << 24);
     for (size_t cut = 1; cut <= size; cut++) {
         file = fmemopen(bytes, cut, "rb");
         bool good = recording_copies_read(&copies, file, &arena);
@@ -126,6 +126,13 @@ static void test_file_of_copies(void **state) {
     assert_int_equal(copies.items[2].number, 2);
     assert_int_equal(copies.known[2][1].begun, 2);
     assert_string_equal(copies.items[1].name, "cuMemcpyHtoDAsync_v2");
+    assert_false(copies.broken);
+    RecordingCopy *second = (RecordingCopy *)(bytes + 8 + (size - 8) / 3);
+    second->writes.pitch = 63; /* rows that overlap */
+    file = fmemopen(bytes, size, "rb");
+    assert_true(recording_copies_read(&copies, file, &arena));
+    fclose(file);
+    assert_true(copies.count == 1 && copies.broken);
     bytes[0] = 'x';
     file = fmemopen(bytes, size, "rb");
     assert_false(recording_copies_read(&copies, file, &arena));
@@ -136,9 +143,42 @@ static void test_file_of_copies(void **state) {
     assert_string_equal(name, "here/copies-00000000000000ff.weircopies");
 }
 
+/* Rows and slices: every access against every byte, one by one. */
+static void test_areas(void **state) {
+    (void)state;
+    const RecordingArea areas[] = {
+        recording_area(10, 7),
+        {.base = 3, .bytes = 2, .pitch = 5, .slice = 15, .rows = 3, .slices = 1},
+        {.base = 8, .bytes = 4, .pitch = 4, .slice = 8, .rows = 2, .slices = 2},
+        {.base = 1, .bytes = 1, .pitch = 3, .slice = 11, .rows = 3, .slices = 4},
+        {0},
+    };
+    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+        const RecordingArea *area = &areas[i];
+        bool of_it[64] = {0};
+        for (uint64_t s = 0; s < area->slices; s++)
+            for (uint64_t r = 0; r < area->rows; r++)
+                for (uint64_t b = 0; b < area->bytes; b++)
+                    of_it[area->base + s * area->slice + r * area->pitch + b] = true;
+        for (uint64_t begin = 0; begin < 60; begin++)
+            for (uint64_t end = begin + 1; end <= 60; end++) {
+                uint64_t first = begin, last;
+                RecordingMemory bytes;
+                while (first < end && !of_it[first])
+                    first++;
+                bool meets = recording_area_meets(area, begin, end, &bytes);
+                assert_int_equal(meets, first < end);
+                for (last = first; meets && last < end && last < bytes.base + bytes.bytes; last++)
+                    assert_true(of_it[last]);
+                assert_true(!meets || (bytes.base == first && last == bytes.base + bytes.bytes));
+            }
+    }
+    assert_int_equal(recording_area_end(&areas[3]), 1 + 3 * 11 + 2 * 3 + 1);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_depends),
-                                       cmocka_unit_test(test_groups), cmocka_unit_test(test_copies),
-                                       cmocka_unit_test(test_file_of_copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two),     cmocka_unit_test(test_areas),
+                                       cmocka_unit_test(test_depends), cmocka_unit_test(test_groups),
+                                       cmocka_unit_test(test_copies),  cmocka_unit_test(test_file_of_copies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

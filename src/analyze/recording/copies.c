@@ -11,7 +11,8 @@ enum { MOST_HITS = 64, MOST_RANGES = 1024 };
 
 /* Memory of a copy. */
 typedef struct CopyRange {
-    uint64_t begin, end;
+    RecordingArea area;
+    uint64_t end;
     uint32_t copy;
     bool writes;
 } CopyRange;
@@ -34,14 +35,13 @@ typedef struct PlayCopies {
 
 /* ---- Which ones ----------------------------------------------------------------------------------- */
 
-static void add_range(PlayCopies *copies, Arena *arena, uint32_t copy, RecordingMemory memory, bool writes) {
-    CopyRange range = {memory.base, memory.base + memory.bytes, copy, writes};
+static void add_range(PlayCopies *copies, Arena *arena, uint32_t copy, const RecordingArea *area, bool writes) {
+    CopyRange range = {*area, recording_area_end(area), copy, writes};
     for (uint32_t i = 0; i < copies->count; i++) /* the first of those that are alike is enough */
-        if (copies->ranges[i].begin == range.begin && copies->ranges[i].end == range.end &&
-            copies->ranges[i].writes == writes)
+        if (memcmp(&copies->ranges[i].area, area, sizeof *area) == 0 && copies->ranges[i].writes == writes)
             return;
     copies->full |= copies->count == MOST_RANGES;
-    if (memory.bytes && !copies->full)
+    if (area->bytes && !copies->full)
         *ARENA_PUSH(arena, copies->ranges, copies->count, copies->capacity) = range;
 }
 
@@ -53,13 +53,17 @@ void copies_find(Player *player) {
     if (!copies)
         return;
     *copies = (PlayCopies){.all = all};
+    if (all->broken)
+        verdict_incomplete(player->check->verdict, "", 0,
+                           "the file with the copies of the program cannot be read to its end: races with them were not "
+                           "all looked for");
     for (uint32_t i = 0; i < all->count; i++) {
         Beside beside = recording_beside_copy(recording, &all->items[i], all->known[i]);
         if (beside != BESIDE_BOTH && beside != BESIDE_MAYBE)
             continue;
         copies->maybe |= beside == BESIDE_MAYBE;
-        add_range(copies, arena, i, all->items[i].reads, false);
-        add_range(copies, arena, i, all->items[i].writes, true);
+        add_range(copies, arena, i, &all->items[i].reads, false);
+        add_range(copies, arena, i, &all->items[i].writes, true);
     }
     player->copies = copies->count ? copies : NULL;
 }
@@ -67,7 +71,7 @@ void copies_find(Player *player) {
 bool copies_near(const Player *player, uint64_t least, uint64_t end) {
     const PlayCopies *copies = player->copies;
     for (uint32_t i = 0; i < copies->count; i++)
-        if (least < copies->ranges[i].end && end > copies->ranges[i].begin)
+        if (least < copies->ranges[i].end && end > copies->ranges[i].area.base)
             return true;
     return false;
 }
@@ -92,21 +96,21 @@ static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxS
     for (uint32_t i = 0; i < copies->count; i++) {
         const CopyRange *range = &copies->ranges[i];
         bool reads = event->access.kind == EFFECT_READ;
-        if (begin >= range->end || end <= range->begin || (reads && !range->writes))
+        RecordingMemory both;
+        if ((reads && !range->writes) || !recording_area_meets(&range->area, begin, end, &both))
             continue;
         copies->polled |= event->access.strong && event->access.kind != EFFECT_WRITE && range->writes;
         CopyHit *hit = hit_of(player, i, event);
         if (hit && !hit->race.times++) {
-            uint64_t first = begin > range->begin ? begin : range->begin, last = end < range->end ? end : range->end;
             PtxBlock *block = ARENA_NEW(&player->check->arena, PtxBlock);
-            ptx_anchored(player->machine, first, block);
+            ptx_anchored(player->machine, both.base, block);
             hit->race.side = (RaceSide){.code = event->code,
                                         .cta = event->warp->cta->number,
                                         .thread = event->warp->index * PTX_LANES + lane,
                                         .asynchronous = event->flight != NULL,
                                         .access = event->access};
-            hit->race.spot = (PtxSpot){block, first - block->base};
-            hit->race.bytes = (uint32_t)(last - first);
+            hit->race.spot = (PtxSpot){block, both.base - block->base};
+            hit->race.bytes = (uint32_t)both.bytes;
             hit->race.writes = range->writes;
         }
     }
