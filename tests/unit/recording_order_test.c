@@ -259,13 +259,29 @@ static void test_late(void **unused) {
     assert_int_equal(of.numbers[early], 1);
 }
 
+/* Values that change without anybody here: the host writes them. */
+static void test_reads_alone(void **unused) {
+    (void)unused;
+    Case of = {0};
+    for (uint32_t i = 0; i < 8; i++) {
+        add(&of, STRONG_READ, i, 1000 + i * 5 % 8, 0, 0);
+        add(&of, STRONG_READ, i, 1020 + i * 3 % 8, i % 3, 0);
+    }
+    StrongDoubts doubts = strong_order(of.items, of.count, of.numbers);
+    assert_true(!doubts.unfit && !doubts.unsure && !doubts.within);
+    for (uint32_t i = 0; i < 16; i += 2)
+        assert_true(of.numbers[i] < of.numbers[i + 1]);
+    add(&of, STRONG_WRITE, 9, 1030, 0, 7); /* one that writes what nobody found does not explain it */
+    assert_int_not_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
-        cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
-        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_chain),      cmocka_unit_test(test_stored), cmocka_unit_test(test_late),
-        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_counter),     cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_flag_again),  cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
+        cmocka_unit_test(test_kinds),       cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
+        cmocka_unit_test(test_chain),       cmocka_unit_test(test_stored), cmocka_unit_test(test_late),
+        cmocka_unit_test(test_reads_alone), cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,9 +343,20 @@ bool strong_within(const Strong *items, uint32_t count) {
     return found;
 }
 
+/* Nobody here writes: what is found may change all the same, as by the host. Nothing is acquired from each other then,
+ * and any order of a thread's program does. */
+static bool order_reads(const Strong *items, uint32_t count, uint32_t *numbers) {
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i].kind != STRONG_READ)
+            return false;
+    for (uint32_t i = 0; i < count; i++)
+        numbers[items[i].index] = i;
+    return true;
+}
+
 static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbers, StrongDoubts *doubts) {
     int32_t best = WINDOW;
-    if (strong_chain(items, count, numbers))
+    if (order_reads(items, count, numbers) || strong_chain(items, count, numbers))
         return;
     find_foreign(items, count);
     StrongDoubts least = order_within(items, count, best, done, numbers), made = least;
