@@ -200,7 +200,7 @@ typedef struct GpuFlight {
     RecordingMemory *memory;
     size_t memory_count;
     bool twice; /* some memory has two addresses */
-    uint16_t shared_at[RECORD_VARIABLES];
+    RecordPlaces places;
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */

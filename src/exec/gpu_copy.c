@@ -14,7 +14,7 @@ static void note_block(GpuFlight *flight, const RecordLaunch *after) {
     launch->shared_window = after->shared_window;
     launch->local_window = after->local_window;
     launch->param_window = after->param_window;
-    memcpy(flight->shared_at, after->shared_at, sizeof flight->shared_at);
+    flight->places = after->places;
     launch->nanoseconds = flight_nanoseconds(flight);
     if (flight->kernel->further < asked)
         flight->kernel->further = asked;

@@ -65,7 +65,7 @@ static Recording recording_of(const GpuFlight *flight) {
                        .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
                        .memory = flight->memory,
                        .memory_count = flight->memory_count,
-                       .shared_at = flight->shared_at,
+                       .places = &flight->places,
                        .order = flight->order.there ? &flight->order.order : NULL,
                        .known = flight->order.known};
 }

@@ -77,7 +77,7 @@ static bool drain(const HangLaunch *launch, Drained *drained, bool chunks) {
     about->shared_window = drained->block.shared_window;
     about->local_window = drained->block.local_window;
     about->param_window = drained->block.param_window;
-    drained->recording.shared_at = drained->block.shared_at;
+    drained->recording.places = &drained->block.places;
     drained->recording.first = drained->first;
     drained->recording.first_count = launch->first_count;
     drained->recording.more = drained->more;

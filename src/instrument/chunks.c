@@ -47,15 +47,21 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* ---- The start --------------------------------------------------------------------------------------------- */
 
-/* Where variables of shared memory are. */
+/* Where variables are. */
 static void write_variables(Code *code) {
     const PtxModule *module = code->look->module;
     uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, code->look->function, variables);
+    uint32_t globals[RECORD_GLOBALS], global_count = instrument_globals(module, code->look->function, globals);
     for (uint32_t i = 0; i < count; i++) {
         Str name = ptx_name(module, module->variables[variables[i]].name);
         code_say(code, "mov.u32 ~r1, %.*s", (int)name.size, name.data);
         code_say(code, "add.u32 ~r1, ~r1, 1");
-        code_say(code, "@~q1 st.global.b16 [~e0+%u], ~r1", OF(shared_at) + 2 * i);
+        code_say(code, "@~q1 st.global.b16 [~e0+%u], ~r1", OF(places.shared_at) + 2 * i);
+    }
+    for (uint32_t i = 0; i < global_count; i++) {
+        Str name = ptx_name(module, module->variables[globals[i]].name);
+        code_say(code, "mov.b64 ~e1, %.*s", (int)name.size, name.data);
+        code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(places.global_at) + 8 * i);
     }
 }
 

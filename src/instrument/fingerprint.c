@@ -2,6 +2,8 @@
  * are does not: a recording says that itself. */
 #include "instrument/instrument.h"
 
+#include "record/file.h"
+
 typedef struct Mix {
     uint64_t hash;
 } Mix;
@@ -49,7 +51,7 @@ static void add_site(Mix *mix, const Site *site) {
 }
 
 uint64_t instrument_fingerprint(const Sites *sites) {
-    Mix mix = {INSTRUMENT_ABI};
+    Mix mix = {RECORDING_ABI};
     add(&mix, sites->count);
     for (uint32_t i = 0; i < sites->count; i++)
         add_site(&mix, &sites->items[i]);

@@ -124,16 +124,17 @@ bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, c
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
  * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
-enum { INSTRUMENT_ABI = 2, INSTRUMENT_MARK_WORDS = 8 };
+enum { INSTRUMENT_ABI = 3, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);
 /* The statement of a function that what it does first stands before: the first that is no declaration and no label that
  * nothing jumps to, as those of debug information are. */
 uint32_t instrument_start(const PtxModule *module, uint32_t function);
-/* Which variables of shared memory a kernel tells the addresses of (RecordLaunch.shared_at), if it names more than one:
- * those of the module and of its own that are declared before its start. How many. */
+/* Which variables a kernel tells the addresses of (RecordPlaces): those of shared memory, if it names more than one,
+ * and those of global memory; of the module and of its own that are declared before its start. How many. */
 uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]);
+uint32_t instrument_globals(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_GLOBALS]);
 /* The options as a number, of RecordingLaunch.options; and back. */
 uint32_t instrument_options_number(const InstrumentOptions *options);
 InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number);

@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_SHARED + 1,
+    SECTIONS = RECORDING_PLACES + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -203,16 +203,16 @@ static const char *read_order(Recording *recording, const Section *section, Aren
     return NULL;
 }
 
-/* Copied: in the file it need not be aligned. */
-static const char *read_shared(Recording *recording, const Section *section, Arena *arena) {
-    size_t bytes = RECORD_VARIABLES * sizeof(uint16_t);
+/* Copied: in the file it need not be aligned. Those of shared memory may be alone. */
+static const char *read_places(Recording *recording, const Section *section, Arena *arena) {
     if (!section->there)
         return NULL;
-    if (section->bytes != bytes)
+    if (section->bytes != sizeof(RecordPlaces) && section->bytes != offsetof(RecordPlaces, global_at))
         return "the recording's places of variables are cut off";
-    uint16_t *places = ARENA_ARRAY(arena, uint16_t, RECORD_VARIABLES);
-    memcpy(places, section->at, bytes);
-    recording->shared_at = places;
+    RecordPlaces *places = ARENA_NEW(arena, RecordPlaces);
+    *places = (RecordPlaces){0};
+    memcpy(places, section->at, (size_t)section->bytes);
+    recording->places = places;
     return NULL;
 }
 
@@ -229,7 +229,7 @@ static const char *read_recorded(Recording *recording, Section *sections, Arena 
     if (!problem)
         problem = read_order(recording, &sections[RECORDING_ORDER], arena);
     if (!problem)
-        problem = read_shared(recording, &sections[RECORDING_SHARED], arena);
+        problem = read_places(recording, &sections[RECORDING_PLACES], arena);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->parameters = sections[RECORDING_PARAMETERS].at;
     recording->parameter_bytes = (size_t)sections[RECORDING_PARAMETERS].bytes;
@@ -330,8 +330,7 @@ static bool write_recorded(FILE *to, const Recording *recording) {
            write_section(to, RECORDING_PARAMETERS, recording->parameters, recording->parameter_bytes) &&
            write_section(to, RECORDING_MEMORY, recording->memory,
                          recording->memory_count * sizeof *recording->memory) &&
-           (!recording->shared_at || write_section(to, RECORDING_SHARED, recording->shared_at,
-                                                   RECORD_VARIABLES * sizeof *recording->shared_at)) &&
+           (!recording->places || write_section(to, RECORDING_PLACES, recording->places, sizeof *recording->places)) &&
            write_chunks(to, recording);
 }
 

@@ -29,7 +29,7 @@ typedef enum RecordingSection {
     RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
     RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
                          program were over when this one began; may be missing */
-    RECORDING_SHARED, /* RecordLaunch.shared_at; may be missing */
+    RECORDING_PLACES, /* RecordLaunch.places; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -107,7 +107,7 @@ typedef struct Recording {
     size_t first_count, more_count; /* chunks */
     Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
     uint32_t near, far;
-    const uint16_t *shared_at;   /* of the RECORD_VARIABLES that there can be; NULL: not told */
+    const RecordPlaces *places;  /* NULL: not told */
     Str unseen;                  /* sentences, each with a zero behind it */
     Str shadow;                  /* bytes of that section; they need not be aligned */
     const RecordingOrder *order; /* NULL: it is not known */

@@ -97,6 +97,13 @@ enum { RECORD_VARIABLES = 20 };
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
 enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
 
+/* Where variables are, by the kernel that names them; 0: not told. Which they are: instrument/instrument.h. */
+enum { RECORD_GLOBALS = 8 };
+typedef struct RecordPlaces {
+    uint16_t shared_at[RECORD_VARIABLES]; /* of shared memory, if it names several, + 1 */
+    uint64_t global_at[RECORD_GLOBALS];   /* of global memory */
+} RecordPlaces;
+
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
  */
@@ -118,11 +125,9 @@ typedef struct RecordLaunch {
     uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
     uint32_t sample_value;  /* 76 */
     uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
-    /* 88: by the kernel, if it names several variables of shared memory: where each is, + 1; 0: not told. Which they
-     * are: instrument/instrument.h */
-    uint16_t shared_at[RECORD_VARIABLES];
+    RecordPlaces places;    /* 88: by the kernel */
 } RecordLaunch;
-_Static_assert(sizeof(RecordLaunch) == 128, "it is written into code");
+_Static_assert(sizeof(RecordLaunch) == 192, "it is written into code");
 
 /* How a kernel that hangs and the host talk. */
 typedef struct RecordHost {

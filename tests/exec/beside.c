@@ -76,6 +76,12 @@ static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 /* A variable of the module, by its name and by its address. */
 static const char variable[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                ".visible .global .align 4 .u32 counter;\n"
+                               ".func set(.param .u32 value) {\n"
+                               "  .reg .b32 %r1;\n"
+                               "  ld.param.u32 %r1, [value];\n"
+                               "  st.global.u32 [counter], %r1;\n"
+                               "  ret;\n"
+                               "}\n"
                                ".visible .entry by_name(.param .u64 box, .param .u64 flags) {\n"
                                "  .reg .b32 %r1;\n"
                                "  mov.u32 %r1, 7;\n"
@@ -135,10 +141,10 @@ static void launch_dependent(Handle function, Handle stream, uint64_t to) {
 }
 
 /* One names the variable, the other has its address; each is one thread. */
-static void launch_variable(void) {
+static void launch_variable(const char *text) {
     Handle module, function[2];
     void *parameters[] = {&box, &flags, &out};
-    if (cuModuleLoadData(&module, variable) || cuModuleGetFunction(&function[0], module, "by_name") ||
+    if (cuModuleLoadData(&module, text) || cuModuleGetFunction(&function[0], module, "by_name") ||
         cuModuleGetFunction(&function[1], module, "by_address"))
         exit(2);
     for (int i = 0; i < 2; i++)
@@ -296,7 +302,10 @@ int main(int count, char **words) {
         box = mine;
         return 0;
     } else if (strcmp(what, "variable") == 0) {
-        launch_variable();
+        launch_variable(variable);
+    } else if (strcmp(what, "variable-untold") == 0) { /* kernels tell of those that they name themselves */
+        launch_variable(replaced(variable, "mov.u32 %r1, 7;\n  st.global.u32 [counter], %r1;",
+                                 "{ .param .u32 p; st.param.u32 [p], 7; call.uni set, (p); }"));
         return 0;
     } else if (strcmp(what, "plain-flags") == 0) { /* the flags of one are the box of the other */
         launch(produce, one, 0);

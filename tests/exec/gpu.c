@@ -543,10 +543,20 @@ EXPORTED Result cuFuncGetModule(Handle *to, Handle function) {
     return SUCCESS;
 }
 
+/* Where a driver might put variables: not where Weir would. */
+static void move_variables(PtxProgram *program) {
+    for (uint32_t i = 0; i < program->module->variables_count; i++)
+        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
+            program->seats[i].at += 4 * PTX_WINDOW_SIZE;
+}
+
 static PtxProgram *program_of(const Found *found, Arena *arena) {
     const char *problem;
     arena_init(arena, SIZE_MAX);
-    return ptx_program(arena, &found->of->module, found->function, SIZE_MAX, &problem);
+    PtxProgram *program = ptx_program(arena, &found->of->module, found->function, SIZE_MAX, &problem);
+    if (program)
+        move_variables(program);
+    return program;
 }
 
 EXPORTED Result cuFuncGetParamInfo(Handle function, size_t index, size_t *offset, size_t *bytes) {

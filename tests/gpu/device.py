@@ -16,9 +16,9 @@ for folder in (pathlib.Path(__file__).parent, pathlib.Path(__file__).parent.pare
 import record  # noqa: E402 (tests/machine/record.py)
 
 MARK = b"weir_instrumented"
-BLOCK = struct.Struct("<QQIIIIQQQQQIIQ40s")
+BLOCK = struct.Struct("<QQIIIIQQQQQIIQ104s")
 LAUNCH = struct.Struct("<20I7Q")
-SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10, "shared": 11}
+SECTIONS = {"end": 0, "launch": 1, "ptx": 2, "parameters": 3, "memory": 4, "first": 5, "more": 6, "order": 10, "places": 11}
 ORDER, KNOWN = struct.Struct("<Q6I"), struct.Struct("<2I3Q")
 HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
@@ -279,7 +279,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0, bytes(40))
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0, bytes(104))
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -291,7 +291,7 @@ class Recorder:
     def after(self, slot=0):
         """The block after its launch."""
         names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "hang_after", "host", "shared_window", "local_window", "sample_mask",
-                 "sample_value", "param_window", "shared_at")
+                 "sample_value", "param_window", "places")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 
     def settle(self):
@@ -331,7 +331,7 @@ class Recorder:
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
         with open(path, "wb") as file:
             file.write(b"weirrec1")
-            for kind, data in (("launch", head + names), *([("order", order)] if order else []), ("ptx", self.launch.ptx.encode()), ("parameters", self.launch.parameters), ("memory", memory), ("shared", block["shared_at"]),
+            for kind, data in (("launch", head + names), *([("order", order)] if order else []), ("ptx", self.launch.ptx.encode()), ("parameters", self.launch.parameters), ("memory", memory), ("places", block["places"]),
                                ("first", self.read(self.first, self.first_bytes)), ("more", self.read(self.more, used) if used else b""),
                                ("end", b"")):
                 file.write(struct.pack("<IIQ", SECTIONS[kind], 0, len(data)) + data + bytes(-len(data) % 8))

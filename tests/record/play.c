@@ -13,8 +13,8 @@
  * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not
  * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
- * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell of
- * such a one. The last line is `N passed, N failed`. */
+ * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
+ * of such a one. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"
@@ -175,10 +175,13 @@ static uint32_t more_chunks(const Case *of) {
     return 4096 + 16 * warps_of(&of->launch);
 }
 
-/* Variables of shared memory from the last to the first, as another compiler might have it: who plays the recording
- * does not know but from what the kernel tells. */
+/* Variables of shared memory from the last to the first, as another compiler might have it, and those of global memory
+ * elsewhere: who plays the recording does not know but from what the kernel tells. */
 static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t entry) {
     uint32_t variables[RECORD_VARIABLES], count = instrument_shared(module, entry, variables);
+    for (uint32_t i = 0; i < module->variables_count; i++)
+        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
+            program->seats[i].at += 4 * PTX_WINDOW_SIZE;
     uint64_t at = module->capability >= 90 ? PTX_SHARED_FIRST : 0;
     for (uint32_t i = count; i-- > 0;) {
         PtxSeat *seat = &program->seats[variables[i]];
@@ -272,7 +275,7 @@ static void take_recording(Case *of, bool complete) {
     to->ptx = (Str){of->module->source->data, of->module->source->size};
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
-    to->shared_at = of->block.shared_at;
+    to->places = &of->block.places;
     to->first = bytes_at(of, FIRST_AT, count * chunk);
     to->first_count = count;
     to->more = bytes_at(of, MORE_AT, asked * chunk);

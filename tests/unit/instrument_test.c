@@ -208,7 +208,7 @@ static void test_text(void **state) {
         "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
     assert_string_equal(why, "");
-    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {2, "));
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {3, "));
     assert_non_null(strstr(made, ".param .u64 weir_launch"));
     static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
                                        "st.global.b32 [%rd1], %r3;", "ret;"};
@@ -271,7 +271,7 @@ static void test_options(void **state) {
 enum { NEXT = 5, DROPPED = 6, SHARED_WINDOW = 14 };
 
 static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint32_t more) {
-    char why[200], *made = instrumented(text, true, why, sizeof why), launch[4000], hex[300];
+    char why[200], *made = instrumented(text, true, why, sizeof why), launch[4000], hex[2 * sizeof(RecordLaunch) + 1];
     RecordLaunch block = {.first = PTX_BUFFERS_FIRST + 2 * PTX_BUFFERS_APART,
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
                           .more_count = more,
@@ -280,7 +280,7 @@ static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint3
     for (unsigned i = 0; i < sizeof block; i++)
         snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)&block)[i]);
 #define ZERO(words) "{\"tensor\": {\"shape\": [" words "], \"dtype\": \"i32\", \"zero\": true}}"
-#define BLOCK       "{\"tensor\": {\"shape\": [128], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
+#define BLOCK       "{\"tensor\": {\"shape\": [192], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
     snprintf(launch, sizeof launch,
              "{\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [%u, %u, 1], \"args\": [" BLOCK
              ", " ZERO("262144") ", " ZERO("262144") ", " ZERO("131072") ", " ZERO("65536") ", %u, " BLOCK "]}",

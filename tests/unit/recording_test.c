@@ -276,9 +276,9 @@ static void test_file_comes_back(void **state) {
     const char *problem;
     size_t count;
     static const RecordingMemory memory[] = {{0x1000, 64}, {0x8000, 4096}};
-    static const uint16_t shared_at[RECORD_VARIABLES] = {0x481, 0x401};
+    static const RecordPlaces places = {.shared_at = {0x481, 0x401}, .global_at = {0, 0x7000}};
     make(&made);
-    made.recording.shared_at = shared_at;
+    made.recording.places = &places;
     made.recording.memory = memory;
     made.recording.memory_count = 2;
     made.recording.unseen = (Str){"one\0two", 8};
@@ -287,7 +287,7 @@ static void test_file_comes_back(void **state) {
     assert_true(recording_read(&back, bytes, count, &made.arena, &problem));
     assert_string_equal(back.kernel, "k");
     assert_int_equal(back.memory[1].bytes, 4096);
-    assert_memory_equal(back.shared_at, shared_at, sizeof shared_at);
+    assert_memory_equal(back.places, &places, sizeof places);
     assert_int_equal(back.first_count, WARPS);
     assert_int_equal(back.more_count, MORE);
     assert_int_equal(back.unseen.size, 8);

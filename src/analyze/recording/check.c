@@ -103,7 +103,7 @@ static void tell_shared(const ThreadsCheck *check, const Recording *recording) {
             continue;
         used++;
         for (uint32_t k = 0; k < count && !told; k++)
-            told = recording->shared_at && recording->shared_at[k] && has_name_of(check->module, i, variables[k]);
+            told = recording->places && recording->places->shared_at[k] && has_name_of(check->module, i, variables[k]);
         missing = told ? missing : i;
     }
     if (used > 1 && missing != PTX_NONE)
@@ -117,12 +117,12 @@ static void seat_shared(ThreadsCheck *check, const Recording *recording) {
     PtxProgram *program = check->program;
     uint32_t variables[RECORD_VARIABLES], count = instrument_shared(check->module, check->entry, variables);
     uint64_t end = 0, dynamic = 0;
-    for (uint32_t i = 0; recording->shared_at && i < count; i++)
-        for (uint32_t k = 0; recording->shared_at[i] && k < check->module->variables_count; k++) {
+    for (uint32_t i = 0; recording->places && i < count; i++)
+        for (uint32_t k = 0; recording->places->shared_at[i] && k < check->module->variables_count; k++) {
             PtxSeat *seat = &program->seats[k];
             if (!program->used[k] || seat->space != PTX_SPACE_SHARED || !has_name_of(check->module, k, variables[i]))
                 continue;
-            seat->at = recording->shared_at[i] - 1U;
+            seat->at = recording->places->shared_at[i] - 1U;
             end = seat->at + seat->bytes > end ? seat->at + seat->bytes : end;
             dynamic = seat->bytes ? dynamic : seat->at;
         }
@@ -133,7 +133,22 @@ static void seat_shared(ThreadsCheck *check, const Recording *recording) {
                                                                         : program->dynamic_at;
 }
 
-/* Variables in global memory lie where the driver put them, which a list of allocations does not say. */
+/* Variables in global memory lie where the driver put them, if the recording says where. */
+static void seat_globals(ThreadsCheck *check, const Recording *recording) {
+    PtxProgram *program = check->program;
+    uint32_t variables[RECORD_GLOBALS], count = instrument_globals(check->module, check->entry, variables);
+    for (uint32_t i = 0; recording->places && i < count; i++) {
+        uint64_t at = recording->places->global_at[i];
+        for (uint32_t k = 0; at && k < check->module->variables_count; k++) {
+            PtxSeat *seat = &program->seats[k];
+            if (program->used[k] && seat->space == PTX_SPACE_GLOBAL && at < PLAY_WINDOWS - seat->bytes &&
+                has_name_of(check->module, k, variables[i]))
+                seat->at = at;
+        }
+    }
+}
+
+/* Of such variables a list of allocations says nothing. */
 static bool has_globals(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++)
         if (check->program->used[i] && check->program->seats[i].space == PTX_SPACE_GLOBAL)
@@ -265,9 +280,9 @@ static bool variable_is_accessed(const ThreadsCheck *check, uint32_t variable) {
 /* A variable that is accessed by its name in some places, and by its address in others, is two different ones here. */
 static void tell_variables(const ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->module->variables_count; i++) {
-        bool global = check->program->seats[i].space == PTX_SPACE_GLOBAL;
+        bool apart = play_is_apart(&check->program->seats[i]);
         Str name = ptx_name(check->module, check->module->variables[i].name);
-        if (global && (check->program->used[i] & PTX_ADDRESSED) && variable_is_accessed(check, i))
+        if (apart && (check->program->used[i] & PTX_ADDRESSED) && variable_is_accessed(check, i))
             verdict_incomplete(check->verdict, "", 0,
                                "%.*s is accessed by its name and by its address, and where it lies was not recorded",
                                STR_ARG(name));
@@ -589,6 +604,7 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
     if (!runs_prepare(check, problem))
         return false;
     seat_shared(check, recording);
+    seat_globals(check, recording);
     if (!play_unpack(check->program, recording, &check->arena)) {
         *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
         return false;

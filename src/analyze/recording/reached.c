@@ -92,10 +92,10 @@ static void read_warp(Reached *reached, Player *player, uint32_t number, uint32_
 
 /* ---- Variables ------------------------------------------------------------------------------------ */
 
-/* Whether the kernel has variables of global memory at all. */
+/* Whether the kernel has variables of global memory of which nobody knows where they were. */
 static bool has_variables(const PtxProgram *program) {
     for (uint32_t i = 0; i < program->module->variables_count; i++)
-        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
+        if (program->used[i] && play_is_apart(&program->seats[i]))
             return true;
     return false;
 }

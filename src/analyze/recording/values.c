@@ -164,6 +164,10 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
 #define KEY_ADDRESS ((UINT64_C(1) << 58) - 1)
 #define KEY_SIZE    3 /* bits */
 
+bool play_is_apart(const PtxSeat *seat) {
+    return seat->space == PTX_SPACE_GLOBAL && seat->at - PTX_WINDOW_GLOBAL < PTX_WINDOW_SIZE;
+}
+
 /* Where a variable lies. */
 static uint64_t symbol_place(const Player *player, const PtxArgument *base, uint32_t cta, bool *named,
                              PtxSpace *space) {
@@ -171,7 +175,7 @@ static uint64_t symbol_place(const Player *player, const PtxArgument *base, uint
     uint64_t at = seat->at + (uint64_t)base->offset;
     bool ranked = seat->space == PTX_SPACE_SHARED && player->check->module->capability >= 90;
     *space = seat->space;
-    *named = seat->space == PTX_SPACE_GLOBAL;
+    *named = play_is_apart(seat);
     return ranked ? at | (uint64_t)(cta % player->machine->cluster_size) << PTX_RANK_SHIFT : at;
 }
 

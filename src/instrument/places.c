@@ -1,4 +1,5 @@
-/* Variables of shared memory: where they are is told by the kernel, because compilers do not agree on it. */
+/* Variables of shared and global memory: where they are is told by the kernel. Compilers do not agree on the former,
+ * and the driver decides on the latter. */
 #include "instrument/instrument.h"
 
 #include "record/record.h"
@@ -15,16 +16,21 @@ static bool is_named(const PtxModule *module, const PtxFunction *function, uint3
     return false;
 }
 
+typedef struct Named {
+    const char *space;
+    uint32_t *variables;
+    uint32_t count, most;
+} Named;
+
 /* Those of a statement that declares some. */
-static uint32_t add_declared(const PtxModule *module, const PtxFunction *function, const PtxStatement *statement,
-                             uint32_t variables[RECORD_VARIABLES], uint32_t count) {
-    for (uint32_t i = 0; statement->kind == PTX_VARIABLES && i < statement->count && count < RECORD_VARIABLES; i++) {
+static void add_declared(Named *named, const PtxModule *module, const PtxFunction *function,
+                         const PtxStatement *statement) {
+    for (uint32_t i = 0; statement->kind == PTX_VARIABLES && i < statement->count && named->count < named->most; i++) {
         uint32_t variable = statement->what + i;
-        if (str_is(ptx_name(module, module->variables[variable].space), ".shared") &&
+        if (str_is(ptx_name(module, module->variables[variable].space), named->space) &&
             is_named(module, function, variable))
-            variables[count++] = variable;
+            named->variables[named->count++] = variable;
     }
-    return count;
 }
 
 static bool is_jumped_to(const PtxModule *module, const PtxFunction *function, uint32_t label) {
@@ -52,15 +58,26 @@ uint32_t instrument_start(const PtxModule *module, uint32_t number) {
     return function->end - 1;
 }
 
-uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]) {
+static void find_named(Named *named, const PtxModule *module, uint32_t function) {
     const PtxFunction *kernel = &module->functions[function];
-    uint32_t count = 0, next = 0, start = instrument_start(module, function);
+    uint32_t next = 0, start = instrument_start(module, function);
     for (uint32_t i = 0; i < module->functions_count && module->functions[i].begin <= kernel->begin; i++) {
         for (; next < module->functions[i].begin; next++)
-            count = add_declared(module, kernel, &module->statements[next], variables, count);
+            add_declared(named, module, kernel, &module->statements[next]);
         next = module->functions[i].end > next ? module->functions[i].end : next;
     }
     for (uint32_t i = kernel->begin; i < start; i++)
-        count = add_declared(module, kernel, &module->statements[i], variables, count);
-    return count > 1 ? count : 0;
+        add_declared(named, module, kernel, &module->statements[i]);
+}
+
+uint32_t instrument_shared(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_VARIABLES]) {
+    Named named = {.space = ".shared", .variables = variables, .most = RECORD_VARIABLES};
+    find_named(&named, module, function);
+    return named.count > 1 ? named.count : 0;
+}
+
+uint32_t instrument_globals(const PtxModule *module, uint32_t function, uint32_t variables[RECORD_GLOBALS]) {
+    Named named = {.space = ".global", .variables = variables, .most = RECORD_GLOBALS};
+    find_named(&named, module, function);
+    return named.count;
 }
