@@ -227,11 +227,11 @@ static void tell_lapped(const Playing *playing) {
 void tell_order(Verdict *verdict, const StrongTurns *turns) {
     uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
     if (turns->split)
-        verdict_incomplete(
-            verdict, "", 0,
-            "in which order strong accesses were made cannot be told: %u of %u are to one element of what "
-            "others access as a vector",
-            turns->split, turns->count - turns->doubled);
+        verdict_incomplete(verdict, "", 0,
+                           "in which order strong accesses were made cannot be told: %u of %u are to a part of what "
+                           "others access as a "
+                           "whole",
+                           turns->split, turns->count - turns->doubled);
     if (doubted)
         verdict_incomplete(
             verdict, "", 0,

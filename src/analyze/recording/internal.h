@@ -102,6 +102,7 @@ typedef enum TurnState {
     TURN_EARLY,   /* there is another one behind it: */
     TURN_RESERVE, /* which nobody waits for, */
     TURN_LEFT,    /* unless the first one cannot be waited for */
+    TURN_ANY,     /* nobody writes there: it need not be waited for */
 } TurnState;
 /* The turns at one place, in order. */
 typedef struct StrongPlace {
@@ -118,7 +119,7 @@ typedef struct StrongTurns {
     uint32_t count;
     uint32_t *numbers; /* of each strong access, warp by warp */
     StrongDoubts doubts;
-    uint32_t split;      /* that are to one element of what others access as a vector */
+    uint32_t split;      /* that are to a part of what others access as a whole, or as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
     EarlyPoll early;     /* one of those; no site: there are none */

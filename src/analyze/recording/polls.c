@@ -175,6 +175,17 @@ static void add_row(StrongTurns *turns, Row *row) {
     }
 }
 
+/* The accesses to a place that nobody writes. False: somebody does. */
+static bool add_reads(StrongTurns *turns, const Strong *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i].kind != STRONG_READ)
+            return false;
+    for (uint32_t i = 0; i < count; i++)
+        turns->items[turns->count++] =
+            (StrongTurn){.key = items[i].key, .number = turns->numbers[items[i].index], .state = TURN_ANY};
+    return true;
+}
+
 void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena) {
     Row row = {.items = ARENA_ARRAY(arena, const Strong *, count + 1)};
     uint32_t **lists[] = {&row.first, &row.second, &row.lists, &row.next, &row.slots};
@@ -185,6 +196,8 @@ void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena 
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;
+        if (add_reads(turns, items + i, end - i))
+            continue;
         take_row(&row, items + i, end - i, turns->numbers);
         add_row(turns, &row);
     }

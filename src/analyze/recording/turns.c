@@ -72,6 +72,33 @@ static uint32_t count_split(const Reading *reading) {
     return count;
 }
 
+static bool is_written(const Strong *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i].kind != STRONG_READ)
+            return true;
+    return false;
+}
+
+/* Those that are to bytes which others access in another size, of which some write: the order of each size says nothing
+ * of that of the others. Sorted by key: by the first byte. */
+static uint32_t count_mixed(const Strong *items, uint32_t count) {
+    uint32_t mixed = 0, behind = 0; /* behind: that are counted already */
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint32_t bytes, ignored;
+        uint64_t first = play_key_first(items[i].key, &bytes);
+        for (end = i + 1; end < count && items[end].key == items[i].key;)
+            end++;
+        uint32_t all = end;
+        while (all < count && play_key_first(items[all].key, &ignored) < first + bytes)
+            all++;
+        if (all > end && is_written(items + i, all - i)) {
+            mixed += all - (i > behind ? i : behind);
+            behind = all;
+        }
+    }
+    return mixed;
+}
+
 static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
     RecordStream stream;
     Record record;
@@ -131,7 +158,7 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
         stores_count(reading.items, reading.count, players, count, arena);
         turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
     }
-    turns->split = count_split(&reading);
+    turns->split = count_split(&reading) + count_mixed(reading.items, reading.count);
     turns->doubts.within |= turns->split && strong_within(reading.items, reading.count);
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
         for (uint32_t i = 0; i < reading.count; i++)
@@ -159,7 +186,7 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
     uint32_t low = place->next, high = place->end;
     if (turns->doubled)
         number = polls_number(turns, place, number);
-    if (low == high || turns->items[low].number >= number)
+    if (low == high || turns->items[low].number >= number || turns->items[low].state == TURN_ANY)
         return true;
     BISECT(low, low, high, turns->items[low].number < number);
     if (low < place->end)
