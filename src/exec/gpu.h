@@ -88,6 +88,7 @@ struct GpuKernel {
     size_t seen_count;
     uint64_t launches, recorded, repeated;
     uint64_t further; /* bytes of further chunks that it has used, at most; 0: not known yet */
+    uint64_t packed;  /* bytes of its records when they were packed, at most; 0: not known yet */
 };
 
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
@@ -141,13 +142,19 @@ typedef struct GpuSlot {
     RecordHost host;
 } GpuSlot;
 
+/* Where packed records come to; in pinned memory. */
+typedef struct GpuStaging {
+    void *at;
+    uint64_t bytes;
+} GpuStaging;
+
 typedef struct GpuPiece GpuPiece;
 typedef struct GpuContext {
     struct GpuContext *next;
     Handle context;
     int device_number;
     bool primary;
-    Handle before, behind; /* streams: what a launch needs first, and what is done when it has ended */
+    Handle behind, ahead; /* streams: what is done when a launch has ended; what is asked for before that */
     DevicePointer arena;
     uint64_t arena_bytes;
     bool on_host; /* the arena is memory of the host */
@@ -157,12 +164,12 @@ typedef struct GpuContext {
     DevicePointer off; /* a block with which nothing is recorded */
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
-    Handle events[GPU_FLIGHTS][3]; /* of each slot: the block is there, the kernel begins, it has ended */
+    Handle events[GPU_FLIGHTS][3]; /* of each slot: the kernel begins, it has ended, its records are packed */
     uint64_t landed;               /* flights so far */
     size_t flying, unwritten;      /* flights whose memory is in use; whose recordings are not written yet */
     unsigned tag;                  /* of the last launch */
-    void *staging;                 /* pinned: where packed records come to */
-    uint64_t staging_bytes;
+    GpuStaging later, soon;        /* of the thread that takes records off; of a flight that packs behind itself */
+    bool soon_taken;
     char *device;    /* its name */
     const char *why; /* nothing can be recorded in it: one sentence that begins with "there" */
 } GpuContext;
@@ -202,6 +209,8 @@ typedef struct GpuFlight {
     bool twice; /* some memory has two addresses */
     RecordPlaces places;
     Result failed;      /* at once: what the driver said behind it; 0: nothing yet */
+    bool undone;        /* the driver did not take it: there is nothing to be written */
+    bool packs;         /* its records are packed behind it, to `soon` of the context */
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
@@ -235,10 +244,12 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 void flight_made(GpuFlight *flight, Handle stream);
-/* It was not made after all: nothing was written to its memory but the block. */
-void flight_undo(GpuFlight *flight);
-/* The event behind it, and how long the kernel took once that has come. */
+/* It was not made after all: nothing was written to its memory but the block. That is cleared when the stream comes to
+ * it, so it has yet to land, as others do. */
+void flight_undo(GpuFlight *flight, Handle stream);
+/* The event behind it, and how long the kernel took once that has come; and that behind what packs it. */
 Handle flight_ended(const GpuFlight *flight);
+Handle flight_packed(const GpuFlight *flight);
 uint64_t flight_nanoseconds(const GpuFlight *flight);
 /* Its memory, which is all zero again, and its slot are free. The mutex is held. */
 void flight_land(GpuFlight *flight);
@@ -266,7 +277,7 @@ void drain_lost(void);
 typedef struct GpuChunks {
     uint8_t *first, *more;                   /* NULL: they are packed */
     uint64_t first_count, more_count, bytes; /* bytes: of all of them, before they were packed */
-    Str packed;                              /* in staging, until something else is packed */
+    Str packed;                              /* in staging, until something else is packed, or the flight is over */
     uint32_t near, far;                      /* as it was packed */
     void *copied;                            /* for free() */
 } GpuChunks;
@@ -278,6 +289,10 @@ void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks);
 /* Has the device pack its chunks, to memory of the host (gpu_pack.c): the block as it is then, and `packed`. False:
  * they have to be copied as they are. */
 bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
+/* Has it do so as soon as a launch that was just made has ended, without the host in between, if there is a place to
+ * pack to; the mutex is held. And after that flight was written: the place is free. */
+void gpu_pack_behind(GpuFlight *flight);
+void gpu_packed(const GpuFlight *flight);
 
 /* A recording as a file of the folder. */
 void drain_write(const Recording *recording);

@@ -10,7 +10,7 @@ static void note_block(GpuFlight *flight, const RecordLaunch *after) {
     RecordingLaunch *launch = &flight->launch;
     uint64_t asked = (uint64_t)after->next * launch->chunk;
     launch->asked = after->next;
-    launch->dropped = after->dropped;
+    launch->dropped = record_dropped(after);
     launch->shared_window = after->shared_window;
     launch->local_window = after->local_window;
     launch->param_window = after->param_window;

@@ -21,6 +21,9 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
 static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
 static unsigned added;       /* flights so far */
+/* Where the thread sleeps. Not with gpu_mutex, which whoever wakes it keeps for a while: it would sleep once more. */
+static pthread_mutex_t idle = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wakes = PTHREAD_COND_INITIALIZER;
 
 /* ---- Files --------------------------------------------------------------------------------------- */
 
@@ -78,6 +81,10 @@ static void note_time(const GpuFlight *flight, const GpuChunks *chunks, uint64_t
                    (unsigned long long)flight->launch.nanoseconds, (unsigned long long)(ended - flight->made_at),
                    (unsigned long long)(copied - flight->made_at), (unsigned long long)(gpu_now() - flight->made_at),
                    (unsigned long long)chunks->bytes, (unsigned long long)chunks->packed.size);
+}
+
+static void stay_awake(void) {
+    __atomic_store_n(&awake_until, gpu_now() + AWAKE_FOR_NEXT, __ATOMIC_RELAXED);
 }
 
 /* ---- One launch ---------------------------------------------------------------------------------- */
@@ -145,10 +152,9 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
 }
 
 /* After a launch that failed memory of the device is gone. */
-static void drain(GpuFlight *flight, Result result) {
-    GpuContext *context = flight->context;
+static void end(GpuFlight *flight, Result result) {
     bool told = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
-    bool lost = result && !context->on_host;
+    bool lost = result && !flight->context->on_host;
     if (result)
         flight->launch.flags |= RECORDING_CUT;
     if (lost || !take_records(flight, result, told)) {
@@ -160,15 +166,28 @@ static void drain(GpuFlight *flight, Result result) {
             gpu_unseen(flight->kernel->name, "its records could not be copied");
         land(flight);
     }
-    flight_free(flight);
+}
+
+static void drain(GpuFlight *flight, Result result) {
+    GpuContext *context = flight->context;
+    if (flight->undone)
+        land(flight);
+    else
+        end(flight, result);
     pthread_mutex_lock(&gpu_mutex);
+    gpu_packed(flight);
+    flight_free(flight);
     context->unwritten--;
-    awake_until = gpu_now() + AWAKE_FOR_NEXT;
+    stay_awake();
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&gpu_mutex);
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------- */
+
+static bool is_awake(void) {
+    return gpu_now() < __atomic_load_n(&awake_until, __ATOMIC_RELAXED);
+}
 
 /* One that has ended, taken off the list; NULL: all go on. */
 static GpuFlight *next_ended(Result *result) {
@@ -203,15 +222,20 @@ static void nap(const GpuFlight *flight) {
 /* Nothing is in the air; the mutex is held. */
 static void wait_for_next(void) {
     unsigned before = __atomic_load_n(&added, __ATOMIC_RELAXED);
-    if (gpu_now() >= awake_until) {
-        pthread_cond_wait(&changed, &gpu_mutex);
-        return;
-    }
-    uint64_t until = awake_until;
     pthread_mutex_unlock(&gpu_mutex);
-    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && gpu_now() < until)
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && is_awake())
         continue;
+    pthread_mutex_lock(&idle);
+    while (__atomic_load_n(&added, __ATOMIC_RELAXED) == before && !is_awake())
+        pthread_cond_wait(&wakes, &idle);
+    pthread_mutex_unlock(&idle);
     pthread_mutex_lock(&gpu_mutex);
+}
+
+static void wake(void) {
+    pthread_mutex_lock(&idle);
+    pthread_cond_broadcast(&wakes);
+    pthread_mutex_unlock(&idle);
 }
 
 static void *take_off(void *unused) {
@@ -243,12 +267,12 @@ void drain_watch(GpuFlight *flight) {
 
 void drain_soon(void) {
     pthread_t thread;
-    awake_until = gpu_now() + AWAKE_FOR_NEXT;
+    stay_awake();
     if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
         runs = true;
         pthread_detach(thread);
     }
-    pthread_cond_broadcast(&changed);
+    wake();
 }
 
 void drain_add(GpuFlight *flight) {
@@ -260,7 +284,7 @@ void drain_add(GpuFlight *flight) {
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
     __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
-    pthread_cond_broadcast(&changed);
+    wake();
 }
 
 void drain_changed(void) {

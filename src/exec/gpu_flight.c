@@ -6,7 +6,7 @@
 #include <time.h>
 
 enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
-enum { EVENT_WRITTEN, EVENT_BEGAN, EVENT_ENDED };
+enum { EVENT_BEGAN, EVENT_ENDED, EVENT_PACKED };
 
 uint64_t gpu_now(void) {
     struct timespec time;
@@ -72,7 +72,7 @@ static int take_slot(GpuContext *context) {
             return -1;
     for (int i = 0; i < 3; i++)
         if (!context->events[slot][i] &&
-            gpu_driver(NULL)->event_create(&context->events[slot][i], i == EVENT_WRITTEN ? EVENT_NO_TIMING : 0) != 0) {
+            gpu_driver(NULL)->event_create(&context->events[slot][i], i == EVENT_PACKED ? EVENT_NO_TIMING : 0) != 0) {
             context->taken[slot] = false;
             return -1;
         }
@@ -157,17 +157,17 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
     if (context->on_host)
         memcpy((void *)(uintptr_t)flight->block, &slot->block, sizeof slot->block);
     else
-        written = driver->copy_to(flight->block, &slot->block, sizeof slot->block, context->before) == 0 &&
-                  driver->event_record(events[EVENT_WRITTEN], context->before) == 0 &&
-                  driver->stream_after(stream, events[EVENT_WRITTEN], 0) == 0;
+        written = driver->copy_to(flight->block, &slot->block, sizeof slot->block, stream) == 0;
     return written && driver->event_record(events[EVENT_BEGAN], stream) == 0;
 }
 
-void flight_undo(GpuFlight *flight) {
+void flight_undo(GpuFlight *flight, Handle stream) {
+    flight->undone = true;
     if (flight->context->on_host)
         memset((void *)(uintptr_t)flight->block, 0, sizeof(RecordLaunch));
     else
-        gpu_driver(NULL)->set_bytes(flight->block, 0, sizeof(RecordLaunch), flight->context->before);
+        gpu_driver(NULL)->set_bytes(flight->block, 0, sizeof(RecordLaunch), stream);
+    flight_made(flight, stream);
 }
 
 void flight_made(GpuFlight *flight, Handle stream) {
@@ -176,6 +176,10 @@ void flight_made(GpuFlight *flight, Handle stream) {
 
 Handle flight_ended(const GpuFlight *flight) {
     return flight->context->events[flight->slot][EVENT_ENDED];
+}
+
+Handle flight_packed(const GpuFlight *flight) {
+    return flight->context->events[flight->slot][EVENT_PACKED];
 }
 
 uint64_t flight_nanoseconds(const GpuFlight *flight) {

@@ -73,7 +73,7 @@ static bool drain(const HangLaunch *launch, Drained *drained, bool chunks) {
     RecordingLaunch *about = &drained->recording.launch;
     about->flags |= RECORDING_HUNG | RECORDING_CUT;
     about->asked = drained->block.next;
-    about->dropped = drained->block.dropped;
+    about->dropped = record_dropped(&drained->block);
     about->shared_window = drained->block.shared_window;
     about->local_window = drained->block.local_window;
     about->param_window = drained->block.param_window;

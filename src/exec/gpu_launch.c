@@ -230,19 +230,18 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
     Result result = go_with(launch, flight->kernel, begun ? flight->block : flight->context->off);
     if (begun && !result)
         flight_made(flight, stream);
+    else
+        flight_undo(flight, stream);
     if (!begun && !result)
         gpu_unseen(flight->kernel->name, "its records could not be prepared");
     if (result && flight->watched.found)
         hang_release(&flight->watched);
     pthread_mutex_lock(&gpu_mutex);
-    if (begun && !result) {
+    if (!flight->undone) {
         flight->kernel->recorded++;
-        drain_add(flight);
-    } else {
-        flight_undo(flight);
-        flight_land(flight);
-        flight_free(flight);
+        gpu_pack_behind(flight);
     }
+    drain_add(flight);
     pthread_mutex_unlock(&gpu_mutex);
     return result;
 }

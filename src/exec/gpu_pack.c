@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { LEAST_STAGING = 1 << 14, MORE_STAGING = 4, PACKER_THREADS = 256, PACKERS_A_SM = 6, MULTIPROCESSORS = 16 };
+enum { AWAKE = 1000000 }; /* nanoseconds */
 enum { UNITS_A_CTA = PACK_WINDOW * PACK_WINDOWS * PACKER_THREADS / RECORD_LANES };
 static const uint64_t most_pinned = UINT64_C(1) << 30;
 
@@ -28,20 +29,19 @@ static Handle packer(GpuContext *context) {
 }
 
 /* Pinned memory for so many bytes, that the device can reach; it may have moved. */
-static bool staging(GpuContext *context, uint64_t bytes) {
+static bool has_room(GpuStaging *staging, uint64_t bytes) {
     const GpuDriver *driver = gpu_driver(NULL);
     uint64_t wanted = LEAST_STAGING;
-    if (context->staging && context->staging_bytes >= bytes)
+    if (staging->at && staging->bytes >= bytes)
         return true;
     while (wanted < bytes)
         wanted *= MORE_STAGING;
-    if (context->staging)
-        driver->free_host(context->staging);
-    context->staging_bytes = 0;
-    context->staging = NULL;
-    if (wanted > most_pinned || driver->allocate_host(&context->staging, wanted, HOST_PORTABLE | HOST_MAPPED) != 0)
+    if (staging->at)
+        driver->free_host(staging->at);
+    *staging = (GpuStaging){0};
+    if (wanted > most_pinned || driver->allocate_host(&staging->at, wanted, HOST_PORTABLE | HOST_MAPPED) != 0)
         return false;
-    context->staging_bytes = wanted;
+    staging->bytes = wanted;
     return true;
 }
 
@@ -54,35 +54,91 @@ static unsigned grid_of(const GpuFlight *flight) {
     return (unsigned)(wanted < most ? wanted : most ? most : 1);
 }
 
-static bool pack(const GpuFlight *flight, uint32_t near, uint32_t far) {
-    GpuContext *context = flight->context;
-    DevicePointer units = flight->first, block = flight->block, to = (uintptr_t)context->staging;
-    uint64_t first = flight->first_bytes / RECORD_UNIT, room = context->staging_bytes;
+/* Words are held against those of the previous warp, and of the previous CTA: so many units before. */
+static uint32_t near_of(const GpuFlight *flight) {
+    return flight->launch.chunk / RECORD_UNIT;
+}
+
+static uint32_t far_of(const GpuFlight *flight) {
+    const uint32_t *grid = flight->launch.grid;
+    return (uint32_t)(flight->first_bytes / RECORD_UNIT / ((uint64_t)grid[0] * grid[1] * grid[2]));
+}
+
+static bool ask(const GpuFlight *flight, const GpuStaging *staging, Handle stream) {
+    DevicePointer units = flight->first, block = flight->block, to = (uintptr_t)staging->at;
+    uint64_t first = flight->first_bytes / RECORD_UNIT, room = staging->bytes;
+    uint32_t near = near_of(flight), far = far_of(flight);
     void *parameters[] = {&units, &first, &near, &far, &block, &to, &room};
-    return gpu_driver(NULL)->launch(context->packer, grid_of(flight), 1, 1, PACKER_THREADS, 1, 1, 0, context->behind,
-                                    parameters, NULL) == 0 &&
-           gpu_driver(NULL)->stream_wait(context->behind) == 0;
+    return gpu_driver(NULL)->launch(flight->context->packer, grid_of(flight), 1, 1, PACKER_THREADS, 1, 1, 0, stream,
+                                    parameters, NULL) == 0;
+}
+
+/* ---- Behind the launch ----------------------------------------------------------------------------- */
+
+void gpu_pack_behind(GpuFlight *flight) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    GpuContext *context = flight->context;
+    if (flight->failed || context->on_host || context->soon_taken || context->soon.bytes < flight->kernel->packed ||
+        !context->soon.at)
+        return;
+    flight->packs = driver->stream_after(context->ahead, flight_ended(flight), 0) == 0 &&
+                    ask(flight, &context->soon, context->ahead);
+    if (flight->packs) {
+        context->soon_taken = true;
+        flight->failed = driver->event_record(flight_packed(flight), context->ahead);
+    }
+}
+
+void gpu_packed(const GpuFlight *flight) {
+    GpuContext *context = flight->context;
+    if (flight->packs)
+        context->soon_taken = false;
+    if (!context->soon_taken && context->soon.bytes < context->later.bytes) { /* as much as was needed before */
+        GpuStaging more = context->later;
+        context->later = context->soon;
+        context->soon = more;
+    }
+}
+
+/* Being told that it is over takes longer than it lasts: that is looked at without a sleep, for a while. */
+static bool wait_for_packed(const GpuFlight *flight) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    uint64_t until = gpu_now() + AWAKE;
+    Result result;
+    while ((result = driver->event_query(flight_packed(flight))) == NOT_READY && gpu_now() < until)
+        continue;
+    return result == NOT_READY ? driver->stream_wait(flight->context->ahead) == 0 : result == 0;
+}
+
+/* ---- For who takes records off ---------------------------------------------------------------------- */
+
+static bool pack(const GpuFlight *flight, bool again) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    Handle stream = flight->context->behind;
+    DevicePointer counters = flight->block + offsetof(RecordLaunch, packed);
+    return (!again || driver->set_bytes(counters, 0, 2 * sizeof(uint32_t), stream) == 0) &&
+           ask(flight, &flight->context->later, stream) && driver->stream_wait(stream) == 0;
 }
 
 bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks) {
     GpuContext *context = flight->context;
-    const RecordingLaunch *launch = &flight->launch;
-    uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    bool packed = flight->packs;
     uint64_t needed = 0; /* not known before it was tried */
-    if (!packer(context))
+    if (!packer(context) || (packed && !wait_for_packed(flight)))
         return false;
-    chunks->near = launch->chunk / RECORD_UNIT;
-    chunks->far = (uint32_t)(flight->first_bytes / RECORD_UNIT / ctas);
+    const GpuStaging *staging = packed ? &context->soon : &context->later;
+    chunks->near = near_of(flight);
+    chunks->far = far_of(flight);
     do {
-        /* Not all of it had room: it is packed once more. */
-        DevicePointer counters = flight->block + offsetof(RecordLaunch, packed);
-        if (!staging(context, needed) ||
-            (needed && gpu_driver(NULL)->set_bytes(counters, 0, 2 * sizeof(uint32_t), context->behind) != 0) ||
-            !pack(flight, chunks->near, chunks->far))
+        if (needed) /* not all of it had room: it is packed once more */
+            staging = &context->later;
+        if ((needed || !packed) && (!has_room(&context->later, needed) || !pack(flight, needed)))
             return false;
-        memcpy(after, context->staging, sizeof *after);
+        memcpy(after, staging->at, sizeof *after);
         needed = sizeof *after + (uint64_t)after->packed * RECORD_UNIT;
-    } while (needed > context->staging_bytes);
-    chunks->packed = (Str){(const char *)context->staging + sizeof *after, (size_t)(needed - sizeof *after)};
+    } while (needed > staging->bytes);
+    if (flight->kernel->packed < needed)
+        flight->kernel->packed = needed;
+    chunks->packed = (Str){(const char *)staging->at + sizeof *after, (size_t)(needed - sizeof *after)};
     return true;
 }

@@ -82,8 +82,8 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
         context->primary = primary == context->context;
         (*(Result(**)(int)) & release)(context->device_number);
     }
-    if (driver->stream_create(&context->before, STREAM_NON_BLOCKING) != 0 ||
-        driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
+    if (driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 ||
+        driver->stream_create(&context->ahead, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
         !make_arena(context, driver))
         context->why = "there was no memory on the device for records";
 }

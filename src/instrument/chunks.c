@@ -151,23 +151,22 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
 static void write_refill_together(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
+    code_say(code, "mov.b32 ~r1, ~r0");
     code_say(code, "@~lead atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "selp.b32 ~r1, ~r1, ~r0, ~lead");
     code_say(code, "setp.lt.and.u32 ~q0, ~r1, ~r0, ~lead");
-    code_say(code, "setp.ge.and.u32 ~q1, ~r1, ~r0, ~lead");
-    write_dropped(code, "~q1", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
     code_say(code, "@~q0 st.global.v4.b32 [~ptr+%u], {~word, ~zero, ~r1, ~zero}", offset * RECORD_UNIT);
-    code_say(code, "add.s64 ~e2, ~ptr, %u", offset * RECORD_UNIT);
-    code_say(code, "and.b64 ~e2, ~e2, -%u", code->chunk);
+    if (offset)
+        code_say(code, "add.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
+    code_say(code, "and.b64 ~e2, ~ptr, -%u", code->chunk);
     code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
     code_say(code, "min.u32 ~r1, ~r1, ~r0");
     code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
-    code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
-    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
+    code_say(code, "mad.wide.u32 ~ptr, ~r1, %u, ~e1", code->chunk);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, 0));
-    code_say(code, "@~lead st.global.v4.b32 [~e2], {~word, ~r3, ~zero, ~zero}");
-    code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
+    code_say(code, "@~lead st.global.v4.b32 [~ptr], {~word, ~r3, ~zero, ~zero}");
+    code_say(code, "add.s64 ~ptr, ~ptr, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 
 /* For a lane that leads, which may have had none before. */
@@ -182,8 +181,6 @@ static void write_refill_alone(Code *code, uint32_t offset) {
     code_say(code, "mov.b32 ~r1, 0");
     code_say(code, "@~q0 atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
     code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
-    code_say(code, "setp.ge.and.u32 ~q2, ~r1, ~r0, ~q0");
-    write_dropped(code, "~q2", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "mad.wide.u32 ~e4, ~r1, %u, ~e1", code->chunk);
     code_say(code, "selp.b64 ~e2, ~e4, ~e2, ~q1");
     /* The old one says where it goes on, if there is an old one. */

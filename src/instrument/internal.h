@@ -227,7 +227,7 @@ uint32_t step_most_units(const Step *step);
     REGISTER(launch, b64)  /* of functions that are called: what weir_launch is in kernels */          \
     REGISTER(state, b64)   /* where it is kept what calls hand on */                                   \
     REGISTER(time, b32)                                                                                \
-    /* of waits: when the first look in vain was (0: there was none), what it saw, and the site */     \
+    /* of waits: when the first look in vain was (-1: there was none), what it saw, and the site */    \
     REGISTER(since, b32)                                                                               \
     REGISTER(polled, b32)                                                                              \
     REGISTER(gives, b32)

@@ -89,7 +89,7 @@ static void write_entries(Code *code, uint32_t loop, bool polls) {
         const FlowBlock *block = &flow->blocks[from];
         if (flow_in_loop(flow, from, loop) || block->begin == block->end)
             continue;
-        code_say(code, "mov.b32 ~since, 0");
+        code_say(code, "mov.b32 ~since, -1");
         if (polls)
             code_say(code, "mov.b32 ~polled, 0");
         code_put(code, flow->instructions[block->end - 1], block->ends == FLOW_NEXT);
@@ -101,9 +101,7 @@ static void write_elapsed(Code *code) {
     code_say(code, "mov.u64 ~d0, %%globaltimer");
     code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
     code_say(code, "cvt.u32.u64 ~t0, ~d0");
-    code_say(code, "or.b32 ~t0, ~t0, 1");
-    code_say(code, "setp.eq.u32 ~p1, ~since, 0");
-    code_say(code, "selp.b32 ~since, ~t0, ~since, ~p1");
+    code_say(code, "min.u32 ~since, ~since, ~t0");
     code_say(code, "sub.u32 ~t0, ~t0, ~since");
     code_say(code, "setp.lt.u32 ~p1, ~t0, %u", FIRST_LOOK);
 }
@@ -114,23 +112,15 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time, which it never is without a host or with a limit of 0, made 2^32 - 1. There are no
- * branches, of which each costs ptxas time: without a host its word is read from elsewhere. */
+/* To `on` if it is not yet time, which it never is with a limit of 0. The limit is read from the block,
+ * where who gave up makes it shorter: there is one for all waits, and each of them takes few instructions. */
 static void write_limit(Code *code, uint32_t on) {
     write_launch(code, "~d0");
-    code_say(code, "ld.global.b64 ~d1, [~d0+%u]", OF(host));
-    code_say(code, "ld.global.b64 ~value, [~d0+%u]", OF(hang_after));
+    code_say(code, "ld.volatile.global.b64 ~value, [~d0+%u]", OF(hang_after));
     code_say(code, "shr.u64 ~value, ~value, %u", TIME_SHIFT);
     code_say(code, "cvt.u32.u64 ~t1, ~value");
-    code_say(code, "sub.u32 ~t1, ~t1, 1");
-    code_say(code, "setp.ne.u64 ~p2, ~d1, 0");
-    code_say(code, "selp.b64 ~d0, ~d1, ~d0, ~p2");
-    code_say(code, "ld.volatile.global.b32 ~lo, [~d0+%u]", OF_HOST(hang));
-    code_say(code, "shr.u32 ~hi, ~t1, %u", PART_OF_LIMIT);
-    code_say(code, "setp.gt.and.u32 ~p1, ~t0, ~hi, ~p2");
-    code_say(code, "setp.ne.and.u32 ~p1, ~lo, 0, ~p1");
-    code_say(code, "setp.gt.and.u32 ~p2, ~t0, ~t1, ~p2");
-    code_say(code, "or.pred ~p1, ~p1, ~p2");
+    code_say(code, "setp.ne.u32 ~p2, ~t1, 0");
+    code_say(code, "setp.gt.and.u32 ~p1, ~t0, ~t1, ~p2");
     code_say(code, "@!~p1 bra ~L%u", on);
 }
 
@@ -147,7 +137,7 @@ static void write_look(Code *code, const Step *step) {
         write_value(code, &(SitePart){.operand = polled});
         code_say(code, "setp.ne.u32 ~p1, ~lo, ~polled");
         code_say(code, "mov.b32 ~polled, ~lo");
-        code_say(code, "@~p1 mov.b32 ~since, 0");
+        code_say(code, "@~p1 mov.b32 ~since, -1");
     }
     write_elapsed(code);
     code_say(code, "@~p1 bra ~L%u", on);
@@ -168,14 +158,22 @@ static void write_look(Code *code, const Step *step) {
 
 /* ---- Giving up --------------------------------------------------------------------------------------------- */
 
+/* Others need not wait for as long, once one gave up: for a part of the limit, and at least for a unit. A bit that they
+ * do not read says that it was made shorter, so that it is once. ~e0: the launch. */
+static void write_hurry(Code *code) {
+    code_say(code, "ld.volatile.global.b64 ~e2, [~e0+%u]", OF(hang_after));
+    code_say(code, "shr.u64 ~e3, ~e2, %u", PART_OF_LIMIT);
+    code_say(code, "or.b64 ~e3, ~e3, 0x%llx", 1ull << 63 | 1ull << TIME_SHIFT);
+    code_say(code, "setp.lt.s64 ~q0, ~e2, 0");
+    code_say(code, "@!~q0 st.volatile.global.b64 [~e0+%u], ~e3", OF(hang_after));
+}
+
 /* By the lowest of those who wait for the same: to a chunk, or, if there is none left, where nobody looks. ~e0: the
  * launch, ~e1: the host's block. */
 static void write_record(Code *code) {
     code_say(code, "ld.global.b64 ~e2, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "setp.ge.u32 ~q0, ~r1, ~r0");
-    write_dropped(code, "~q0", "~e0", "~r2", RECORD_DROPPED_PLACE);
     code_say(code, "min.u32 ~r1, ~r1, ~r0");
     code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e2", code->chunk);
     write_warp(code);
@@ -186,6 +184,7 @@ static void write_record(Code *code) {
     code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_GIVES_UP, 0));
     code_say(code, "or.b32 ~word, ~word, ~gives");
     code_say(code, "st.global.v4.b32 [~e2+%u], {~word, ~mask, ~lo, ~hi}", RECORD_UNIT);
+    write_hurry(code);
     code_say(code, "fence.acq_rel.sys");
     code_say(code, "mov.b32 ~r0, 1");
     code_say(code, "red.global.inc.u32 [~e1+%u], %u", OF_HOST(gave_up), INT32_MAX);

@@ -95,7 +95,7 @@ static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
 enum { RECORD_VARIABLES = 20 };
 
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* in bytes of their own, which are stored */
+enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* the latter is stored, as a byte */
 
 /* Where variables are, by the kernel that names them; 0: not told. Which they are: instrument/instrument.h. */
 enum { RECORD_GLOBALS = 8 };
@@ -114,11 +114,12 @@ typedef struct RecordLaunch {
                            what found no place or is not to be recorded */
     uint32_t more_count; /* 16: without that one */
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
-    uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_...; not 0: not all is as it was recorded */
+    uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_WRAP; record_dropped has the rest */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
     uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (record/pack.h) */
     uint32_t packers;    /* 36: its CTAs that are done */
-    uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never */
+    uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never. By the kernel: less, with bit 63,
+                            once one gave up */
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
@@ -129,9 +130,14 @@ typedef struct RecordLaunch {
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 192, "it is written into code");
 
+/* Of a launch that has ended: RECORD_DROPPED_...; not 0: not all is as it was recorded. */
+static inline uint32_t record_dropped(const RecordLaunch *launch) {
+    return launch->dropped | (launch->next > launch->more_count ? RECORD_DROPPED_PLACE : 0);
+}
+
 /* How a kernel that hangs and the host talk. */
 typedef struct RecordHost {
-    uint32_t hang;    /* by the kernel: not 0 once a wait gave up; all waits give up then */
+    uint32_t hang;    /* by the kernel: not 0 once a wait gave up */
     uint32_t drained; /* by the host, when it has what it needs: 1: who gave up ends; 2: traps */
     uint32_t gave_up; /* by the kernel: warps that gave up */
     uint32_t reserved[13];

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef int Result;
 typedef void *Handle;
@@ -27,6 +28,7 @@ Result cuFuncGetParamInfo(Handle, size_t, size_t *, size_t *);
 Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
                       void **);
 int standin_launches(void);
+int standin_ours(void);
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -291,6 +293,18 @@ static int is_wide(Handle function, const char *what) {
     return 1;
 }
 
+/* Once there is a place for it, records are packed by what the launch itself has queued behind it; those of the last
+ * launch do not fit there. */
+static int packs_behind(Handle function, const char *what) {
+    (void)what;
+    for (int by = 0; by < 90 && !standin_ours(); by++) {
+        launch(function, by, NULL);
+        usleep(10000);
+    }
+    launch_plain(function_of(right, "nothing"), 1000, 32);
+    return standin_ours() > 0;
+}
+
 /* As many as a block can have: with what records it, it must not need more registers. */
 static int has_most_threads(Handle function, const char *what) {
     (void)function, (void)what;
@@ -381,6 +395,7 @@ static const struct {
     {"graph", is_in_graph},
     {"large", is_large},
     {"wide", is_wide},
+    {"behind", packs_behind},
     {"threads", has_most_threads},
     {"same", writes_the_same},
     {"mangled", is_mangled},

@@ -325,7 +325,7 @@ class Recorder:
         used = self.used(block)
         flags |= HUNG if self.hung() else 0
         head = LAUNCH.pack(2, flags, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), self.mark["spaces"],
-                           self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"], 0, 0, block["shared_window"], block["local_window"],
+                           self.mark["options"], self.chunk, self.tag, block["next"], block["dropped"] | (block["next"] > self.more_count), 0, 0, block["shared_window"], block["local_window"],
                            block["param_window"], number, nanoseconds, self.hang_after, self.mark["fingerprint"])
         names = words["kernel"].encode() + b"\0" + self.device.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())

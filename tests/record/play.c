@@ -28,6 +28,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define MORE_AT    UINT64_C(0x601200000000)
 #define HOST_AT    UINT64_C(0x600080000000)
 #define HANG_AFTER UINT64_C(20000000)
+#define HURRIED    (HANG_AFTER >> 4 | UINT64_C(1) << 63 | 1 << 16) /* once, however many gave up */
 
 static unsigned passed, failed;
 static bool verbose, hangs, orders, global;
@@ -261,12 +262,12 @@ static void take_recording(Case *of, bool complete) {
                                 .fingerprint = instrument_fingerprint(&of->sites),
                                 .tag = TAG,
                                 .asked = of->block.next,
-                                .dropped = of->block.dropped,
+                                .dropped = record_dropped(&of->block),
                                 .sample_mask = sample,
                                 .shared_window = of->block.shared_window,
                                 .local_window = of->block.local_window,
                                 .param_window = of->block.param_window,
-                                .hang_after = of->block.hang_after};
+                                .hang_after = hangs ? HANG_AFTER : 0};
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = of->launch.grid[i];
         launch->block[i] = of->launch.block[i] ? of->launch.block[i] : 1;
@@ -465,8 +466,12 @@ static const char *compare_hangs(Case *of) {
     if (problem)
         return problem;
     const Finding *ours = deadlock_of(&machine), *theirs = deadlock_of(&played);
+    RecordHost host;
+    memcpy(&host, bytes_at(of, HOST_AT, sizeof host), sizeof host);
     if (recorded != PTX_END_STUCK)
         return "the instrumented kernel does not hang";
+    if (of->block.hang_after != (host.gave_up ? HURRIED : HANG_AFTER))
+        return "who waits is not told that others gave up";
     if (!ours || !theirs)
         return ours ? "the recording does not tell of a deadlock" : "the machine does not tell of a deadlock";
     return ours->rule == theirs->rule && ours->places[0].ir_line == theirs->places[0].ir_line

@@ -321,7 +321,7 @@ static void test_room(void **state) {
     assert_int_equal(few.out[NEXT], 0);
     assert_in_range(many.out[NEXT], 2, 8);
     assert_int_equal(many.out[DROPPED], 0);
-    assert_int_equal(none.out[DROPPED], RECORD_DROPPED_PLACE);
+    assert_in_range(none.out[NEXT], 2, 8); /* there is one: record_dropped */
     assert_true(few.out[SHARED_WINDOW] || few.out[SHARED_WINDOW + 1]);
 }
 
@@ -405,6 +405,20 @@ static void test_stretches(void **state) {
     free(made);
 }
 
+/* A wait reads the clock and, seldom, the limit: what comes then stands once in a function. */
+static void test_waits(void **state) {
+    (void)state;
+    char why[200], *made = instrumented(HEAD OPEN SHAPED INDEX
+                                        "A:\nld.acquire.gpu.global.b32 %r4, [%rd1];\nsetp.eq.u32 %p1, %r4, 0;\n"
+                                        "@%p1 bra A;\nB:\nld.acquire.gpu.global.b32 %r5, [%rd1+4];\n"
+                                        "setp.eq.u32 %p2, %r5, 0;\n@%p2 bra B;\nret;\n}\n",
+                                        true, why, sizeof why);
+    assert_string_equal(why, "");
+    assert_int_equal(times_in(made, "ld.volatile.global.b64"), 2 + 1);
+    assert_int_equal(times_in(made, "st.volatile.global.b64"), 1);
+    free(made);
+}
+
 /* Strong accesses look for room for what comes behind them, too: a turn that makes one does not look twice. */
 static void test_looks(void **state) {
     (void)state;
@@ -418,28 +432,17 @@ static void test_looks(void **state) {
     Ran ran = record(text, 0, 64, 100);
     assert_in_range(ran.out[NEXT], 2 * 40 * 32 * 32 / 4096, 30);
     assert_int_equal(ran.out[DROPPED], 0);
-    assert_int_equal(record(text, 0, 64, 3).out[DROPPED], RECORD_DROPPED_PLACE);
+    assert_in_range(record(text, 0, 64, 3).out[NEXT], 4, 30); /* there are three */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),
-        cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_sites),
-        cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_rows_that_do_not_fit),
+        cmocka_unit_test(test_stored),  cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_spaces),  cmocka_unit_test(test_derived),     cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_registers),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_wraps),       cmocka_unit_test(test_room),
+        cmocka_unit_test(test_apart),   cmocka_unit_test(test_rows),        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_waits),   cmocka_unit_test(test_looks),       cmocka_unit_test(test_rows_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
