@@ -198,14 +198,24 @@ $(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
 	@mkdir -p $(@D)
 	$(compile) -Iinclude $(LDFLAGS) -o $@ $< -L$(BUILD) -lweir -Wl,-rpath,$(abspath $(BUILD))
 
-# A fuzz target that reads the files it is given, for inputs kept as regression tests; no fuzzer needed.
-$(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
-	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a $(libraries)
+# The fuzz targets read the files they are given, for inputs kept as regression tests; no fuzzer needed. They are one program,
+# as the unit tests are.
+$(fuzz_targets): $(BUILD)/tests/fuzz/all
+	@ln -sf all $@
 
-$(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
+$(BUILD)/tests/fuzz/all: $(fuzz_targets:=.o) $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(fuzz_targets:=.o): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) -c -o $@ $<
+	$(compile) $(internal) -DLLVMFuzzerTestOneInput=$(basename $(notdir $<)) -c -o $@ $<
+
+$(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/tests/fuzz/targets.def $(BUILD)/flags
+	$(compile) -I$(@D) -c -o $@ $<
+
+$(BUILD)/tests/fuzz/targets.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'TARGET(%s)\n' $(notdir $(fuzz_targets)) | cmp -s - $@ || printf 'TARGET(%s)\n' $(notdir $(fuzz_targets)) > $@
 
 $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
@@ -468,7 +478,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything made
 	rm -rf $(BUILD)
 
--include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets) \
+-include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets:=.o) \
 	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)
