@@ -12,10 +12,11 @@ ifeq ($(origin CC),default)
 CC = gcc
 endif
 # Most of the time of sanitized tests is that of the compiler: they have the least that it does quickly, and lines. Only what
-# runs longest under the address sanitizer is optimized a little there.
-CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 $(if $(CI),-g1,-g))
+# runs longest under the address sanitizer is optimized a little there, and has its checks in place; elsewhere they are calls.
+CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 -g1)
 ifeq ($(origin CFLAGS)$(findstring address,$(SANITIZE)),fileaddress)
-busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base engine emulate ptx model render analyze/membar analyze/threads),$@),-Og)
+busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base engine emulate ptx model render analyze/membar analyze/threads),$@),-Og,$(checks_called))
+checks_called := $(shell $(CC) -Werror --param asan-instrumentation-with-call-threshold=0 -E -xc /dev/null -o /dev/null 2>/dev/null && echo --param asan-instrumentation-with-call-threshold=0)
 endif
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
 WERROR ?= $(if $(CI),-Werror)
@@ -51,7 +52,7 @@ libraries = -ljansson $(if $(zstd),-lzstd) -lm
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c))
 # What goes into other people's programs is a library of its own.
-exec_sources := $(filter src/exec/%,$(sources))
+exec_objects := $(patsubst src/exec/%.c,$(BUILD)/exec/%.o,$(filter src/exec/%,$(sources)))
 cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
 library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/% src/exec/%,$(sources)))
 # Under the thread sanitizer, what no test with threads reaches can be that of another build, PLAIN=DIR, which has it already.
@@ -123,10 +124,12 @@ $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 # Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
 # the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
-$(BUILD)/libweir-gpu.so: $(exec_sources) $(wildcard src/exec/*.h src/exec/*.ptx) $(BUILD)/libweir.a $(BUILD)/flags
+$(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
+	$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+
+$(exec_objects): $(BUILD)/exec/%.o: src/exec/%.c $(wildcard src/exec/*.ptx) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O2 -g $(warnings) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Isrc $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL \
-		-pthread -o $@ $(exec_sources) $(BUILD)/libweir.a $(if $(zstd),$(call archive,zstd)) -lm -ldl
+	$(CC) -std=c17 -O2 -g1 $(warnings) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d -fPIC -fvisibility=hidden -Isrc -c -o $@ $<
 
 $(library_objects): visibility = -fPIC -fvisibility=hidden
 $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
@@ -177,7 +180,7 @@ $(BUILD)/tests/unit/all: $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(BUILD)/li
 
 $(unit_tests:=.o): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) $(if $(filter %_random_test.o %_model_test.o,$@),,-O0) -g1 -Wno-clobbered $(internal) -Dmain=main_of_$(basename $(notdir $<)) -c -o $@ $<
+	$(compile) $(if $(filter %_random_test.o %_model_test.o,$@),,-O0 $(checks_called)) -g1 -Wno-clobbered $(internal) -Dmain=main_of_$(basename $(notdir $<)) -c -o $@ $<
 
 $(BUILD)/tests/unit/all.o: tests/unit/all.c $(BUILD)/tests/unit/all.def $(BUILD)/flags
 	$(compile) -O0 -I$(@D) -c -o $@ $<
@@ -198,14 +201,24 @@ $(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
 	@mkdir -p $(@D)
 	$(compile) -Iinclude $(LDFLAGS) -o $@ $< -L$(BUILD) -lweir -Wl,-rpath,$(abspath $(BUILD))
 
-# A fuzz target that reads the files it is given, for inputs kept as regression tests; no fuzzer needed.
-$(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
-	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a $(libraries)
+# The fuzz targets read the files they are given, for inputs kept as regression tests; no fuzzer needed. They are one program,
+# as the unit tests are.
+$(fuzz_targets): $(BUILD)/tests/fuzz/all
+	@ln -sf all $@
 
-$(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
+$(BUILD)/tests/fuzz/all: $(fuzz_targets:=.o) $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(fuzz_targets:=.o): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile) -c -o $@ $<
+	$(compile) $(internal) -DLLVMFuzzerTestOneInput=$(basename $(notdir $<)) -c -o $@ $<
+
+$(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/tests/fuzz/targets.def $(BUILD)/flags
+	$(compile) -I$(@D) -c -o $@ $<
+
+$(BUILD)/tests/fuzz/targets.def: FORCE
+	@mkdir -p $(@D)
+	@printf 'TARGET(%s)\n' $(notdir $(fuzz_targets)) | cmp -s - $@ || printf 'TARGET(%s)\n' $(notdir $(fuzz_targets)) > $@
 
 $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
@@ -468,7 +481,7 @@ uninstall: ## remove what install put there
 clean: ## remove everything made
 	rm -rf $(BUILD)
 
--include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets) \
+-include $(addsuffix .d,$(cli_objects) $(exec_objects) $(library_objects) $(unit_tests:=.o) $(BUILD)/tests/unit/all.o $(api_tests) $(fuzz_targets:=.o) \
 	$(libfuzzer_targets) $(reference_objects) $(ptx_reference_objects) $(litmus_objects) $(litmus_machine_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
 	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
 	$(BUILD)/tests/mirror)

@@ -17,7 +17,7 @@ _weir() {
         [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
+        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
@@ -129,11 +129,14 @@ _weir() {
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "report --arg") return ;;
+    "report --block") return ;;
     "report --buffer-id") return ;;
+    "report --cluster") return ;;
     "report --grid") return ;;
     "report --kernel") return ;;
     "report --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --module") return ;;
+    "report --shared") return ;;
     "report --triton") return ;;
     "report --budget") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;

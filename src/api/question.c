@@ -18,6 +18,7 @@ typedef struct Ask {
 } Ask;
 
 static void read_run(void *context);
+static void compare(void *context);
 
 /* NULL if there is no memory; `read` makes of the options what the pipeline takes. */
 static weir_result *begin(weir_module *module, Task *read, const void *options, void *made) {
@@ -31,7 +32,7 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result->result.recording = module->recording.kernel ? &module->recording : NULL;
     if (!module->ok) {
         result->result.problem = "it has errors";
-    } else if (module->ptx && read != read_run) {
+    } else if (module->ptx && read != read_run && read != compare) {
         result->result.problem = "this looks at Triton GPU IR, not at PTX; weir check, weir run and weir lint do";
     } else if (!result_attempt(&result->result, read, &ask)) {
         result->result.problem = "there is not enough memory";

@@ -107,9 +107,9 @@ const Command commands[COMMAND_COUNT] = {
          .operands = "FILE|DIR|-\n--diff OLD NEW\n--glossary",
          .does = "Shows how kernels in Triton GPU IR synchronize: what their partitions do, which signals which, "
                  "slots and phases of every barrier, the data they protect, whether any agent waits forever, and "
-                 "whether every overwrite waits for its readers. Of a recording of a kernel on a GPU (weir exec --keep), what "
-                 "its warps did: roles, barriers, what each carries, and a picture of the run.",
-         .more = FILES BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
+                 "whether every overwrite waits for its readers. Of PTX, and of a recording of a kernel on a GPU (weir exec "
+                 "--keep), what its warps did: roles, barriers, what each carries, and a picture of the run.",
+         .more = RUN_FILES RUN_BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
                              "matches partitions by what they do, not by their number.",
          .status = STATUS " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
                           "line is wrong.",

@@ -250,10 +250,13 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
 static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false, again = false;
-    const char *problem = "it is a node of a graph, which is not checked";
+    const char *problem = NULL;
     Result result = 0;
-    if (kernel->wanted && !launch->later && !is_capturing(gpu_driver(NULL), stream) &&
-        take_values(kernel, launch, values)) {
+    if (launch->later || is_capturing(gpu_driver(NULL), stream))
+        problem = "it is a node of a graph, which is not checked";
+    else if (!take_values(kernel, launch, values))
+        problem = "its parameters could not be read";
+    if (kernel->wanted && !problem) {
         pthread_mutex_lock(&hook_mutex);
         uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);

@@ -3,6 +3,7 @@
 
 #include "instrument/shadow.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #ifndef DEVICE_FOLDER
@@ -39,87 +40,81 @@ void runtime_use(RuntimeUse *use, const char *name) {
 /* The next function of the text from `*at` on: its head, from ".func" on, up to the brace that closes it. Declarations,
  * which end with a semicolon, are none. */
 static bool next_function(Str text, size_t *at, Str *function) {
-    static const char mark[] = "\n.func", visible[] = "\n.visible .func";
-    while (*at < text.size) {
-        const char *from = text.data + *at, *end = text.data + text.size;
-        const char *plain = memmem(from, (size_t)(end - from), mark, sizeof mark - 1);
-        const char *shown = memmem(from, (size_t)(end - from), visible, sizeof visible - 1);
-        const char *begin = !plain ? shown : !shown ? plain : plain < shown ? plain : shown;
-        if (!begin)
-            return false;
-        begin += begin == shown ? strlen("\n.visible ") : 1;
-        const char *close = memmem(begin, (size_t)(end - begin), "\n}", 2);
-        const char *semicolon = memmem(begin, (size_t)(end - begin), ";", 1);
-        const char *brace = memmem(begin, (size_t)(end - begin), "{", 1);
-        *at = (size_t)(begin - text.data);
-        if (!close || !brace)
-            return false;
-        if (semicolon && semicolon < brace)
+    const char *end = text.data + text.size;
+    for (const char *line = text.data + *at; (line = memmem(line, (size_t)(end - line), "\n.", 2));) {
+        Str head = str_between(++line, end);
+        if (str_starts(head, STR(".visible ")))
+            line += strlen(".visible ");
+        if (!str_starts(str_between(line, end), STR(".func")))
             continue;
-        *function = str_between(begin, close + 2);
+        const char *first = line;
+        while (first < end && *first != ';' && *first != '{')
+            first++;
+        const char *close = first < end && *first == '{' ? memmem(first, (size_t)(end - first), "\n}", 2) : NULL;
+        if (!close)
+            continue;
+        *function = str_between(line, close + 2);
         *at = (size_t)(close + 2 - text.data);
         return true;
     }
     return false;
 }
 
-/* "weir_read" of ".func weir_read(" and of ".func (.param .b32 func_retval0) weir_enter(". */
-static Str function_name(Str function) {
-    const char *at = memmem(function.data, function.size, "weir_", 5), *end = at;
-    while (end && end < function.data + function.size && (*end == '_' || (*end >= 'a' && *end <= 'z')))
+/* The first name in a text that is one of ours: "weir_read" of ".func weir_read(" and of ".func (.param .b32
+ * func_retval0) weir_read(". */
+static Str next_name(Str text) {
+    const char *at = memmem(text.data, text.size, "weir_", 5), *end = at;
+    while (end && end < text.data + text.size && (*end == '_' || (*end >= 'a' && *end <= 'z')))
         end++;
     return at ? str_between(at, end) : (Str){"", 0};
 }
 
-static bool is_used(const RuntimeUse *use, Str name) {
-    for (uint32_t i = 0; i < use->count; i++)
-        if (str_equal(name, str_of(use->names[i])))
-            return true;
-    return false;
+typedef struct Function {
+    Str text, name;
+    bool used;
+} Function;
+
+enum { FUNCTIONS_MOST = 64 };
+
+/* The text is a megabyte: it is gone through once. */
+static uint32_t list_functions(Str text, Function *functions) {
+    uint32_t count = 0;
+    Str function;
+    for (size_t at = 0; next_function(text, &at, &function);) {
+        assert(count < FUNCTIONS_MOST);
+        functions[count++] = (Function){function, next_name(function), false};
+    }
+    return count;
 }
 
-/* Whether a text has a name, and not as the beginning of another one. */
-static bool mentions(Str text, Str name) {
-    const char *at = text.data, *end = text.data + text.size;
-    while ((at = memmem(at, (size_t)(end - at), name.data, name.size))) {
-        at += name.size;
-        if (at == end || !(*at == '_' || (*at >= 'a' && *at <= 'z')))
-            return true;
-    }
-    return false;
-}
-
-/* What the functions that are used call is used, too; they call nothing that is defined behind them. */
-static void close_use(RuntimeUse *use, Str text) {
-    for (uint32_t i = 0; i < use->count; i++) {
-        Str function, called, body = {"", 0};
-        for (size_t at = 0; next_function(text, &at, &function);)
-            if (str_equal(function_name(function), str_of(use->names[i])))
-                body = function;
-        for (size_t at = 0; next_function(text, &at, &called);) {
-            char name[sizeof use->names[0]];
-            snprintf(name, sizeof name, "%.*s", STR_ARG(function_name(called)));
-            if (mentions(body, function_name(called)))
-                runtime_use(use, name);
-        }
-    }
+/* What a function calls is used, too. */
+static void use_function(Function *functions, uint32_t count, Str name) {
+    Function *used = functions;
+    while (used < functions + count && !str_equal(used->name, name))
+        used++;
+    if (used == functions + count || used->used)
+        return;
+    used->used = true;
+    const char *end = used->text.data + used->text.size;
+    for (Str rest = used->text, called; (called = next_name(rest)).size; rest = str_between(called.data + called.size, end))
+        use_function(functions, count, called);
 }
 
 void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
-    Str text = runtime_text(seed_layout), function;
-    RuntimeUse all = *use;
-    close_use(&all, text);
+    Function functions[FUNCTIONS_MOST];
+    uint32_t count = list_functions(runtime_text(seed_layout), functions);
+    for (uint32_t i = 0; i < use->count; i++)
+        use_function(functions, count, str_of(use->names[i]));
     /* What they call has to be known before, whatever the order of the text. */
     for (int layer = 0; layer < 4; layer++)
-        for (size_t at = 0; next_function(text, &at, &function);) {
-            Str name = function_name(function);
-            int own = str_equal(name, STR("weir_tell_pair"))    ? 0
-                      : str_starts(name, STR("weir_tell_")) ? 1
-                      : str_starts(name, STR("weir_slow_")) ? 2
-                                                            : 3;
-            if (own != layer || !is_used(&all, name))
+        for (const Function *function = functions; function < functions + count; function++) {
+            int own = str_equal(function->name, STR("weir_tell_pair"))    ? 0
+                      : str_starts(function->name, STR("weir_tell_")) ? 1
+                      : str_starts(function->name, STR("weir_slow_")) ? 2
+                                                                      : 3;
+            if (own != layer || !function->used)
                 continue;
-            text_str(to, function);
+            text_str(to, function->text);
             text_str(to, STR("\n"));
         }
 }

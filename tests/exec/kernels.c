@@ -238,6 +238,18 @@ static int runs_right(Handle function, const char *what) {
     return good && is_turned(3) && cuFuncGetParamInfo(function, 3, &offset, &bytes) != 0 && standin_launches() == 7;
 }
 
+/* With a buffer of parameters that is said to end within the second of them. */
+static int is_short(Handle function, const char *what) {
+    (void)what;
+    struct {
+        uint64_t to, from;
+        int by;
+    } block = {to, from, 7};
+    size_t size = 12;
+    void *extra[] = {(void *)1, &block, (void *)2, &size, (void *)0};
+    return cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, NULL, extra) == 0;
+}
+
 /* The last one writes what it reads, one number further on. */
 static int overlaps(Handle function, const char *what) {
     (void)what;
@@ -393,6 +405,7 @@ static const struct {
     {"fatbin", is_wrong_in_fatbin},
     {"machine", is_machine_code},
     {"graph", is_in_graph},
+    {"short", is_short},
     {"large", is_large},
     {"wide", is_wide},
     {"behind", packs_behind},

@@ -1,5 +1,6 @@
 /* emulate/grid: many CTAs on one global memory: locks, barriers, counters, flags, launches, hangs, and repeating. */
 #include "world.h"
+#include "share.h"
 
 #include <time.h>
 
@@ -72,12 +73,13 @@ static void assert_barrier(World *world, int64_t programs) {
 
 static void grid_barrier(void **state) {
     (void)state;
+    const int64_t many = share_of(1000);
     World *world = one_launch(barrier_of_atomics, 100);
     assert_barrier(world, 100);
     end_world(world);
-    world = one_launch(barrier_of_loads, 1000);
-    assert_barrier(world, 1000);
-    assert_int_equal(grid_stats(world->grid).most_live, 1000);
+    world = one_launch(barrier_of_loads, many);
+    assert_barrier(world, many);
+    assert_int_equal(grid_stats(world->grid).most_live, many);
     end_world(world);
 }
 

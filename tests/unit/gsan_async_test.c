@@ -309,20 +309,20 @@ static void a_sampled_cell_has_six_bytes_a_byte(void **state) {
 /* 4096 CTAs write, all arrive at a counter, all wait for it and read what the others wrote, twice. */
 static void a_barrier_of_a_whole_grid(void **state) {
     (void)state;
-    enum { CTAS = 4096 };
+    const uint32_t ctas = share_of(4096);
     RUN(run, ((GsanOptions){.mode = GSAN_EXACT, .memory = 256 << 20}));
-    uint32_t number = launch(&run, 0, CTAS, 1), *threads = malloc(CTAS * sizeof *threads);
-    for (uint32_t i = 0; i < CTAS; i++)
+    uint32_t number = launch(&run, 0, ctas, 1), *threads = malloc(ctas * sizeof *threads);
+    for (uint32_t i = 0; i < ctas; i++)
         threads[i] = gsan_begin(run.gsan, number, i);
     for (uint32_t round = 0; round < 2; round++) {
-        uint64_t data = DATA + (uint64_t)(round & 1) * 4 * CTAS;
-        for (uint32_t i = 0; i < CTAS; i++) {
+        uint64_t data = DATA + (uint64_t)(round & 1) * 4 * ctas;
+        for (uint32_t i = 0; i < ctas; i++) {
             gsan_access(run.gsan, threads[i], 1, GSAN_WRITE, GSAN_WEAK, 0, 0, data + 4 * i, data + 4 * i + 4);
             gsan_access(run.gsan, threads[i], 2, GSAN_UPDATE, GSAN_ACQ_REL, GSAN_GPU, 0, FLAG, FLAG + 4);
         }
-        for (uint32_t i = 0; i < CTAS; i++) {
+        for (uint32_t i = 0; i < ctas; i++) {
             gsan_access(run.gsan, threads[i], 3, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU, 0, FLAG, FLAG + 4);
-            gsan_access(run.gsan, threads[i], 4, GSAN_READ, GSAN_WEAK, 0, 0, data, data + 4 * CTAS);
+            gsan_access(run.gsan, threads[i], 4, GSAN_READ, GSAN_WEAK, 0, 0, data, data + 4 * ctas);
         }
     }
     assert_int_equal(run.told, 0);

@@ -1,5 +1,6 @@
 /* analyze/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
 #include "reading.h"
+#include "share.h"
 
 #include "model/number/known.h"
 #include "model/number/value.h"
@@ -72,7 +73,7 @@ static void check_pair(const Sample *x, const Sample *y, int64_t a, int64_t b) {
 
 static void what_is_said_holds_for_every_value(void **state) {
     (void)state;
-    for (unsigned i = 0; i < 5000; i++) {
+    for (unsigned i = 0; i < share_of(5000); i++) {
         Sample x = sample(), y = sample();
         for (unsigned k = 0; k < x.count; k++) {
             for (unsigned j = 0; j < y.count; j++)

@@ -1,5 +1,6 @@
 /* analyze/membar: what is known of accesses in flight: groups, mbarriers, tokens, across calls. */
 #include "barriers.h"
+#include "share.h"
 
 /* ---- The table of the asynchronous model: a current op against what came before -------------------------------- */
 
@@ -328,13 +329,13 @@ static void assert_count(char *text, MembarModel model, size_t expected) {
 
 static void a_long_chain_of_loops_is_looked_at_in_full(void **state) {
     (void)state;
-    enum { LOOPS = 400 };
+    const unsigned loops = share_of(400);
     for (MembarModel model = MEMBAR_SYNC; model <= MEMBAR_ASYNC; model++) {
         /* in flight: only the end brings them, and needs one barrier; sync takes each for a write */
-        assert_count(chain("", LOOPS, COPY(t, a) COMMIT(g), WAIT_COPIES(w, 0) LOAD(x, a)), model,
-                     model == MEMBAR_SYNC ? LOOPS + 1 : 1);
+        assert_count(chain("", loops, COPY(t, a) COMMIT(g), WAIT_COPIES(w, 0) LOAD(x, a)), model,
+                     model == MEMBAR_SYNC ? loops + 1 : 1);
         /* pending: each loop needs its own, and so does the end */
-        assert_count(chain("", LOOPS, STORE(a), LOAD(x, a)), model, LOOPS + 1);
+        assert_count(chain("", loops, STORE(a), LOAD(x, a)), model, loops + 1);
     }
 }
 

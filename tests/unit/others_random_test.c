@@ -2,6 +2,7 @@
  * model that tries every order of their steps and keeps vector clocks: partitions in any order, barriers of count 1 and
  * 2, several who arrive on one, copies that land when they like. */
 #include "running.h"
+#include "share.h"
 
 #include "analyze/run/check.h"
 
@@ -364,7 +365,7 @@ static void what_can_happen_in_some_order_is_found(void **state) {
     Model *seen = calloc(STATES, sizeof *seen);
     assert_non_null(seen);
     unsigned races = 0, wrong = 0, incomplete = 0, different = 0, hidden = 0, compared = 0;
-    for (uint64_t seed = 0; seed < KERNELS; seed++) {
+    for (uint64_t seed = 0; seed < share_of(KERNELS); seed++) {
         Kernel kernel = random_kernel(seed);
         Search search = search_model(&kernel, seen);
         if (search.large)

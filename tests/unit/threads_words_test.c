@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/threads.h"
+#include "share.h"
 
 enum {
     CTAS = 4,
@@ -271,7 +272,7 @@ static uint32_t random_program(uint64_t seed, ThreadsShape shape) {
 
 static void random_programs_agree(void **unused) {
     (void)unused;
-    uint32_t with = 0, programs = getenv("WORDS_PROGRAMS") ? (uint32_t)atoi(getenv("WORDS_PROGRAMS")) : 250;
+    uint32_t with = 0, programs = getenv("WORDS_PROGRAMS") ? (uint32_t)atoi(getenv("WORDS_PROGRAMS")) : share_of(250);
     for (uint32_t i = 0; i < programs; i++) {
         ThreadsShape shape = {
             .ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .cluster = 1 + i % 2, .sweep_at = i % 3 ? 0 : 60};
@@ -283,7 +284,7 @@ static void random_programs_agree(void **unused) {
 /* Each CTA keeps to its own memory, with a barrier between what its warps do: nothing races, whatever the pattern. */
 static void ordered_programs_are_clean(void **unused) {
     (void)unused;
-    for (uint32_t seed = 0; seed < 100; seed++) {
+    for (uint32_t seed = 0; seed < share_of(100); seed++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES});
         state = seed * 31 + 7;
         for (uint32_t i = 0; i < 60; i++) {
@@ -442,7 +443,7 @@ static void wait_group(Pair *pair, const Group *group) {
 static void copies_told_as_one(void **unused) {
     (void)unused;
     uint32_t with = 0, at_exit = 0;
-    for (uint32_t seed = 0; seed < 300; seed++) {
+    for (uint32_t seed = 0; seed < share_of(300); seed++) {
         Pair pair = pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .sweep_at = 80});
         state = seed * 131 + 3;
         for (uint32_t i = 0; i < 30; i++) {
@@ -467,7 +468,7 @@ static void copies_told_as_one(void **unused) {
             at_exit += races[i].reason == THREADS_AT_EXIT;
         pair_free(&pair);
     }
-    assert_true(with > 100 && at_exit > 100);
+    assert_true(with > share_of(100) && at_exit > share_of(100));
 }
 
 /* A lane has read what a release left, and then what a store left that stands in no chain with it. An acquire there for

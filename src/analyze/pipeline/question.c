@@ -345,9 +345,6 @@ static bool ask_recording(Result *result) {
 /* Rules read it as it stands: a launch beside it is for those who run it. */
 static bool ask_ptx(Result *result) {
     const Question *question = &result->question;
-    if (question->report && !result->recording)
-        return result_fail(result, "barrier reports are made of Triton GPU IR and of recordings (weir exec --keep); "
-                                   "weir check and weir run take PTX");
     if (question->lint_only && (question->argument_count || question->grid))
         return result_fail(result, "PTX is linted without a launch, and takes no arguments and no grid");
     if (!find_entries(result))

@@ -2,6 +2,7 @@
 #include "analyze/pipeline/internal.h"
 
 #include "analyze/lint/lint.h"
+#include "analyze/portrait/report.h"
 #include "analyze/ptx/lint.h"
 #include "analyze/report/head.h"
 #include "analyze/report/one_buffer.h"
@@ -112,6 +113,9 @@ void step_threads(Result *result, size_t kernel) {
                          &result->reports[kernel], &result->traces[kernel]);
     else if (result->recording)
         recording_check(result->ptx, result->entries[kernel], result->recording, &options, &result->verdicts[kernel]);
+    else if (result->question.report)
+        portrait_report(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel],
+                        &result->reports[kernel], &result->traces[kernel]);
     else
         threads_check(result->ptx, result->entries[kernel], &options, &result->verdicts[kernel]);
 }

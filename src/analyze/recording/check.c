@@ -467,18 +467,6 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
-/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
-static uint32_t found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
-    const PtxMachine *machine = check->machine;
-    uint32_t races, cta = 0;
-    const PtxRace *race = ptx_watch_races(watch, &races);
-    if (races && end != PTX_END_STUCK)
-        return race->second.cta / machine->cluster_size;
-    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
-        cta++;
-    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
-}
-
 /* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
 static const char *why_unordered(const Playing *playing) {
     const StrongTurns *turns = &playing->turns;
@@ -570,7 +558,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen && playing->seen->end)
         playing->seen->end(playing->seen, check);
     if (playing->seen)
-        playing->seen->cluster = found_in(check, watch, end);
+        playing->seen->cluster = runs_found_in(check, watch, end);
     check->runs = 1;
     if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
         tell_order(check->verdict, &playing->turns);

@@ -30,24 +30,6 @@ static void end(RecordingSeen *seen, ThreadsCheck *check) {
 
 /* ---- The report ---------------------------------------------------------------------------------- */
 
-/* Deadlocks are findings; who waits stands beside the first of them. */
-static void add_deadlocks(Report *report, Verdict *verdict, const Drawing *drawing) {
-    bool ended = !verdict->incomplete_count;
-    for (size_t i = 0; i < verdict->finding_count; i++) {
-        Finding *finding = &verdict->findings[i];
-        if (!str_starts(str_of(rule_of(finding->rule)->id), STR("deadlock.")) || finding->blocked_count)
-            continue;
-        finding->blocked = drawing->blocked;
-        finding->blocked_count = drawing->blocked_count;
-        break;
-    }
-    report_add_deadlocks(report, verdict);
-    report->deadlock_verdict = report->deadlock_count ? "found" : ended ? "none" : "unknown";
-    report->deadlock_reason = report->deadlock_count ? ""
-                              : ended                ? "every wait of the recording was over, and every thread ended"
-                                                     : "the recording is not complete";
-}
-
 static const char *form_text(Verdict *verdict, const Recording *recording, uint32_t cluster) {
     const RecordingLaunch *launch = &recording->launch;
     Text text = {0};
@@ -95,5 +77,7 @@ void recording_report(PtxModule *module, uint32_t entry, const Recording *record
     draw(module, entry, recording, options, &drawing);
     trace->launch = report->launch;
     report->form_text = form_text(verdict, recording, cluster);
-    add_deadlocks(report, verdict, &drawing);
+    portrait_tell_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
+                            "every wait of the recording was over, and every thread ended",
+                            "the recording is not complete");
 }

@@ -243,6 +243,17 @@ PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     return watch;
 }
 
+uint32_t runs_found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end) {
+    const PtxMachine *machine = check->machine;
+    uint32_t races, cta = 0;
+    const PtxRace *race = ptx_watch_races(watch, &races);
+    if (races && end != PTX_END_STUCK)
+        return race->second.cta / machine->cluster_size;
+    while (end == PTX_END_STUCK && cta < machine->cta_count && !machine->ctas[cta])
+        cta++;
+    return cta < machine->cta_count ? cta / machine->cluster_size : 0;
+}
+
 /* ---- Orders -------------------------------------------------------------------------------------- */
 
 /* Others than the eager one. `open`: something that was read depends on the order; `phases`: of an mbarrier may pass

@@ -33,6 +33,14 @@ void runs_add_launch(ThreadsCheck *check, const PtxLaunch *launch);
 /* A run that stopped: what comes after it was not looked at. `code`: where; NULL: it hangs. */
 void runs_tell_stop(ThreadsCheck *check, const PtxCode *code);
 
+/* The cluster that something is wrong in: the later side of the first race, or the first that is stuck. */
+uint32_t runs_found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end);
+
+/* ---- show.c ---- */
+/* The run that is shown of a kernel with that verdict, as threads_show says; the program is there. False, with a sentence:
+ * there is none. */
+bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail, const char **problem);
+
 /* ---- worlds.c: ways to choose what is not known ---- */
 /* Behind each run: which ways conditions went that nobody knows. */
 void worlds_note(ThreadsCheck *check);

@@ -268,7 +268,7 @@ static bool print_memory(const Show *show) {
 
 /* ---- Which run ----------------------------------------------------------------------------------- */
 
-static bool find_run(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail, const char **problem) {
+bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail, const char **problem) {
     if (check->options->trail) {
         *trail = *check->options->trail;
         return true;
@@ -302,7 +302,7 @@ static bool show_run(Show *show, const Verdict *verdict, const char **problem) {
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     static const size_t budget = (size_t)2 << 30;
     check->program = ptx_program(&check->arena, check->module, check->entry, budget, problem);
-    if (!check->program || !find_run(check, verdict, &trail, problem) ||
+    if (!check->program || !runs_shown(check, verdict, &trail, problem) ||
         !ptx_launch_bind(&check->arena, check->program, &trail.launch, launch, problem) || !runs_open(check, launch))
         return false;
     PtxMachine *machine = check->machine;
