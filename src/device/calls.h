@@ -11,7 +11,7 @@
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
     bool writes = (how & 3) != SHADOW_READ;
     return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
-                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && STATE32(here, slot_shift));
+                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && here->slot_shift);
 }
 
 /* The bytes of a granule that are in a range. */
@@ -264,12 +264,11 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     view_settle(&view, site);
     if (releases)
         view_at(&view, closed_epoch(&view, from_lane(lanes, closed, lowest(lanes)), site), site);
+    Release release = release_of(&learned, releases, view.epoch);
+    uint64_t told = hands_over ? release_flags(&view, lanes, wanted, address, &release, &learned, flag, site) : 0;
     if (!late)
         strong_part_end(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
-    if (hands_over) {
-        Release release = release_of(&learned, releases, view.epoch);
-        release_flags(&view, lanes, wanted, address, &release, &learned, flag, site);
-    }
+    release_end(lanes, &release, told);
     return view.epoch;
 }
 
@@ -359,7 +358,7 @@ static inline void take_over(const Here *here, uint32_t lanes, uint32_t slot, ui
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
     uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
-    for (uint32_t i = 8 * rank_in(lanes); i < SHADOW_VECTORS * STATE32(here, stride); i += 8 * ones(lanes))
+    for (uint32_t i = 8 * rank_in(lanes); i < SHADOW_VECTORS * here->stride; i += 8 * ones(lanes))
         store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
     meet(lanes);
     if (lane() == lowest(lanes)) {
@@ -402,7 +401,7 @@ static inline uint32_t slot_of(const Here *here, uint32_t lanes, uint32_t cta, u
 }
 
 DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
-    Here here = {.state = state, .form = form};
+    Here here = here_again(state, 0, form);
     uint64_t ctas = STATE64(&here, ctas);
     uint32_t lanes = active_lanes();
     if (ctas)

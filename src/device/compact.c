@@ -48,9 +48,12 @@ JUDGE(weir_tell_flat_judged, true)
 /* Up to which epoch of its actor the CTA comes after an access: all of them where nothing has to be looked up. */
 static inline uint32_t known_of(const View *view, uint32_t access) {
     uint32_t stamp = compact_stamp(access);
-    if (!access || is_own(view, stamp))
-        return UINT32_MAX;
-    return view->is_flat ? 0 : knows_of(view, stamp_actor(view, stamp));
+    bool looks = access && !is_own(view, stamp);
+    if (view->is_flat)
+        return looks ? 0 : UINT32_MAX;
+    uint64_t knows = vector_of(view->here, view->here->who, VECTOR_KNOWS);
+    uint32_t known = own32_if(looks, knows + 4 * (uint64_t)stamp_actor(view, stamp));
+    return looks ? known : UINT32_MAX;
 }
 static inline bool is_fine(const View *view, uint32_t access, uint32_t known) {
     uint32_t stamp = compact_stamp(access);

@@ -87,11 +87,18 @@ static void call_end(Writer *writer, Call *call, const char *guard, unsigned bit
 }
 
 static void call_launch(Writer *writer, Call *call) {
-    static const size_t wide[] = {offsetof(ShadowLaunch, real), offsetof(ShadowLaunch, bytes),
-                                  offsetof(ShadowLaunch, cells), offsetof(ShadowLaunch, state)};
+    static const size_t wide[] = {offsetof(ShadowLaunch, real),   offsetof(ShadowLaunch, bytes),
+                                  offsetof(ShadowLaunch, cells),  offsetof(ShadowLaunch, state),
+                                  offsetof(ShadowLaunch, actors), offsetof(ShadowLaunch, vectors),
+                                  offsetof(ShadowLaunch, rows),   offsetof(ShadowLaunch, flags)};
+    static const size_t narrow[] = {offsetof(ShadowLaunch, stride), offsetof(ShadowLaunch, slot_shift)};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
         say(writer, "ld.param.u64 %%weir_l, [weir_launch+%zu];", wide[i]);
         call_add(writer, call, 64, "%weir_l");
+    }
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        say(writer, "ld.param.u32 %%weir_f, [weir_launch+%zu];", narrow[i]);
+        call_add(writer, call, 32, "%weir_f");
     }
     char who[64];
     snprintf(who, sizeof who, "%.*s", STR_ARG(writer->who));
