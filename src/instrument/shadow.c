@@ -271,9 +271,16 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
 
 static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count) {
     char name[32];
-    uint32_t room = count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
-    snprintf(name, sizeof name, "%s%s%ss", prefix_of(writer), count > SHADOW_SMALL_GROUP ? "many_" : "",
-             sites->access == SHADOW_READ ? "read" : "write");
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        writes |= (uint32_t)(sites[i].access != SHADOW_READ) << i;
+    bool mixed = writes && writes != (1u << count) - 1;
+    uint32_t room = mixed || count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
+    if (mixed)
+        snprintf(name, sizeof name, "%smixed", prefix_of(writer));
+    else
+        snprintf(name, sizeof name, "%s%s%ss", prefix_of(writer), count > SHADOW_SMALL_GROUP ? "many_" : "",
+                 writes ? "write" : "read");
     open_block(writer);
     for (uint32_t i = 0; i < room; i++)
         say_member(writer, i < count ? &sites[i] : NULL, i);
@@ -283,10 +290,12 @@ static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t cou
         snprintf(operand, sizeof operand, i < room ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % room);
         call_add(writer, &call, i < room ? 64 : 32, operand);
     }
+    if (mixed)
+        call_number(writer, &call, writes);
     call_launch(writer, &call);
     call_end(writer, &call, "", 0, NULL);
     close_block(writer);
-    ptx_edit_before(writer->edits, sites->statement, said(writer));
+    ptx_edit_after(writer->edits, sites[count - 1].statement, said(writer));
 }
 
 /* ---- Strong accesses of clocked kernels: a call before what writes, and one behind what reads ---- */
@@ -384,7 +393,8 @@ static void write_strong(Writer *writer, const ShadowSite *site) {
             say_instruction(writer, site, "@%weir_g1 ");
         say_instruction(writer, site, "@%weir_g0 ");
     }
-    if (site->access != SHADOW_WRITE)
+    if (site->access == SHADOW_READ || is_compared(site) || site->order == ORDER_ACQUIRE ||
+        site->order == ORDER_ACQ_REL || (writer->sites->fences && site->access != SHADOW_WRITE))
         say_end(writer, site);
     close_block(writer);
     ptx_edit_replace(writer->edits, site->statement, said(writer));

@@ -46,8 +46,8 @@ typedef struct ShadowSites {
 bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem);
 void shadow_sites_free(ShadowSites *sites);
 
-/* How many sites, from one on, can be checked together where the first of them stands: weak accesses of one kind, of as
- * many bytes, with nothing between them that orders anything or jumps, whose addresses are known by then. */
+/* How many sites, from one on, can be checked together behind the last of them: weak accesses of as many bytes, with
+ * nothing between them that orders anything or jumps, whose addresses are still known by then. */
 enum { SHADOW_GROUP = 8, SHADOW_SMALL_GROUP = 4 };
 uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first);
 

@@ -1,49 +1,25 @@
-/* Accesses that can be checked together, at the first of them: the memory's answers are then waited for once. */
+/* Accesses that can be checked together, behind the last of them: the memory's answers are then waited for once. Until
+ * then nothing orders anything: nobody can come after one of them who would not find it checked. */
 #include "instrument/shadow.h"
 
 #include "ptx/effects.h"
 #include "record/shadow.h"
 
-enum { MOST_WRITTEN = 128 };
-
-/* Registers that were written since the first of a group. */
-typedef struct Written {
-    struct {
-        uint32_t variable;
-        int64_t number;
-    } items[MOST_WRITTEN];
-    uint32_t count;
-    bool full;
-} Written;
-
-static void add_registers(Written *written, const PtxOperand *operand) {
-    for (uint32_t i = 0; i < ptx_extent(operand); i++) {
-        if (operand[i].kind != PTX_REGISTER)
-            continue;
-        if (written->count == MOST_WRITTEN) {
-            written->full = true;
-            return;
-        }
-        written->items[written->count].variable = operand[i].a;
-        written->items[written->count++].number = operand[i].value;
-    }
-}
-
-static void add_written(Written *written, const PtxModule *module, const PtxStatement *statement) {
+/* Whether an operand has a register that a statement writes. */
+static bool has_written(const PtxModule *module, const PtxStatement *statement, const PtxOperand *operand) {
     uint32_t count, place = 0;
     const PtxOperand *operands = ptx_operands(module, statement, &count);
     const PtxForm *form = &module->forms[statement->what];
-    for (uint32_t i = 0; i < count; i += ptx_extent(operands + i), place++)
-        if (place >= 32 || form->writes >> place & 1)
-            add_registers(written, operands + i);
-}
-
-static bool has_written(const Written *written, const PtxOperand *operand) {
-    for (uint32_t k = 0; k < ptx_extent(operand); k++)
-        for (uint32_t i = 0; operand[k].kind == PTX_REGISTER && i < written->count; i++)
-            if (written->items[i].variable == operand[k].a && written->items[i].number == operand[k].value)
-                return true;
-    return written->full;
+    for (uint32_t i = 0; i < count; i += ptx_extent(operands + i), place++) {
+        if (place < 32 && !(form->writes >> place & 1))
+            continue;
+        for (uint32_t k = 0; k < ptx_extent(operands + i); k++)
+            for (uint32_t n = 0; operands[i + k].kind == PTX_REGISTER && n < ptx_extent(operand); n++)
+                if (operand[n].kind == PTX_REGISTER && operand[n].a == operands[i + k].a &&
+                    operand[n].value == operands[i + k].value)
+                    return true;
+    }
+    return false;
 }
 
 static bool is_member(const ShadowSite *site) {
@@ -65,34 +41,41 @@ static bool is_plain(const PtxModule *module, const PtxStatement *statement) {
     return true;
 }
 
-/* Whether what the check of a site needs is known where the group begins. */
-static bool is_known(const PtxModule *module, const ShadowSite *site, const Written *written) {
+/* Whether what the check of a site needs is still there behind a statement: its address, its guard, how much it is. */
+static bool is_kept(const PtxModule *module, const ShadowSite *site, const PtxStatement *behind) {
     const PtxStatement *statement = &module->statements[site->statement];
-    if ((statement->flags & PTX_GUARDED) && has_written(written, &module->operands[statement->first]))
+    if (behind->kind != PTX_INSTRUCTION)
+        return true;
+    if ((statement->flags & PTX_GUARDED) && has_written(module, behind, &module->operands[statement->first]))
         return false;
-    return !has_written(written, &module->operands[site->address]) &&
-           (site->limit == PTX_NONE || !has_written(written, &module->operands[site->limit]));
+    return !has_written(module, behind, &module->operands[site->address]) &&
+           (site->limit == PTX_NONE || !has_written(module, behind, &module->operands[site->limit]));
+}
+
+/* Whether they can be checked behind the last of them, if they could behind the last but one. */
+static bool goes_on(const PtxModule *module, const ShadowSite *sites, uint32_t count) {
+    const ShadowSite *last = &sites[count - 1];
+    for (uint32_t at = sites->statement; at <= last->statement; at++) {
+        const PtxStatement *statement = &module->statements[at];
+        if (!is_plain(module, statement))
+            return false;
+        for (uint32_t i = 0; i < count && sites[i].statement <= at; i++)
+            if (!is_kept(module, &sites[i], statement))
+                return false;
+    }
+    return true;
 }
 
 uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first) {
     const ShadowSite *begin = &sites->items[first];
-    Written written = {.count = 0};
-    uint32_t count = 1, at = begin->statement;
     if (!is_member(begin))
         return 1;
+    uint32_t count = 1;
     for (; count < SHADOW_GROUP && first + count < sites->count; count++) {
-        const ShadowSite *next = &sites->items[first + count];
-        if (!is_member(next) || next->function != begin->function || next->access != begin->access ||
-            next->bytes != begin->bytes || next->statement <= begin->statement)
-            return count;
-        for (; at < next->statement; at++) {
-            if (!is_plain(module, &module->statements[at]))
-                return count;
-            if (module->statements[at].kind == PTX_INSTRUCTION)
-                add_written(&written, module, &module->statements[at]);
-        }
-        if (!is_known(module, next, &written))
-            return count;
+        const ShadowSite *next = begin + count;
+        if (!is_member(next) || next->function != begin->function || next->bytes != begin->bytes ||
+            next->statement <= next[-1].statement || !goes_on(module, begin, count + 1))
+            break;
     }
     return count;
 }
