@@ -52,11 +52,20 @@ static inline bool part_acts(const View *view, uint32_t lanes, Part *part, uint3
 }
 static inline void part_end(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
     bool acts = part_acts(view, lanes, part, kind);
-    touch_part(view, lanes, acts, &part->touch, &part->cells, false);
+    touch_part(view, lanes, acts, &part->touch, &part->cells);
 }
-static inline void strong_part_end(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
+/* A strong one in two steps: what changes its cell is on its way between them. */
+typedef struct StrongPart {
+    bool acts;
+    Strong strong;
+} StrongPart;
+
+static inline StrongPart strong_part_begin(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
     bool acts = part_acts(view, lanes, part, kind);
-    touch_part(view, lanes, acts, &part->touch, &part->cells, true);
+    return (StrongPart){acts, strong_begin(view, acts, &part->touch, &part->cells)};
+}
+static inline void strong_part_end(const View *view, uint32_t lanes, const Part *part, const StrongPart *begun) {
+    strong_end(view, lanes, begun->acts, &part->touch, &part->cells, &begun->strong);
 }
 
 /* Four, of sites behind each other; or eight. */
@@ -326,7 +335,8 @@ DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how,
     uint32_t scope = how >> HOW_SCOPE & 7;
     Part part = part_begin(&here, true, address, what >> WHAT_BYTES, what_site(what), scope);
     View view = view_flat(&here, what_site(what), scope);
-    strong_part_end(&view, active_lanes(), &part, how & 3);
+    StrongPart begun = strong_part_begin(&view, active_lanes(), &part, how & 3);
+    strong_part_end(&view, active_lanes(), &part, &begun);
 }
 #endif
 

@@ -269,7 +269,7 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
     say(writer, "mov.u32 %%weir_h%" PRIu32 ", %%weir_h;", index);
 }
 
-static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count) {
+static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count, bool before) {
     char name[32];
     uint32_t writes = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -295,7 +295,10 @@ static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t cou
     call_launch(writer, &call);
     call_end(writer, &call, "", 0, NULL);
     close_block(writer);
-    ptx_edit_after(writer->edits, sites[count - 1].statement, said(writer));
+    if (before)
+        ptx_edit_before(writer->edits, sites->statement, said(writer));
+    else
+        ptx_edit_after(writer->edits, sites[count - 1].statement, said(writer));
 }
 
 /* ---- Strong accesses of clocked kernels: a call before what writes, and one behind what reads ---- */
@@ -611,12 +614,12 @@ static void write_function(Writer *writer, uint32_t function, uint32_t *next) {
     ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"));
     write_entry(writer, body);
     while (*next < sites->count && sites->items[*next].function == function) {
-        uint32_t count = shadow_group(sites, writer->module, *next);
-        if (count > 1)
-            write_group_of(writer, &sites->items[*next], count);
+        ShadowGroup group = shadow_group(sites, writer->module, *next);
+        if (group.count > 1)
+            write_group_of(writer, &sites->items[*next], group.count, group.before);
         else
             write_site(writer, &sites->items[*next]);
-        *next += count;
+        *next += group.count;
     }
 }
 

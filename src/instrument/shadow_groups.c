@@ -1,5 +1,6 @@
-/* Accesses that can be checked together, behind the last of them: the memory's answers are then waited for once. Until
- * then nothing orders anything: nobody can come after one of them who would not find it checked. */
+/* Accesses that can be checked together: the memory's answers are then waited for once. Between them nothing orders
+ * anything: whether they are checked before the first or behind the last of them, nobody can come after one of them who
+ * would not find it checked. */
 #include "instrument/shadow.h"
 
 #include "ptx/effects.h"
@@ -41,41 +42,57 @@ static bool is_plain(const PtxModule *module, const PtxStatement *statement) {
     return true;
 }
 
-/* Whether what the check of a site needs is still there behind a statement: its address, its guard, how much it is. */
-static bool is_kept(const PtxModule *module, const ShadowSite *site, const PtxStatement *behind) {
-    const PtxStatement *statement = &module->statements[site->statement];
-    if (behind->kind != PTX_INSTRUCTION)
+/* Whether a statement leaves what the check of a site needs: its address, its guard, how much it is. */
+static bool leaves(const PtxModule *module, const PtxStatement *statement, const ShadowSite *site) {
+    const PtxStatement *own = &module->statements[site->statement];
+    if (statement->kind != PTX_INSTRUCTION)
         return true;
-    if ((statement->flags & PTX_GUARDED) && has_written(module, behind, &module->operands[statement->first]))
+    if ((own->flags & PTX_GUARDED) && has_written(module, statement, &module->operands[own->first]))
         return false;
-    return !has_written(module, behind, &module->operands[site->address]) &&
-           (site->limit == PTX_NONE || !has_written(module, behind, &module->operands[site->limit]));
+    return !has_written(module, statement, &module->operands[site->address]) &&
+           (site->limit == PTX_NONE || !has_written(module, statement, &module->operands[site->limit]));
 }
 
-/* Whether they can be checked behind the last of them, if they could behind the last but one. */
-static bool goes_on(const PtxModule *module, const ShadowSite *sites, uint32_t count) {
+/* Whether the last of them can be checked with the others: before the first, or behind itself. */
+static bool goes_on(const PtxModule *module, const ShadowSite *sites, uint32_t count, bool before) {
     const ShadowSite *last = &sites[count - 1];
     for (uint32_t at = sites->statement; at <= last->statement; at++) {
         const PtxStatement *statement = &module->statements[at];
         if (!is_plain(module, statement))
             return false;
-        for (uint32_t i = 0; i < count && sites[i].statement <= at; i++)
-            if (!is_kept(module, &sites[i], statement))
+        if (before && at < last->statement && !leaves(module, statement, last))
+            return false;
+        for (uint32_t i = 0; !before && i < count && sites[i].statement <= at; i++)
+            if (!leaves(module, statement, &sites[i]))
                 return false;
     }
     return true;
 }
 
-uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first) {
+static uint32_t count_group(const ShadowSites *sites, const PtxModule *module, uint32_t first, bool before) {
     const ShadowSite *begin = &sites->items[first];
-    if (!is_member(begin))
-        return 1;
     uint32_t count = 1;
-    for (; count < SHADOW_GROUP && first + count < sites->count; count++) {
+    for (; is_member(begin) && count < SHADOW_GROUP && first + count < sites->count; count++) {
         const ShadowSite *next = begin + count;
         if (!is_member(next) || next->function != begin->function || next->bytes != begin->bytes ||
-            next->statement <= next[-1].statement || !goes_on(module, begin, count + 1))
+            next->statement <= next[-1].statement || (before && next->access != begin->access) ||
+            !goes_on(module, begin, count + 1, before))
             break;
     }
     return count;
+}
+
+/* Loads, not copies. */
+static bool are_loads(const PtxModule *module, const ShadowSite *sites, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (sites[i].access != SHADOW_READ || !module->forms[module->statements[sites[i].statement].what].writes)
+            return false;
+    return true;
+}
+
+ShadowGroup shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first) {
+    uint32_t behind = count_group(sites, module, first, false);
+    if (!are_loads(module, &sites->items[first], behind))
+        return (ShadowGroup){behind, false};
+    return (ShadowGroup){count_group(sites, module, first, true), true};
 }
