@@ -139,18 +139,18 @@ static inline void access_slowly(const View *view, uint32_t lanes, uint64_t offs
     meet(lanes);
 }
 
-#define SLOW_ACCESSES(name, flat)                                                                      \
-    static __attribute__((noinline)) void name(FOUR, uint32_t kinds, HERE_FEW) {                       \
-        Here here = HERE_FEW_IS;                                                                       \
-        uint32_t lanes = active_lanes();                                                               \
-        View view = flat ? view_flat(&here, 0, 0) : view_clocked(&here, 0, 0, false);                  \
-        _Pragma("nounroll") for (uint32_t i = 0; i < BATCH; i++) {                                     \
-            uint32_t what = i < 2 ? i ? what_b : what_a : i == 2 ? what_c : what_d;                    \
-            if (!ballot(lanes, what >> WHAT_BYTES != 0))                                               \
-                continue;                                                                              \
-            view_settle(&view, what_site(what));                                                       \
+#define SLOW_ACCESSES(name, flat)                                                                                \
+    static __attribute__((noinline)) void name(FOUR, uint32_t kinds, HERE_FEW) {                                 \
+        Here here = HERE_FEW_IS;                                                                                 \
+        uint32_t lanes = active_lanes();                                                                         \
+        View view = flat ? view_flat(&here, 0, 0) : view_clocked(&here, 0, 0, false);                            \
+        _Pragma("nounroll") for (uint32_t i = 0; i < BATCH; i++) {                                               \
+            uint32_t what = i < 2 ? i ? what_b : what_a : i == 2 ? what_c : what_d;                              \
+            if (!ballot(lanes, what >> WHAT_BYTES != 0))                                                         \
+                continue;                                                                                        \
+            view_settle(&view, what_site(what));                                                                 \
             access_slowly(&view, lanes, (i < 2 ? i ? b : a : i == 2 ? c : d) - here.real, what, kinds >> i & 1); \
-        }                                                                                              \
+        }                                                                                                        \
     }
 SLOW_ACCESSES(weir_slow_accesses, false)
 SLOW_ACCESSES(weir_slow_flat_accesses, true)
@@ -293,11 +293,11 @@ static inline void access_one(View *view, uint64_t address, uint32_t what, uint3
     access_all(view, &accesses);
 }
 
-#define ACCESS_CALLS(prefix, made, kinds, name)                                                                      \
+#define ACCESS_CALLS(prefix, made, kinds, name)                                                                     \
     DEVICE_CALL void prefix##name(uint64_t address, uint32_t what, HERE) {                                          \
         Here here = HERE_IS;                                                                                        \
         View view = made;                                                                                           \
-        access_one(&view, address, what, kinds);                                                                     \
+        access_one(&view, address, what, kinds);                                                                    \
     }                                                                                                               \
     DEVICE_CALL void prefix##name##s(FOUR, HERE) {                                                                  \
         Here here = HERE_IS;                                                                                        \

@@ -294,8 +294,8 @@ static inline bool is_strong(const Compact *cell) {
     return compact_links(cell->write) && compact_links(cell->readers[0]) && compact_links(cell->readers[1]);
 }
 
-/* What a strong write does to a cell of strong accesses, on its way. Who comes as a second reader meanwhile does not make
- * it begin again: it takes the place of the write, and the readers are looked at afterwards. */
+/* What a strong write does to a cell of strong accesses, on its way. Who comes as a second reader meanwhile does not
+ * make it begin again: it takes the place of the write, and the readers are looked at afterwards. */
 typedef struct Strong {
     bool issued;
     Wide old, after;
@@ -316,8 +316,8 @@ static inline Strong strong_write(const View *view, const Touch *touch, Wide old
 }
 
 static inline Strong strong_begin(const View *view, bool acts, const Touch *touch, const Cells *cells) {
-    bool tries = acts && touch->kind != SHADOW_READ && view->scope >= COMPACT_LINKS &&
-                 is_only_split(view->here, cells->line);
+    bool tries =
+        acts && touch->kind != SHADOW_READ && view->scope >= COMPACT_LINKS && is_only_split(view->here, cells->line);
     return tries ? strong_write(view, touch, cells->granule) : (Strong){0};
 }
 

@@ -129,10 +129,10 @@ static inline void raise_row(const View *view, uint32_t lanes, const Release *re
     meet(lanes);
 }
 
-/* Before a write of a lane of `want`, all of one instruction. `flag` is that of the lowest of them. Rows are on their way
- * then; gives the flag that release_end has to tell of it, 0: none. */
+/* Before a write of a lane of `want`, all of one instruction. `flag` is that of the lowest of them. Rows are on their
+ * way then; gives the flag that release_end has to tell of it, 0: none. */
 static inline uint64_t release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address,
-                                 const Release *release, const Learned *learned, Flag flag, uint32_t site) {
+                                     const Release *release, const Learned *learned, Flag flag, uint32_t site) {
     uint64_t told = 0;
     want = release->epoch ? want : 0;
     for (bool first = true; want; first = false) {

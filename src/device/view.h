@@ -16,9 +16,9 @@ typedef struct Here {
     uint32_t form;
 } Here;
 
-#define HERE                                                                                                \
-    uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint64_t actors, uint64_t vectors,       \
-        uint64_t rows, uint64_t flags, uint32_t stride, uint32_t slot_shift, uint32_t who, uint32_t form
+#define HERE                                                                                                         \
+    uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint64_t actors, uint64_t vectors, uint64_t rows, \
+        uint64_t flags, uint32_t stride, uint32_t slot_shift, uint32_t who, uint32_t form
 #define HERE_IS \
     { real, bytes, cells, state, actors, vectors, rows, flags, stride, slot_shift, who, form }
 

@@ -113,10 +113,10 @@ void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
     for (int layer = 0; layer < 4; layer++)
         for (size_t at = 0; next_function(text, &at, &function);) {
             Str name = function_name(function);
-            int own = str_equal(name, STR("weir_tell_pair"))    ? 0
-                      : str_starts(name, STR("weir_tell_")) ? 1
-                      : str_starts(name, STR("weir_slow_")) ? 2
-                                                            : 3;
+            int own = str_equal(name, STR("weir_tell_pair")) ? 0
+                      : str_starts(name, STR("weir_tell_"))  ? 1
+                      : str_starts(name, STR("weir_slow_"))  ? 2
+                                                             : 3;
             if (own != layer || !is_used(&all, name))
                 continue;
             text_str(to, function);

@@ -255,8 +255,9 @@ static const Case cases[] = {
                             "st.global.u32 [%rd5], %r5;\n"),
      2, 1, 0, RACY},
     {"loads and stores of whole lines in one look, each CTA's own",
-     SHADOW_KERNEL("mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd5, %rd1, %rd2;\n" WHOLE_READ
-                       WHOLE_WRITE "ld.global.v4.u32 {%r15,%r16,%r17,%r18}, [%rd5];\n"),
+     SHADOW_KERNEL(
+         "mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd5, %rd1, %rd2;\n" WHOLE_READ WHOLE_WRITE
+         "ld.global.v4.u32 {%r15,%r16,%r17,%r18}, [%rd5];\n"),
      4, 32, 0, CLEAN},
     {"loads and stores of whole lines in one look, all CTAs' own but one load",
      SHADOW_KERNEL("mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd5, %rd1, %rd2;\n" WHOLE_READ
