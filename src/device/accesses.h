@@ -173,46 +173,35 @@ static inline uint32_t shape_of(const Accesses *accesses) {
     return (odd ? 1 : bytes) | made;
 }
 
-/* Of the lanes that share a line, that with the number of an access has the work: its line, if it is one. What its cell
- * says is on its way while that is found out. */
+/* Which lines the lanes have: of those that share one, that with the number of the access has the work. */
 typedef struct Work {
-    uint64_t offset;
-    uint32_t what;
-    Wide old;
+    uint32_t line; /* its number */
+    uint32_t site;
+    bool acts;
+    bool whole; /* all that the lane has is of whole lines */
 } Work;
 
-static inline Work work_begin(const Here *here, const Accesses *accesses, uint32_t number) {
-    Work work = {0};
-    EACH_ACCESS if (number == i) {
-        work.offset = accesses->offsets[i];
-        work.what = accesses->whats[i];
-    }
-    if (work.what >> WHAT_BYTES && work.offset < here->bytes)
-        work.old = wide_load(line_at(here, work.offset));
-    return work;
-}
-
-/* Whether all that the lane has is of whole lines. */
-static inline bool are_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t shape) {
+static inline Work find_lines(const Here *here, const Accesses *accesses, uint32_t lanes, uint32_t shape) {
     uint32_t bytes = shape & 255, span = lanes_of_line(bytes), number = lane() & span, source = lane() & ~span;
-    bool whole = span;
+    Work work = {.whole = span};
     EACH_ACCESS {
         uint64_t offset = accesses->offsets[i], base = offset - bytes * number;
         uint32_t line = (uint32_t)(base / SHADOW_LINE), first = from_lane(lanes, line, source);
         bool has = line == first && offset < here->bytes && !((uint32_t)base & (SHADOW_LINE - 1));
-        whole = whole && (has || !(shape >> (8 + i) & 1));
+        work.whole = work.whole && (has || !(shape >> (8 + i) & 1));
+        work.line = number == i ? line : work.line;
+        work.site = number == i ? what_site(accesses->whats[i]) : work.site;
     }
-    return whole;
-}
-
-/* Whoever races with a read races with a write of the same line, too: that is enough. */
-static inline bool is_written(const Accesses *accesses, uint32_t number, uint32_t shape, uint32_t line) {
-    uint32_t kinds = accesses->kinds;
-    bool written = false;
-    if (kinds == ALL_READ || kinds == ALL_WRITE || kinds >> number & 1)
-        return false;
-    EACH_ACCESS written |= (kinds & shape >> 8) >> i & 1 && (uint32_t)(accesses->offsets[i] / SHADOW_LINE) == line;
-    return written;
+    work.acts = number < MOST_ACCESSES && (shape >> (8 + number) & 1);
+    if (accesses->kinds == ALL_READ || accesses->kinds == ALL_WRITE)
+        return work;
+    /* Whoever races with a read races with a write of the same line, too: that is enough. */
+    EACH_ACCESS {
+        uint32_t line = (uint32_t)((accesses->offsets[i] - bytes * number) / SHADOW_LINE);
+        if (!(accesses->kinds >> number & 1) && (accesses->kinds & shape >> 8) >> i & 1 && line == work.line)
+            work.acts = false;
+    }
+    return work;
 }
 
 /* Whether that was all, or they are parts of lines, or there is more to do with lines. */
@@ -220,24 +209,24 @@ typedef enum Left { LEFT_NOTHING, LEFT_PARTS, LEFT_LINES } Left;
 
 static inline Left access_quickly(View *view, const Accesses *accesses) {
     const Here *here = view->here;
-    uint32_t lanes = active_lanes(), own = shape_of(accesses), number = lane() & lanes_of_line(own & 255);
-    Work work = work_begin(here, accesses, number);
-    uint32_t shape = from_lane(lanes, own, lowest(lanes));
+    uint32_t lanes = active_lanes(), own = shape_of(accesses), shape = from_lane(lanes, own, lowest(lanes));
     /* A lane that is not there has nothing to compare with. */
     if (ballot(lanes, own == shape) != ~0u)
         return LEFT_PARTS;
     if (!shape) /* a warp that has nothing to do here */
         return LEFT_NOTHING;
-    if (ballot(lanes, are_lines(here, accesses, lanes, shape)) != ~0u)
+    Work work = find_lines(here, accesses, lanes, shape);
+    if (ballot(lanes, work.whole) != ~0u)
         return LEFT_PARTS;
-    uint32_t kind = kind_of(accesses->kinds, number), site = what_site(work.what);
-    Touch touch = {work.offset & ~(uint64_t)(SHADOW_LINE - 1), GRANULE_ALL, site, kind, 0};
+    uint32_t kind = kind_of(accesses->kinds, lane() & (MOST_ACCESSES - 1));
+    Touch touch = {(uint64_t)work.line * SHADOW_LINE, GRANULE_ALL, work.site, kind, 0};
     bool done = true;
-    if (work.what >> WHAT_BYTES && !is_written(accesses, number, shape, (uint32_t)(work.offset / SHADOW_LINE))) {
-        view_settle(view, site);
-        Look look = look_at_line(view, &touch, work.old);
-        Wide seen = look.stores ? wide_cas(line_at(here, touch.offset), work.old, look.next) : work.old;
-        done = !look.hard && !is_lost(view, &touch, work.old, seen);
+    if (work.acts) {
+        Wide old = wide_load(line_at(here, touch.offset));
+        view_settle(view, work.site);
+        Look look = look_at_line(view, &touch, old);
+        Wide seen = look.stores ? wide_cas(line_at(here, touch.offset), old, look.next) : old;
+        done = !look.hard && !is_lost(view, &touch, old, seen);
     }
     return ballot(lanes, !done) ? LEFT_LINES : LEFT_NOTHING;
 }
