@@ -52,14 +52,23 @@ static inline bool part_acts(const View *view, uint32_t lanes, Part *part, uint3
 }
 static inline void part_end(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
     bool acts = part_acts(view, lanes, part, kind);
-    touch_part(view, lanes, acts, &part->touch, &part->cells, false);
+    touch_part(view, lanes, acts, &part->touch, &part->cells);
 }
-static inline void strong_part_end(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
+/* A strong one in two steps: what changes its cell is on its way between them. */
+typedef struct StrongPart {
+    bool acts;
+    Strong strong;
+} StrongPart;
+
+static inline StrongPart strong_part_begin(const View *view, uint32_t lanes, Part *part, uint32_t kind) {
     bool acts = part_acts(view, lanes, part, kind);
-    touch_part(view, lanes, acts, &part->touch, &part->cells, true);
+    return (StrongPart){acts, strong_begin(view, acts, &part->touch, &part->cells)};
+}
+static inline void strong_part_end(const View *view, uint32_t lanes, const Part *part, const StrongPart *begun) {
+    strong_end(view, lanes, begun->acts, &part->touch, &part->cells, &begun->strong);
 }
 
-/* Four of one kind, of sites behind each other; or eight. */
+/* Four, of sites behind each other; or eight. */
 #define FOUR \
     uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t what_a, uint32_t what_b, uint32_t what_c, uint32_t what_d
 #define EIGHT                                                                                                        \
@@ -72,8 +81,14 @@ enum { MOST_ACCESSES = 8 };
 typedef struct Accesses {
     uint64_t offsets[MOST_ACCESSES]; /* of the addresses, in the memory that has cells */
     uint32_t whats[MOST_ACCESSES];
-    uint32_t count, kind;
+    uint32_t count, kinds; /* bits: which of them write */
 } Accesses;
+
+enum { ALL_READ = 0, ALL_WRITE = (1 << MOST_ACCESSES) - 1 };
+
+static inline uint32_t kind_of(uint32_t kinds, uint32_t i) {
+    return kinds == ALL_READ ? SHADOW_READ : kinds == ALL_WRITE ? SHADOW_WRITE : kinds >> i & 1;
+}
 
 #define EACH_ACCESS _Pragma("unroll") for (uint32_t i = 0; i < MOST_ACCESSES; i++) if (i < accesses->count)
 
@@ -124,18 +139,18 @@ static inline void access_slowly(const View *view, uint32_t lanes, uint64_t offs
     meet(lanes);
 }
 
-#define SLOW_ACCESSES(name, flat)                                                                      \
-    static __attribute__((noinline)) void name(FOUR, uint32_t kind, HERE_FEW) {                        \
-        Here here = HERE_FEW_IS;                                                                       \
-        uint32_t lanes = active_lanes();                                                               \
-        View view = flat ? view_flat(&here, 0, 0) : view_clocked(&here, 0, 0, false);                  \
-        _Pragma("nounroll") for (uint32_t i = 0; i < BATCH; i++) {                                     \
-            uint32_t what = i < 2 ? i ? what_b : what_a : i == 2 ? what_c : what_d;                    \
-            if (!ballot(lanes, what >> WHAT_BYTES != 0))                                               \
-                continue;                                                                              \
-            view_settle(&view, what_site(what));                                                       \
-            access_slowly(&view, lanes, (i < 2 ? i ? b : a : i == 2 ? c : d) - here.real, what, kind); \
-        }                                                                                              \
+#define SLOW_ACCESSES(name, flat)                                                                                \
+    static __attribute__((noinline)) void name(FOUR, uint32_t kinds, HERE_FEW) {                                 \
+        Here here = HERE_FEW_IS;                                                                                 \
+        uint32_t lanes = active_lanes();                                                                         \
+        View view = flat ? view_flat(&here, 0, 0) : view_clocked(&here, 0, 0, false);                            \
+        _Pragma("nounroll") for (uint32_t i = 0; i < BATCH; i++) {                                               \
+            uint32_t what = i < 2 ? i ? what_b : what_a : i == 2 ? what_c : what_d;                              \
+            if (!ballot(lanes, what >> WHAT_BYTES != 0))                                                         \
+                continue;                                                                                        \
+            view_settle(&view, what_site(what));                                                                 \
+            access_slowly(&view, lanes, (i < 2 ? i ? b : a : i == 2 ? c : d) - here.real, what, kinds >> i & 1); \
+        }                                                                                                        \
     }
 SLOW_ACCESSES(weir_slow_accesses, false)
 SLOW_ACCESSES(weir_slow_flat_accesses, true)
@@ -178,6 +193,14 @@ static inline Work find_lines(const Here *here, const Accesses *accesses, uint32
         work.site = number == i ? what_site(accesses->whats[i]) : work.site;
     }
     work.acts = number < MOST_ACCESSES && (shape >> (8 + number) & 1);
+    if (accesses->kinds == ALL_READ || accesses->kinds == ALL_WRITE)
+        return work;
+    /* Whoever races with a read races with a write of the same line, too: that is enough. */
+    EACH_ACCESS {
+        uint32_t line = (uint32_t)((accesses->offsets[i] - bytes * number) / SHADOW_LINE);
+        if (!(accesses->kinds >> number & 1) && (accesses->kinds & shape >> 8) >> i & 1 && line == work.line)
+            work.acts = false;
+    }
     return work;
 }
 
@@ -195,7 +218,8 @@ static inline Left access_quickly(View *view, const Accesses *accesses) {
     Work work = find_lines(here, accesses, lanes, shape);
     if (ballot(lanes, work.whole) != ~0u)
         return LEFT_PARTS;
-    Touch touch = {(uint64_t)work.line * SHADOW_LINE, GRANULE_ALL, work.site, accesses->kind, 0};
+    uint32_t kind = kind_of(accesses->kinds, lane() & (MOST_ACCESSES - 1));
+    Touch touch = {(uint64_t)work.line * SHADOW_LINE, GRANULE_ALL, work.site, kind, 0};
     bool done = true;
     if (work.acts) {
         Wide old = wide_load(line_at(here, touch.offset));
@@ -213,10 +237,10 @@ static inline void access_four_slowly(const View *view, const Accesses *accesses
              d = accesses->offsets[i + 3] + real;
     const uint32_t *whats = &accesses->whats[i];
     if (view->is_flat)
-        weir_slow_flat_accesses(a, b, c, d, whats[0], whats[1], whats[2], whats[3], accesses->kind,
+        weir_slow_flat_accesses(a, b, c, d, whats[0], whats[1], whats[2], whats[3], accesses->kinds >> i,
                                 HERE_FEW_GIVEN(view->here));
     else
-        weir_slow_accesses(a, b, c, d, whats[0], whats[1], whats[2], whats[3], accesses->kind,
+        weir_slow_accesses(a, b, c, d, whats[0], whats[1], whats[2], whats[3], accesses->kinds >> i,
                            HERE_FEW_GIVEN(view->here));
 }
 
@@ -228,7 +252,7 @@ static inline void access_all(View *view, const Accesses *accesses) {
         uint32_t site = what_site(accesses->whats[0]), bytes = accesses->whats[0] >> WHAT_BYTES;
         Part part = part_begin(view->here, true, view->here->real + accesses->offsets[0], bytes, site, 0);
         view_settle(view, site);
-        part_end(view, active_lanes(), &part, accesses->kind);
+        part_end(view, active_lanes(), &part, kind_of(accesses->kinds, 0));
         return;
     }
     access_four_slowly(view, accesses, 0);
@@ -243,56 +267,67 @@ static inline void access_all(View *view, const Accesses *accesses) {
         uint32_t site = what_site(accesses->whats[i]), bytes = accesses->whats[i] >> WHAT_BYTES;
         Part part = part_begin(view->here, true, view->here->real + accesses->offsets[i], bytes, site, 0);
         view_settle(view, site);
-        part_end(view, active_lanes(), &part, accesses->kind);
+        part_end(view, active_lanes(), &part, kind_of(accesses->kinds, i));
     }
 }
 
 #endif
 
-static inline void access_four(View *view, FOUR, uint32_t kind) {
+static inline void access_four(View *view, FOUR, uint32_t kinds) {
     uint64_t real = view->here->real;
-    Accesses accesses = {{a - real, b - real, c - real, d - real}, {what_a, what_b, what_c, what_d}, BATCH, kind};
+    Accesses accesses = {{a - real, b - real, c - real, d - real}, {what_a, what_b, what_c, what_d}, BATCH, kinds};
     access_all(view, &accesses);
 }
 
-static inline void access_eight(View *view, EIGHT, uint32_t kind) {
+static inline void access_eight(View *view, EIGHT, uint32_t kinds) {
     uint64_t real = view->here->real;
     Accesses accesses = {{a - real, b - real, c - real, d - real, e - real, f - real, g - real, h - real},
                          {what_a, what_b, what_c, what_d, what_e, what_f, what_g, what_h},
                          MOST_ACCESSES,
-                         kind};
+                         kinds};
     access_all(view, &accesses);
 }
 
-static inline void access_one(View *view, uint64_t address, uint32_t what, uint32_t kind) {
-    Accesses accesses = {{address - view->here->real}, {what}, 1, kind};
+static inline void access_one(View *view, uint64_t address, uint32_t what, uint32_t kinds) {
+    Accesses accesses = {{address - view->here->real}, {what}, 1, kinds};
     access_all(view, &accesses);
 }
 
-#define ACCESS_CALLS(prefix, made, kind, name)                                                                      \
+#define ACCESS_CALLS(prefix, made, kinds, name)                                                                     \
     DEVICE_CALL void prefix##name(uint64_t address, uint32_t what, HERE) {                                          \
         Here here = HERE_IS;                                                                                        \
         View view = made;                                                                                           \
-        access_one(&view, address, what, kind);                                                                     \
+        access_one(&view, address, what, kinds);                                                                    \
     }                                                                                                               \
     DEVICE_CALL void prefix##name##s(FOUR, HERE) {                                                                  \
         Here here = HERE_IS;                                                                                        \
         View view = made;                                                                                           \
-        access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, kind);                                       \
+        access_four(&view, a, b, c, d, what_a, what_b, what_c, what_d, kinds);                                      \
     }                                                                                                               \
     DEVICE_CALL void prefix##many_##name##s(EIGHT, HERE) {                                                          \
         Here here = HERE_IS;                                                                                        \
         View view = made;                                                                                           \
         access_eight(&view, a, b, c, d, e, f, g, h, what_a, what_b, what_c, what_d, what_e, what_f, what_g, what_h, \
-                     kind);                                                                                         \
+                     kinds);                                                                                        \
     }
 
-ACCESS_CALLS(weir_, view_begin(&here, 0, false), SHADOW_READ, read)
-ACCESS_CALLS(weir_, view_begin(&here, 0, false), SHADOW_WRITE, write)
+/* Some of them read, and some write. */
+#define MIXED_CALL(prefix, made)                                                                                    \
+    DEVICE_CALL void prefix##mixed(EIGHT, uint32_t kinds, HERE) {                                                   \
+        Here here = HERE_IS;                                                                                        \
+        View view = made;                                                                                           \
+        access_eight(&view, a, b, c, d, e, f, g, h, what_a, what_b, what_c, what_d, what_e, what_f, what_g, what_h, \
+                     kinds);                                                                                        \
+    }
+
+ACCESS_CALLS(weir_, view_begin(&here, 0, false), ALL_READ, read)
+ACCESS_CALLS(weir_, view_begin(&here, 0, false), ALL_WRITE, write)
+MIXED_CALL(weir_, view_begin(&here, 0, false))
 
 #if CELLS_COMPACT
-ACCESS_CALLS(weir_flat_, view_flat(&here, 0, 0), SHADOW_READ, read)
-ACCESS_CALLS(weir_flat_, view_flat(&here, 0, 0), SHADOW_WRITE, write)
+ACCESS_CALLS(weir_flat_, view_flat(&here, 0, 0), ALL_READ, read)
+ACCESS_CALLS(weir_flat_, view_flat(&here, 0, 0), ALL_WRITE, write)
+MIXED_CALL(weir_flat_, view_flat(&here, 0, 0))
 
 /* A strong access in a kernel whose CTAs nothing orders. */
 DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how, HERE) {
@@ -300,7 +335,8 @@ DEVICE_CALL void weir_flat_strong(uint64_t address, uint32_t what, uint32_t how,
     uint32_t scope = how >> HOW_SCOPE & 7;
     Part part = part_begin(&here, true, address, what >> WHAT_BYTES, what_site(what), scope);
     View view = view_flat(&here, what_site(what), scope);
-    strong_part_end(&view, active_lanes(), &part, how & 3);
+    StrongPart begun = strong_part_begin(&view, active_lanes(), &part, how & 3);
+    strong_part_end(&view, active_lanes(), &part, &begun);
 }
 #endif
 

@@ -11,7 +11,7 @@
 static inline View view_of_copy(const Here *here, uint32_t site, uint32_t how, bool flat) {
     bool writes = (how & 3) != SHADOW_READ;
     return flat ? view_flat(here, site, how >> HOW_SCOPE & 7)
-                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && STATE32(here, slot_shift));
+                : view_clocked(here, site, how >> HOW_SCOPE & 7, writes && here->slot_shift);
 }
 
 /* The bytes of a granule that are in a range. */
@@ -264,13 +264,23 @@ DEVICE_CALL uint32_t weir_strong_begin(uint32_t want, uint64_t address, uint32_t
     view_settle(&view, site);
     if (releases)
         view_at(&view, closed_epoch(&view, from_lane(lanes, closed, lowest(lanes)), site), site);
+    StrongPart begun = {0};
     if (!late)
-        strong_part_end(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
-    if (hands_over) {
-        Release release = release_of(&learned, releases, view.epoch);
-        release_flags(&view, lanes, wanted, address, &release, &learned, flag, site);
-    }
+        begun = strong_part_begin(&view, lanes, &part, (how & 3) == SHADOW_WRITE ? SHADOW_WRITE : SHADOW_UPDATE);
+    Release release = release_of(&learned, releases, view.epoch);
+    uint64_t told = hands_over ? release_flags(&view, lanes, wanted, address, &release, &learned, flag, site) : 0;
+    release_end(lanes, &release, told);
+    if (!late)
+        strong_part_end(&view, lanes, &part, &begun);
     return view.epoch;
+}
+
+/* At the epoch of what has compared, if it has stored. */
+static inline void strong_settle(View *view, uint32_t site, uint32_t stored, bool late) {
+    view_settle(view, site);
+    view->late = late && stored;
+    if (view->late && stored != EPOCH_NOW)
+        view_at(view, stored, site);
 }
 
 /* Behind a read, an update, or what compares: what it acquires, and the cells of what was only read. `stored`: the
@@ -287,22 +297,23 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
     Part part = part_begin(&here, want && touches, address, what >> WHAT_BYTES, site, scope);
     Joined joined = {0, 0};
     Wide words = {0, 0};
+    StrongPart begun = {0};
     if (wanted && scope >= SCOPE_OF_DEVICE && (acquires || how >> HOW_FENCES & 1)) {
         if (!acquires)
             fence();
         words = wide_load(ACTOR(view.actor, changes));
         uint32_t lost = load32(here.state + offsetof(ShadowState, flags_lost));
         Flag flag = find_flag(&here, lanes, from_lane64(lanes, address, lowest(wanted)));
-        view_settle(&view, site);
+        strong_settle(&view, site, stored, late);
+        if (touches)
+            begun = strong_part_begin(&view, lanes, &part, view.late ? SHADOW_UPDATE : SHADOW_READ);
         seen = acquire_flags(&view, lanes, wanted, address, acquires, seen, flag, lost, words, &joined);
+    } else if (touches) {
+        strong_settle(&view, site, stored, late);
+        begun = strong_part_begin(&view, lanes, &part, view.late ? SHADOW_UPDATE : SHADOW_READ);
     }
-    view_settle(&view, site);
-    bool has_stored = late && stored;
-    if (has_stored && stored != EPOCH_NOW)
-        view_at(&view, stored, site);
-    view.late = has_stored;
     if (touches)
-        strong_part_end(&view, lanes, &part, has_stored ? SHADOW_UPDATE : SHADOW_READ);
+        strong_part_end(&view, lanes, &part, &begun);
     joined_end(&view, lanes, joined, words);
     return seen;
 }
@@ -359,7 +370,7 @@ static inline void take_over(const Here *here, uint32_t lanes, uint32_t slot, ui
     uint64_t actor = actor_of(here, slot);
     uint32_t epoch = load32(ACTOR(actor, epoch)) + 1, groups = load32(ACTOR(actor, groups));
     uint32_t most = most_epoch(here->form >> 16 & 255) - 1;
-    for (uint32_t i = 8 * rank_in(lanes); i < SHADOW_VECTORS * STATE32(here, stride); i += 8 * ones(lanes))
+    for (uint32_t i = 8 * rank_in(lanes); i < SHADOW_VECTORS * here->stride; i += 8 * ones(lanes))
         store64(vector_of(here, slot, VECTOR_KNOWS) + i, 0);
     meet(lanes);
     if (lane() == lowest(lanes)) {
@@ -402,7 +413,7 @@ static inline uint32_t slot_of(const Here *here, uint32_t lanes, uint32_t cta, u
 }
 
 DEVICE_CALL uint32_t weir_enter(uint32_t cta, uint64_t state, uint32_t form) {
-    Here here = {.state = state, .form = form};
+    Here here = here_again(state, 0, form);
     uint64_t ctas = STATE64(&here, ctas);
     uint32_t lanes = active_lanes();
     if (ctas)

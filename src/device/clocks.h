@@ -7,10 +7,11 @@
 
 #include "device/report.h"
 
-enum { VECTOR_BATCH = 1, VECTOR_WIDE = 4 };
+enum { VECTOR_BATCH = 5 };
 
+/* Of compact vectors, with those behind the last one that make it a multiple of 16 bytes, and are zero. */
 static inline uint32_t entries_of(const View *view) {
-    return STATE32(view->here, slots) << view->slot_shift;
+    return CELLS_COMPACT ? view->here->stride / 4 : STATE32(view->here, slots) << view->slot_shift;
 }
 
 /* Of what others have released, an entry of the own slot counts for its earlier CTAs only. */
@@ -29,31 +30,29 @@ static inline uint32_t not_own(const Own *own, uint32_t actor, uint32_t epoch) {
     return epoch < most ? epoch : most;
 }
 
-static inline uint32_t wide_entry(Wide wide, uint32_t i) {
-    return (uint32_t)((i & 2 ? wide.high : wide.low) >> 32 * (i & 1));
-}
-
-/* Four entries of 32 bits at once, and some of these at once: what they say is waited for once. Behind the last one is
- * room for a whole four, with zeros. */
-static inline void join_wide(const View *view, uint32_t lanes, uint64_t vector, uint64_t from) {
-    uint32_t count = (entries_of(view) + VECTOR_WIDE - 1) / VECTOR_WIDE, step = ones(lanes);
-    Own own = own_of(view);
+/* Some entries at once: what they say is waited for once. A function of its own, so that it has the registers for that.
+ */
+static __attribute__((noinline)) void weir_slow_join(uint32_t lanes, uint32_t count, uint64_t vector, uint64_t from,
+                                                     uint32_t actor, uint32_t begun, uint32_t old_groups,
+                                                     uint32_t shift) {
+    Own own = {actor, begun, old_groups, shift};
+    uint32_t step = ones(lanes);
+#pragma nounroll
     for (uint32_t first = rank_in(lanes); first < count; first += step * VECTOR_BATCH) {
-        Wide had[VECTOR_BATCH], got[VECTOR_BATCH];
+        uint32_t had[VECTOR_BATCH], got[VECTOR_BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < VECTOR_BATCH; i++) {
             uint32_t at = first + i * step;
-            got[i] = at < count ? wide_load(from + sizeof(Wide) * (uint64_t)at) : (Wide){0, 0};
-            had[i] = at < count ? wide_load(vector + sizeof(Wide) * (uint64_t)at) : (Wide){0, 0};
+            got[i] = load32_if(at < count, from + 4 * (uint64_t)at);
+            had[i] = load32_if(at < count, vector + 4 * (uint64_t)at);
         }
 #pragma unroll
-        for (uint32_t i = 0; i < VECTOR_BATCH * VECTOR_WIDE; i++) {
-            uint32_t at = (first + i / VECTOR_WIDE * step) * VECTOR_WIDE + i % VECTOR_WIDE;
-            uint32_t news = not_own(&own, at, wide_entry(got[i / VECTOR_WIDE], i % VECTOR_WIDE));
-            if (news > wide_entry(had[i / VECTOR_WIDE], i % VECTOR_WIDE))
-                vector_raise(vector, at, news);
+        for (uint32_t i = 0; i < VECTOR_BATCH; i++) {
+            uint32_t at = first + i * step, news = not_own(&own, at, got[i]);
+            raise32_if(news > had[i], vector + 4 * (uint64_t)at, news);
         }
     }
+    meet(lanes);
 }
 
 /* Of the seed: vectors have entries of 16 bits, rows of 32. */
@@ -70,10 +69,12 @@ static inline void join_each(const View *view, uint32_t lanes, uint64_t vector, 
 /* What a CTA has of others grows by this: a row of a flag, or a vector of its own. Who looks at the vector is of the
  * same CTA, and comes after it by what orders its threads: no fence is needed for that. */
 static inline void join(const View *view, uint32_t lanes, uint64_t vector, uint64_t from, bool is_row) {
-    if (CELLS_COMPACT)
-        join_wide(view, lanes, vector, from);
-    else
-        join_each(view, lanes, vector, from, is_row);
+    if (CELLS_COMPACT) {
+        Own own = own_of(view);
+        weir_slow_join(lanes, entries_of(view), vector, from, own.actor, own.begun, own.old_groups, own.shift);
+        return;
+    }
+    join_each(view, lanes, vector, from, is_row);
     meet(lanes);
 }
 

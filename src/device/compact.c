@@ -48,9 +48,12 @@ JUDGE(weir_tell_flat_judged, true)
 /* Up to which epoch of its actor the CTA comes after an access: all of them where nothing has to be looked up. */
 static inline uint32_t known_of(const View *view, uint32_t access) {
     uint32_t stamp = compact_stamp(access);
-    if (!access || is_own(view, stamp))
-        return UINT32_MAX;
-    return view->is_flat ? 0 : knows_of(view, stamp_actor(view, stamp));
+    bool looks = access && !is_own(view, stamp);
+    if (view->is_flat)
+        return looks ? 0 : UINT32_MAX;
+    uint64_t knows = vector_of(view->here, view->here->who, VECTOR_KNOWS);
+    uint32_t known = own32_if(looks, knows + 4 * (uint64_t)stamp_actor(view, stamp));
+    return looks ? known : UINT32_MAX;
 }
 static inline bool is_fine(const View *view, uint32_t access, uint32_t known) {
     uint32_t stamp = compact_stamp(access);
@@ -291,25 +294,46 @@ static inline bool is_strong(const Compact *cell) {
     return compact_links(cell->write) && compact_links(cell->readers[0]) && compact_links(cell->readers[1]);
 }
 
-/* Who comes as a second reader meanwhile does not make it begin again: it takes the place of the write, and looks at
- * the readers afterwards. False: there is more to do. */
-static inline bool write_strongly(const View *view, const Touch *touch, Wide old) {
+/* What a strong write does to a cell of strong accesses, on its way. Who comes as a second reader meanwhile does not
+ * make it begin again: it takes the place of the write, and the readers are looked at afterwards. */
+typedef struct Strong {
+    bool issued;
+    Wide old, after;
+    uint64_t seen;
+} Strong;
+
+static inline Strong strong_write(const View *view, const Touch *touch, Wide old) {
     uint32_t tag = here_tag(view->here);
     uint64_t at = view->here->cells + touch->offset;
+    Compact cell = compact_unpack(old, tag), now = cell;
+    Strong strong = {is_strong(&cell) && cell.masks, old, old, 0}; /* of another launch: all of it has to be changed */
+    compact_record_write(&now, view, touch->mask);
+    if (strong.issued) {
+        strong.seen = cas64(at, old.low, compact_pack(&now, tag).low);
+        strong.after = wide_load(at);
+    }
+    return strong;
+}
+
+static inline Strong strong_begin(const View *view, bool acts, const Touch *touch, const Cells *cells) {
+    bool tries =
+        acts && touch->kind != SHADOW_READ && view->scope >= COMPACT_LINKS && is_only_split(view->here, cells->line);
+    return tries ? strong_write(view, touch, cells->granule) : (Strong){0};
+}
+
+/* False: there is more to do. */
+static inline bool write_strongly(const View *view, const Touch *touch, Strong strong) {
+    uint32_t tag = here_tag(view->here);
 #pragma nounroll
-    for (uint32_t i = 0; i < STRONG_TRIES; i++) {
-        Compact cell = compact_unpack(old, tag), now = cell;
-        if (!is_strong(&cell) || !cell.masks) /* of another launch: all of it has to be changed */
-            return false;
-        compact_record_write(&now, view, touch->mask);
-        uint64_t seen = cas64(at, old.low, compact_pack(&now, tag).low);
-        Wide after = wide_load(at);
-        Compact found = compact_unpack(after, tag);
-        if (seen == old.low && !is_strong(&(Compact){0, {found.readers[0], found.readers[1]}, 0}))
+    for (uint32_t i = 0; i < STRONG_TRIES && strong.issued; i++) {
+        Compact cell = compact_unpack(strong.old, tag), found = compact_unpack(strong.after, tag);
+        bool took = strong.seen == strong.old.low;
+        if (took && !is_strong(&(Compact){0, {found.readers[0], found.readers[1]}, 0}))
             judge_anyway(view, touch, &(Compact){0, {found.readers[0], found.readers[1]}, found.masks});
-        if (seen == old.low || (is_strong(&found) && is_covered(view, touch, &cell, &found)))
+        if (took || (is_strong(&found) && is_covered(view, touch, &cell, &found)))
             return true;
-        old = after;
+        if (i + 1 < STRONG_TRIES)
+            strong = strong_write(view, touch, strong.after);
     }
     return false;
 }
@@ -328,11 +352,13 @@ static inline bool read_strongly(const View *view, const Touch *touch, const Com
 }
 
 /* False: there is more to do. */
-static inline bool strong_quickly(const View *view, const Touch *touch, const Cells *cells) {
+static inline bool strong_quickly(const View *view, const Touch *touch, const Cells *cells, const Strong *strong) {
+    if (touch->kind != SHADOW_READ)
+        return write_strongly(view, touch, *strong);
     Compact cell = compact_unpack(cells->granule, here_tag(view->here));
     if (view->scope < COMPACT_LINKS || !is_only_split(view->here, cells->line) || !is_strong(&cell))
         return false;
-    return touch->kind == SHADOW_READ ? read_strongly(view, touch, &cell) : write_strongly(view, touch, cells->granule);
+    return read_strongly(view, touch, &cell);
 }
 
 /* Weak. */
@@ -350,9 +376,14 @@ static inline bool part_quickly(const View *view, const Touch *touch, const Cell
            wide_equal(cells->granule, wide_cas(view->here->cells + touch->offset, cells->granule, next));
 }
 
-static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
-                              bool strong) {
-    bool done = !acts || (strong ? strong_quickly(view, touch, cells) : part_quickly(view, touch, cells));
+static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells) {
+    bool done = !acts || part_quickly(view, touch, cells);
+    if (ballot(lanes, !done))
+        slow_touch(view, lanes, !done, touch);
+}
+static inline void strong_end(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
+                              const Strong *strong) {
+    bool done = !acts || strong_quickly(view, touch, cells, strong);
     if (ballot(lanes, !done))
         slow_touch(view, lanes, !done, touch);
 }

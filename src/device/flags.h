@@ -20,7 +20,7 @@ static inline bool order_releases(uint32_t order) {
 }
 
 static inline uint64_t bucket_of(const Here *here, uint64_t address) {
-    return STATE64(here, flags) + (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
+    return here->flags + (uint64_t)shadow_bucket(address) * SHADOW_WAYS * sizeof(ShadowFlag);
 }
 
 /* The flag of an address; row 0: it has none. */
@@ -77,7 +77,7 @@ static inline Flag add_flag(const Here *here, uint64_t address, uint32_t site) {
 }
 
 static inline uint64_t row_at(const Here *here, uint32_t row) {
-    return STATE64(here, rows) + (uint64_t)(row - 1) * STATE32(here, row_bytes);
+    return here->rows + (uint64_t)(row - 1) * (CELLS_COMPACT ? here->stride : STATE32(here, row_bytes));
 }
 
 /* ---- Releases ---- */
@@ -126,13 +126,14 @@ static inline void raise_row(const View *view, uint32_t lanes, const Release *re
         if (!release->by_fence && !has_all)
             store64(ACTOR(view->actor, published), published(row, changes));
     }
-    fence();
     meet(lanes);
 }
 
-/* Before a write of a lane of `want`, all of one instruction. `flag` is that of the lowest of them. */
-static inline void release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address,
-                                 const Release *release, const Learned *learned, Flag flag, uint32_t site) {
+/* Before a write of a lane of `want`, all of one instruction. `flag` is that of the lowest of them. Rows are on their
+ * way then; gives the flag that release_end has to tell of it, 0: none. */
+static inline uint64_t release_flags(const View *view, uint32_t lanes, uint32_t want, uint64_t address,
+                                     const Release *release, const Learned *learned, Flag flag, uint32_t site) {
+    uint64_t told = 0;
     want = release->epoch ? want : 0;
     for (bool first = true; want; first = false) {
         uint32_t leader = lowest(want);
@@ -145,13 +146,23 @@ static inline void release_flags(const View *view, uint32_t lanes, uint32_t want
         flag.at = from_lane64(lanes, flag.at, leader);
         if (flag.row) {
             raise_row(view, lanes, release, learned, flag.row);
-            if (lane() == leader)
-                raise_version(flag.at + offsetof(ShadowFlag, version));
-            if (release->by_fence)
-                fence();
+            told = lane() == leader ? flag.at : told;
         }
         want &= ~ballot(lanes, address == one);
     }
+    meet(lanes);
+    return told;
+}
+/* Who finds the flag changed finds its row raised. */
+static inline void release_end(uint32_t lanes, const Release *release, uint64_t told) {
+    if (!ballot(lanes, told != 0))
+        return;
+    fence();
+    meet(lanes);
+    if (told)
+        raise_version(told + offsetof(ShadowFlag, version));
+    if (release->by_fence)
+        fence();
     meet(lanes);
 }
 

@@ -106,12 +106,22 @@ static inline void touch_cell(const View *view, const Touch *touch, Cells cells)
             seed_word(view, touch, &cell_view, word);
 }
 
-static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
-                              bool strong) {
-    (void)strong;
+static inline void touch_part(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells) {
     if (acts)
         touch_cell(view, touch, *cells);
     meet(lanes);
+}
+
+/* Nothing is done before the cell is locked. */
+typedef Cells Strong;
+static inline Strong strong_begin(const View *view, bool acts, const Touch *touch, const Cells *cells) {
+    (void)view, (void)acts, (void)touch;
+    return *cells;
+}
+static inline void strong_end(const View *view, uint32_t lanes, bool acts, const Touch *touch, const Cells *cells,
+                              const Strong *strong) {
+    (void)strong;
+    touch_part(view, lanes, acts, touch, cells);
 }
 
 static inline void touch_cells(const View *view, uint32_t lanes, const Touch *touches) {

@@ -10,13 +10,17 @@
 /* What every call of a snippet hands over: the launch block, and who calls. */
 typedef struct Here {
     uint64_t real, bytes, cells, state;
+    uint64_t actors, vectors, rows, flags; /* clocked, as the next two */
+    uint32_t stride, slot_shift;
     uint32_t who; /* flat: number of the CTA + 1; clocked: its slot */
     uint32_t form;
 } Here;
 
-#define HERE uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint32_t who, uint32_t form
+#define HERE                                                                                                         \
+    uint64_t real, uint64_t bytes, uint64_t cells, uint64_t state, uint64_t actors, uint64_t vectors, uint64_t rows, \
+        uint64_t flags, uint32_t stride, uint32_t slot_shift, uint32_t who, uint32_t form
 #define HERE_IS \
-    { real, bytes, cells, state, who, form }
+    { real, bytes, cells, state, actors, vectors, rows, flags, stride, slot_shift, who, form }
 
 /* Functions that are called rarely find the rest in the state: the fewer registers they need, the more threads run. */
 #define HERE_FEW             uint64_t state, uint32_t who, uint32_t form
@@ -53,11 +57,17 @@ static inline Here here_again(uint64_t state, uint32_t who, uint32_t form) {
     here.real = STATE64(&here, real);
     here.bytes = STATE64(&here, bytes);
     here.cells = STATE64(&here, cells);
+    here.actors = STATE64(&here, actors);
+    here.vectors = STATE64(&here, vectors);
+    here.rows = STATE64(&here, rows);
+    here.flags = STATE64(&here, flags);
+    here.stride = STATE32(&here, stride);
+    here.slot_shift = STATE32(&here, slot_shift);
     return here;
 }
 
 static inline uint64_t actor_of(const Here *here, uint32_t slot) {
-    return STATE64(here, actors) + (uint64_t)slot * sizeof(ShadowActor);
+    return here->actors + (uint64_t)slot * sizeof(ShadowActor);
 }
 
 enum { VECTOR_KNOWS, VECTOR_FENCE, VECTOR_OBSERVED };
@@ -82,7 +92,7 @@ static inline void vector_raise(uint64_t vector, uint32_t actor, uint32_t epoch)
 }
 
 static inline uint64_t vector_of(const Here *here, uint32_t slot, uint32_t which) {
-    return STATE64(here, vectors) + ((uint64_t)slot * SHADOW_VECTORS + which) * STATE32(here, stride);
+    return here->vectors + ((uint64_t)slot * SHADOW_VECTORS + which) * here->stride;
 }
 
 /* Sites that have no room in a stamp are 0, not known. */
@@ -119,7 +129,7 @@ static inline View view_begin(const Here *here, uint32_t scope, bool groups) {
     View view = {.here = here, .site_bits = site_bits, .epoch_bits = epoch_bits, .scope = scope, .of_groups = groups};
     view.actor = actor_of(here, here->who);
     view.words = wide_load(ACTOR(view.actor, epoch));
-    view.slot_shift = STATE32(here, slot_shift);
+    view.slot_shift = here->slot_shift;
     return view;
 }
 static inline void view_settle(View *view, uint32_t site) {

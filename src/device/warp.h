@@ -122,6 +122,30 @@ static inline void raise32(uint64_t at, uint32_t value) {
 static inline void raise_version(uint64_t at) {
     __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
 }
+/* Where it holds, without a jump around it: several of them are on their way together. Else 0. */
+static inline uint32_t load32_if(bool holds, uint64_t at) {
+    uint32_t value;
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.relaxed.gpu.global.u32 %0, [%1]; }"
+                     : "=&r"(value)
+                     : "l"(at), "r"((uint32_t)holds)
+                     : "memory");
+    return value;
+}
+/* Of what the own CTA alone has written: an earlier value at worst, and that from the nearest cache. */
+static inline uint32_t own32_if(bool holds, uint64_t at) {
+    uint32_t value;
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%1]; }"
+                     : "=&r"(value)
+                     : "l"(at), "r"((uint32_t)holds)
+                     : "memory");
+    return value;
+}
+static inline void raise32_if(bool holds, uint64_t at, uint32_t value) {
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.relaxed.gpu.global.max.u32 [%0], %1; }"
+                     :
+                     : "l"(at), "r"(value), "r"((uint32_t)holds)
+                     : "memory");
+}
 static inline uint32_t cas32(uint64_t at, uint32_t expected, uint32_t value) {
     uint32_t old;
     __asm__ volatile("atom.relaxed.gpu.global.cas.b32 %0, [%1], %2, %3;"
@@ -262,6 +286,16 @@ static inline void raise32(uint64_t at, uint32_t value) {
 }
 static inline void raise_version(uint64_t at) {
     add32(at, 1);
+}
+static inline uint32_t load32_if(bool holds, uint64_t at) {
+    return holds ? load32(at) : 0;
+}
+static inline uint32_t own32_if(bool holds, uint64_t at) {
+    return holds ? load32(at) : 0;
+}
+static inline void raise32_if(bool holds, uint64_t at, uint32_t value) {
+    if (holds)
+        max32(at, value);
 }
 static inline void fence(void) {}
 static inline uint32_t active_lanes(void) {

@@ -491,6 +491,7 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
                              .state = shadow->state.address,
                              .form = form,
                              .cluster = cluster ? cluster : 1};
+    shadow_clocks(launch, &shadow->header);
     *problem = NULL;
     return true;
 }

@@ -87,11 +87,18 @@ static void call_end(Writer *writer, Call *call, const char *guard, unsigned bit
 }
 
 static void call_launch(Writer *writer, Call *call) {
-    static const size_t wide[] = {offsetof(ShadowLaunch, real), offsetof(ShadowLaunch, bytes),
-                                  offsetof(ShadowLaunch, cells), offsetof(ShadowLaunch, state)};
+    static const size_t wide[] = {offsetof(ShadowLaunch, real),   offsetof(ShadowLaunch, bytes),
+                                  offsetof(ShadowLaunch, cells),  offsetof(ShadowLaunch, state),
+                                  offsetof(ShadowLaunch, actors), offsetof(ShadowLaunch, vectors),
+                                  offsetof(ShadowLaunch, rows),   offsetof(ShadowLaunch, flags)};
+    static const size_t narrow[] = {offsetof(ShadowLaunch, stride), offsetof(ShadowLaunch, slot_shift)};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
         say(writer, "ld.param.u64 %%weir_l, [weir_launch+%zu];", wide[i]);
         call_add(writer, call, 64, "%weir_l");
+    }
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        say(writer, "ld.param.u32 %%weir_f, [weir_launch+%zu];", narrow[i]);
+        call_add(writer, call, 32, "%weir_f");
     }
     char who[64];
     snprintf(who, sizeof who, "%.*s", STR_ARG(writer->who));
@@ -262,11 +269,18 @@ static void say_member(Writer *writer, const ShadowSite *site, uint32_t index) {
     say(writer, "mov.u32 %%weir_h%" PRIu32 ", %%weir_h;", index);
 }
 
-static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count) {
+static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t count, bool before) {
     char name[32];
-    uint32_t room = count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
-    snprintf(name, sizeof name, "%s%s%ss", prefix_of(writer), count > SHADOW_SMALL_GROUP ? "many_" : "",
-             sites->access == SHADOW_READ ? "read" : "write");
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        writes |= (uint32_t)(sites[i].access != SHADOW_READ) << i;
+    bool mixed = writes && writes != (1u << count) - 1;
+    uint32_t room = mixed || count > SHADOW_SMALL_GROUP ? SHADOW_GROUP : SHADOW_SMALL_GROUP;
+    if (mixed)
+        snprintf(name, sizeof name, "%smixed", prefix_of(writer));
+    else
+        snprintf(name, sizeof name, "%s%s%ss", prefix_of(writer), count > SHADOW_SMALL_GROUP ? "many_" : "",
+                 writes ? "write" : "read");
     open_block(writer);
     for (uint32_t i = 0; i < room; i++)
         say_member(writer, i < count ? &sites[i] : NULL, i);
@@ -276,10 +290,15 @@ static void write_group_of(Writer *writer, const ShadowSite *sites, uint32_t cou
         snprintf(operand, sizeof operand, i < room ? "%%weir_a%" PRIu32 : "%%weir_h%" PRIu32, i % room);
         call_add(writer, &call, i < room ? 64 : 32, operand);
     }
+    if (mixed)
+        call_number(writer, &call, writes);
     call_launch(writer, &call);
     call_end(writer, &call, "", 0, NULL);
     close_block(writer);
-    ptx_edit_before(writer->edits, sites->statement, said(writer));
+    if (before)
+        ptx_edit_before(writer->edits, sites->statement, said(writer));
+    else
+        ptx_edit_after(writer->edits, sites[count - 1].statement, said(writer));
 }
 
 /* ---- Strong accesses of clocked kernels: a call before what writes, and one behind what reads ---- */
@@ -377,7 +396,8 @@ static void write_strong(Writer *writer, const ShadowSite *site) {
             say_instruction(writer, site, "@%weir_g1 ");
         say_instruction(writer, site, "@%weir_g0 ");
     }
-    if (site->access != SHADOW_WRITE)
+    if (site->access == SHADOW_READ || is_compared(site) || site->order == ORDER_ACQUIRE ||
+        site->order == ORDER_ACQ_REL || (writer->sites->fences && site->access != SHADOW_WRITE))
         say_end(writer, site);
     close_block(writer);
     ptx_edit_replace(writer->edits, site->statement, said(writer));
@@ -594,12 +614,12 @@ static void write_function(Writer *writer, uint32_t function, uint32_t *next) {
     ptx_edit_parameter(writer->edits, function, STR(".param .align 16 .b8 weir_launch[128]"));
     write_entry(writer, body);
     while (*next < sites->count && sites->items[*next].function == function) {
-        uint32_t count = shadow_group(sites, writer->module, *next);
-        if (count > 1)
-            write_group_of(writer, &sites->items[*next], count);
+        ShadowGroup group = shadow_group(sites, writer->module, *next);
+        if (group.count > 1)
+            write_group_of(writer, &sites->items[*next], group.count, group.before);
         else
             write_site(writer, &sites->items[*next]);
-        *next += count;
+        *next += group.count;
     }
 }
 

@@ -46,10 +46,15 @@ typedef struct ShadowSites {
 bool shadow_sites(ShadowSites *sites, PtxModule *module, const char **problem);
 void shadow_sites_free(ShadowSites *sites);
 
-/* How many sites, from one on, can be checked together where the first of them stands: weak accesses of one kind, of as
- * many bytes, with nothing between them that orders anything or jumps, whose addresses are known by then. */
+/* How many sites, from one on, can be checked together: weak accesses of as many bytes, with nothing between them that
+ * orders anything or jumps, whose addresses are known there. Behind the last of them; but loads alone before the first,
+ * so that what they bring needs no registers meanwhile. */
+typedef struct ShadowGroup {
+    uint32_t count;
+    bool before;
+} ShadowGroup;
 enum { SHADOW_GROUP = 8, SHADOW_SMALL_GROUP = 4 };
-uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first);
+ShadowGroup shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first);
 
 /* Whether the runtime was built for that layout: there was a compiler for it. */
 bool shadow_is_built(bool seed_layout);

@@ -1,49 +1,26 @@
-/* Accesses that can be checked together, at the first of them: the memory's answers are then waited for once. */
+/* Accesses that can be checked together: the memory's answers are then waited for once. Between them nothing orders
+ * anything: whether they are checked before the first or behind the last of them, nobody can come after one of them who
+ * would not find it checked. */
 #include "instrument/shadow.h"
 
 #include "ptx/effects.h"
 #include "record/shadow.h"
 
-enum { MOST_WRITTEN = 128 };
-
-/* Registers that were written since the first of a group. */
-typedef struct Written {
-    struct {
-        uint32_t variable;
-        int64_t number;
-    } items[MOST_WRITTEN];
-    uint32_t count;
-    bool full;
-} Written;
-
-static void add_registers(Written *written, const PtxOperand *operand) {
-    for (uint32_t i = 0; i < ptx_extent(operand); i++) {
-        if (operand[i].kind != PTX_REGISTER)
-            continue;
-        if (written->count == MOST_WRITTEN) {
-            written->full = true;
-            return;
-        }
-        written->items[written->count].variable = operand[i].a;
-        written->items[written->count++].number = operand[i].value;
-    }
-}
-
-static void add_written(Written *written, const PtxModule *module, const PtxStatement *statement) {
+/* Whether an operand has a register that a statement writes. */
+static bool has_written(const PtxModule *module, const PtxStatement *statement, const PtxOperand *operand) {
     uint32_t count, place = 0;
     const PtxOperand *operands = ptx_operands(module, statement, &count);
     const PtxForm *form = &module->forms[statement->what];
-    for (uint32_t i = 0; i < count; i += ptx_extent(operands + i), place++)
-        if (place >= 32 || form->writes >> place & 1)
-            add_registers(written, operands + i);
-}
-
-static bool has_written(const Written *written, const PtxOperand *operand) {
-    for (uint32_t k = 0; k < ptx_extent(operand); k++)
-        for (uint32_t i = 0; operand[k].kind == PTX_REGISTER && i < written->count; i++)
-            if (written->items[i].variable == operand[k].a && written->items[i].number == operand[k].value)
-                return true;
-    return written->full;
+    for (uint32_t i = 0; i < count; i += ptx_extent(operands + i), place++) {
+        if (place < 32 && !(form->writes >> place & 1))
+            continue;
+        for (uint32_t k = 0; k < ptx_extent(operands + i); k++)
+            for (uint32_t n = 0; operands[i + k].kind == PTX_REGISTER && n < ptx_extent(operand); n++)
+                if (operand[n].kind == PTX_REGISTER && operand[n].a == operands[i + k].a &&
+                    operand[n].value == operands[i + k].value)
+                    return true;
+    }
+    return false;
 }
 
 static bool is_member(const ShadowSite *site) {
@@ -65,34 +42,57 @@ static bool is_plain(const PtxModule *module, const PtxStatement *statement) {
     return true;
 }
 
-/* Whether what the check of a site needs is known where the group begins. */
-static bool is_known(const PtxModule *module, const ShadowSite *site, const Written *written) {
-    const PtxStatement *statement = &module->statements[site->statement];
-    if ((statement->flags & PTX_GUARDED) && has_written(written, &module->operands[statement->first]))
+/* Whether a statement leaves what the check of a site needs: its address, its guard, how much it is. */
+static bool leaves(const PtxModule *module, const PtxStatement *statement, const ShadowSite *site) {
+    const PtxStatement *own = &module->statements[site->statement];
+    if (statement->kind != PTX_INSTRUCTION)
+        return true;
+    if ((own->flags & PTX_GUARDED) && has_written(module, statement, &module->operands[own->first]))
         return false;
-    return !has_written(written, &module->operands[site->address]) &&
-           (site->limit == PTX_NONE || !has_written(written, &module->operands[site->limit]));
+    return !has_written(module, statement, &module->operands[site->address]) &&
+           (site->limit == PTX_NONE || !has_written(module, statement, &module->operands[site->limit]));
 }
 
-uint32_t shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first) {
+/* Whether the last of them can be checked with the others: before the first, or behind itself. */
+static bool goes_on(const PtxModule *module, const ShadowSite *sites, uint32_t count, bool before) {
+    const ShadowSite *last = &sites[count - 1];
+    for (uint32_t at = sites->statement; at <= last->statement; at++) {
+        const PtxStatement *statement = &module->statements[at];
+        if (!is_plain(module, statement))
+            return false;
+        if (before && at < last->statement && !leaves(module, statement, last))
+            return false;
+        for (uint32_t i = 0; !before && i < count && sites[i].statement <= at; i++)
+            if (!leaves(module, statement, &sites[i]))
+                return false;
+    }
+    return true;
+}
+
+static uint32_t count_group(const ShadowSites *sites, const PtxModule *module, uint32_t first, bool before) {
     const ShadowSite *begin = &sites->items[first];
-    Written written = {.count = 0};
-    uint32_t count = 1, at = begin->statement;
-    if (!is_member(begin))
-        return 1;
-    for (; count < SHADOW_GROUP && first + count < sites->count; count++) {
-        const ShadowSite *next = &sites->items[first + count];
-        if (!is_member(next) || next->function != begin->function || next->access != begin->access ||
-            next->bytes != begin->bytes || next->statement <= begin->statement)
-            return count;
-        for (; at < next->statement; at++) {
-            if (!is_plain(module, &module->statements[at]))
-                return count;
-            if (module->statements[at].kind == PTX_INSTRUCTION)
-                add_written(&written, module, &module->statements[at]);
-        }
-        if (!is_known(module, next, &written))
-            return count;
+    uint32_t count = 1;
+    for (; is_member(begin) && count < SHADOW_GROUP && first + count < sites->count; count++) {
+        const ShadowSite *next = begin + count;
+        if (!is_member(next) || next->function != begin->function || next->bytes != begin->bytes ||
+            next->statement <= next[-1].statement || (before && next->access != begin->access) ||
+            !goes_on(module, begin, count + 1, before))
+            break;
     }
     return count;
+}
+
+/* Loads, not copies. */
+static bool are_loads(const PtxModule *module, const ShadowSite *sites, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (sites[i].access != SHADOW_READ || !module->forms[module->statements[sites[i].statement].what].writes)
+            return false;
+    return true;
+}
+
+ShadowGroup shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first) {
+    uint32_t behind = count_group(sites, module, first, false);
+    if (!are_loads(module, &sites->items[first], behind))
+        return (ShadowGroup){behind, false};
+    return (ShadowGroup){count_group(sites, module, first, true), true};
 }

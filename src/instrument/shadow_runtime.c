@@ -96,7 +96,8 @@ static void use_function(Function *functions, uint32_t count, Str name) {
         return;
     used->used = true;
     const char *end = used->text.data + used->text.size;
-    for (Str rest = used->text, called; (called = next_name(rest)).size; rest = str_between(called.data + called.size, end))
+    for (Str rest = used->text, called; (called = next_name(rest)).size;
+         rest = str_between(called.data + called.size, end))
         use_function(functions, count, called);
 }
 
@@ -108,10 +109,10 @@ void runtime_print(const RuntimeUse *use, bool seed_layout, Text *to) {
     /* What they call has to be known before, whatever the order of the text. */
     for (int layer = 0; layer < 4; layer++)
         for (const Function *function = functions; function < functions + count; function++) {
-            int own = str_equal(function->name, STR("weir_tell_pair"))    ? 0
-                      : str_starts(function->name, STR("weir_tell_")) ? 1
-                      : str_starts(function->name, STR("weir_slow_")) ? 2
-                                                                      : 3;
+            int own = str_equal(function->name, STR("weir_tell_pair")) ? 0
+                      : str_starts(function->name, STR("weir_tell_"))  ? 1
+                      : str_starts(function->name, STR("weir_slow_"))  ? 2
+                                                                       : 3;
             if (own != layer || !function->used)
                 continue;
             text_str(to, function->text);

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 3,
+    SHADOW_ABI = 4,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
     SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
@@ -61,7 +61,10 @@ typedef struct ShadowLaunch {
     uint64_t state;   /* 24: of a ShadowState, in global memory */
     uint32_t form;    /* 32: compact: tag, and from bit 8 on the bits of a site, from bit 16 on those of an epoch */
     uint32_t cluster; /* 36: CTAs of a cluster */
-    uint32_t reserved[22];
+    /* Of clocked ones, as in the state: what is loaded from there after an acquire is waited for again. */
+    uint64_t actors, vectors, rows, flags; /* 40 */
+    uint32_t stride, slot_shift;           /* 72 */
+    uint32_t reserved[12];
 } ShadowLaunch;
 _Static_assert(sizeof(ShadowLaunch) == 128, "it is written into code");
 
@@ -177,6 +180,15 @@ typedef struct ShadowState {
 } ShadowState;
 
 /* ---- How a launch is laid out ---- */
+
+static inline void shadow_clocks(ShadowLaunch *launch, const ShadowState *state) {
+    launch->actors = state->actors;
+    launch->vectors = state->vectors;
+    launch->rows = state->rows;
+    launch->flags = state->flags;
+    launch->stride = state->stride;
+    launch->slot_shift = state->slot_shift;
+}
 
 static inline uint32_t shadow_bits(uint32_t number) {
     uint32_t bits = 0;

@@ -119,6 +119,7 @@ bool add_cells(Arena *arena, const PtxProgram *program, PtxLaunch *launch, PtxMo
                           .state = STATE,
                           .form = seed ? shadow_form(1, 0, 16) : shadow_split(1, most, actors, sites.count, clocked),
                           .cluster = cluster};
+    shadow_clocks(&block, &all->state);
     add_buffers(launch, buffers, &block, seed ? SHADOW_SEED_CELL / SHADOW_WORD : 1, all, size);
     shadow_sites_free(&sites);
     *problem = "it has no launch block";

@@ -250,6 +250,19 @@ static const Case cases[] = {
          "atom.global.acq_rel.gpu.cas.b32 %r8, [%rd1+1024], 5, 1; st.relaxed.gpu.global.u32 [%rd1+1024], 1;\n",
          "ld.acquire.gpu.global.u32 %r6, [%rd1+1024];\n") "ld.global.u32 %r7, [%rd1+64]; OVER:\n"),
      2, 32, 0, RACY},
+    {"a register that had the address of a store has another one behind it",
+     SHADOW_KERNEL(OWN_WORD "mov.u64 %rd5, %rd1; st.global.u32 [%rd5], %r5; add.s64 %rd5, %rd3, 64;\n"
+                            "st.global.u32 [%rd5], %r5;\n"),
+     2, 1, 0, RACY},
+    {"loads and stores of whole lines in one look, each CTA's own",
+     SHADOW_KERNEL(
+         "mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd5, %rd1, %rd2;\n" WHOLE_READ WHOLE_WRITE
+         "ld.global.v4.u32 {%r15,%r16,%r17,%r18}, [%rd5];\n"),
+     4, 32, 0, CLEAN},
+    {"loads and stores of whole lines in one look, all CTAs' own but one load",
+     SHADOW_KERNEL("mad.lo.u32 %r5, %r3, 32, %r2; mul.wide.u32 %rd2, %r5, 16; add.s64 %rd5, %rd1, %rd2;\n" WHOLE_READ
+                   "ld.global.v4.u32 {%r15,%r16,%r17,%r18}, [%rd5+512];\n" WHOLE_WRITE),
+     4, 32, 0, RACY},
     {"generic addresses",
      SHADOW_KERNEL(
          OWN_WORD

@@ -89,6 +89,7 @@ static inline void shadowed_state(Shadowed *s, uint32_t ctas, uint32_t threads) 
                                                   : clocked ? epoch_bits
                                                             : 0),
                               .cluster = 1};
+    shadow_clocks(&s->block, &s->state->state);
 }
 
 /* A kernel k(.param .u64 p, .param .u32 n), instrumented. */
