@@ -39,10 +39,14 @@ static void write_lane_room(Code *code, const Site *site, const char *mask) {
 }
 
 /* Where the lane's own record is, in ~d2; the pointer of all is behind them. */
-static void write_lane_place(Code *code, const Site *site, const char *mask) {
-    uint32_t bytes = lane_units(site) * RECORD_UNIT;
-    if (!code->plan->together)
+static void write_lane_place(Code *code, const Step *step, const char *mask) {
+    uint32_t bytes = lane_units(step->site) * RECORD_UNIT;
+    if (step->alone) {
+        code_say(code, "mov.b64 ~d2, ~ptr");
+        code_say(code, "setp.ne.u32 ~p2, %s, 0", mask);
+        code_say(code, "@~p2 add.s64 ~ptr, ~ptr, %u", bytes);
         return;
+    }
     code_say(code, "mov.u32 ~t1, %%lanemask_lt");
     code_say(code, "and.b32 ~t1, ~t1, %s", mask);
     code_say(code, "popc.b32 ~t1, ~t1");
@@ -89,8 +93,9 @@ void write_each_before(Code *code, const Step *step) {
     const char *mask = together ? write_mask(code, step) : "";
     const char *predicate = step_predicate(code, step);
     if (together) {
-        write_lane_room(code, site, mask);
-        write_lane_place(code, site, mask);
+        if (!step->alone)
+            write_lane_room(code, site, mask);
+        write_lane_place(code, step, mask);
     }
     if (*predicate)
         code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
@@ -144,7 +149,7 @@ void write_each_behind(Code *code, const Step *step) {
         write_low(code, access.gives);
     else if (str_ends(ptx_form_modifier(form->row, form->text, STR("t")), STR("64")))
         code_say(code, "mov.b64 {~lo, ~hi}, ~value");
-    code_say(code, "mov.u32 ~t1, %%lanemask_eq");
+    code_say(code, step->alone && code->plan->together ? "mov.b32 ~t1, ~mask" : "mov.u32 ~t1, %%lanemask_eq");
     if (site->part_count)
         code_say(code, "mov.b64 {~t2, ~t3}, ~d1");
     else

@@ -73,6 +73,8 @@ bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const 
                   Site *site, Arena *arena);
 /* Bytes of an element of what an instruction moves; 0: it does not say, as those that store matrices. */
 unsigned element_bytes(const Look *look, uint32_t instruction);
+/* Whether it is known of its guard that at most one lane of each warp makes it (stored.c). */
+bool made_alone(const Look *look, uint32_t instruction);
 /* One more part, if what it stores has to be told (stored.c): the last. */
 void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                  Site *site);
@@ -124,6 +126,7 @@ typedef struct Step {
     uint32_t check;   /* units that have to be there behind it; 0: no check */
     uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
+    bool alone;       /* STEP_EACH: no two lanes of a warp make it */
     bool headed;      /* STEP_APART: who is there and who leads was found by the step before it */
     uint32_t room;    /* STEP_APART that is not: units of it and of those that are behind it */
 } Step;

@@ -105,6 +105,7 @@ static Step step_of(const Look *look, Site *site, uint32_t instruction) {
     step.how = site->each ? STEP_EACH : together ? STEP_STATIC : STEP_APART;
     step.units = step.how == STEP_STATIC ? static_units(site) : 0;
     step.given = site->waits ? given_by(look, instruction) : PTX_NONE;
+    step.alone = site->each && made_alone(look, instruction);
     return step;
 }
 
@@ -286,6 +287,8 @@ static bool *find_heads(Plan *plan, Arena *arena) {
 
 /* Units that a step takes where it stands: lanes that count have one more for the first of several. */
 static uint32_t units_of(const Plan *plan, const Step *step) {
+    if (step->how == STEP_EACH && step->alone && plan->together)
+        return lane_units(step->site);
     return step->how == STEP_STATIC ? step->units + (step->first && !plan->together) : 0;
 }
 
@@ -312,7 +315,7 @@ static void need_behind(Plan *plan, uint32_t block, uint32_t calls, uint32_t uni
 
 /* Whether all lanes look there whether there is room, for what comes behind it, too. */
 static bool looks_itself(const Plan *plan, const Step *step) {
-    return plan->together && step->how == STEP_EACH;
+    return plan->together && step->how == STEP_EACH && !step->alone;
 }
 
 /* From the end of a block on: what has to be there when it begins, if `behind` it has to be so much. */
@@ -359,17 +362,57 @@ static void mark_first(Plan *plan) {
     }
 }
 
-/* A turn that comes to such a step finds the room that the last one left: it need not look where it begins. What has to
- * be there then is what is before the step, which is known without what comes behind it. */
-static void find_own_needs(Plan *plan, bool *heads, const uint32_t *begins, uint32_t *needs, uint32_t limit) {
-    for (uint32_t b = 0; b < plan->look->flow.block_count; b++)
-        for (uint32_t i = begins[b]; heads[b] && i < begins[b + 1]; i++)
-            if (looks_itself(plan, &plan->steps[i])) {
-                needs[b] = need_of(plan, b, begins[b], i + 1, 0, limit);
-                heads[b] = false;
-            }
+/* Whether whoever leaves a block may come back to it without a look for room: there is one in blocks that `look`. */
+static bool comes_back(const PtxFlow *flow, uint32_t block, const bool *look, Arena *arena) {
+    bool *seen = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+    uint32_t *open = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1), count = 0;
+    for (open[count++] = block; count;) {
+        const FlowBlock *at = &flow->blocks[open[--count]];
+        for (uint32_t k = 0; k < at->successor_count; k++) {
+            uint32_t to = flow->edges[at->successors + k];
+            if (to == block)
+                return true;
+            if (!look[to] && !seen[to])
+                open[count++] = to;
+            seen[to] = true;
+        }
+    }
+    return false;
 }
 
+/* A turn that comes to a step that looks, or to the head of a loop in it, finds the room that the last one left: it
+ * need not look where it begins. */
+static void leave_heads(const Plan *plan, bool *heads, const uint32_t *begins, Arena *arena) {
+    const PtxFlow *flow = &plan->look->flow;
+    bool *own = ARENA_ARRAY(arena, bool, flow->block_count + 1),
+         *look = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        for (uint32_t i = begins[b]; i < begins[b + 1]; i++)
+            own[b] |= looks_itself(plan, &plan->steps[i]);
+        look[b] = own[b] || heads[b];
+    }
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        look[b] = own[b];
+        heads[b] = heads[b] && !own[b] && comes_back(flow, b, look, arena);
+        look[b] |= heads[b];
+    }
+}
+
+/* Units that have to be there when a block begins, if those of others are known. */
+static uint32_t block_need(Plan *plan, uint32_t b, const bool *heads, const uint32_t *begins, const uint32_t *needs,
+                           uint32_t limit) {
+    const PtxFlow *flow = &plan->look->flow;
+    const FlowBlock *block = &flow->blocks[b];
+    uint32_t behind = 0;
+    for (uint32_t k = 0; k < block->successor_count; k++) {
+        uint32_t to = flow->edges[block->successors + k];
+        if (!heads[to] && needs[to] > behind)
+            behind = needs[to];
+    }
+    return need_of(plan, b, begins[b], begins[b + 1], behind, limit);
+}
+
+/* From the end to the beginning, once more for each loop whose turns are not looked at where they begin. */
 static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
     const PtxFlow *flow = &plan->look->flow;
     uint32_t *needs = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1);
@@ -378,20 +421,20 @@ static void find_needs(Plan *plan, bool *heads, uint32_t limit, Arena *arena) {
         begins[plan->steps[i].block + 1]++;
     for (uint32_t b = 0; b < flow->block_count; b++)
         begins[b + 1] += begins[b];
-    find_own_needs(plan, heads, begins, needs, limit);
-    for (uint32_t i = flow->order_count; i-- > 0;) {
-        uint32_t b = flow->order[i], behind = 0;
-        const FlowBlock *block = &flow->blocks[b];
-        for (uint32_t k = 0; k < block->successor_count; k++) {
-            uint32_t to = flow->edges[block->successors + k];
-            if (!heads[to] && needs[to] > behind)
-                behind = needs[to];
+    leave_heads(plan, heads, begins, arena);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < plan->count; i++)
+            plan->steps[i].check = 0;
+        for (uint32_t i = flow->order_count; i-- > 0;) {
+            uint32_t b = flow->order[i], before = needs[b];
+            needs[b] = block_need(plan, b, heads, begins, needs, limit);
+            plan->most = needs[b] > plan->most ? needs[b] : plan->most;
+            changed |= needs[b] != before;
         }
-        needs[b] = need_of(plan, b, begins[b], begins[b + 1], behind, limit);
-        plan->most = needs[b] > plan->most ? needs[b] : plan->most;
-        if (heads[b])
-            plan->needs[b] = needs[b];
     }
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        plan->needs[b] = heads[b] ? needs[b] : 0;
 }
 
 /* The least power of two of bytes that has room for them. */

@@ -22,6 +22,18 @@ static bool is_out(const Look *look, const PtxStatement *statement, const Form *
     return holds == ((statement->flags & PTX_NEGATED) != 0);
 }
 
+bool made_alone(const Look *look, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    const PtxBlockShape *shape = &look->values.shape;
+    uint32_t threads = look->shaped ? shape->x * shape->y * shape->z : 0, lanes = 0;
+    Form guard = statement->flags & PTX_GUARDED ? ptx_operand_form(&look->values, statement->first) : form_any(1);
+    if (!threads || guard.assumes)
+        return false;
+    for (uint32_t i = 0; i < threads && lanes < 2; i++)
+        lanes = (i % RECORD_LANES ? lanes : 0) + !is_out(look, statement, &guard, i);
+    return lanes < 2;
+}
+
 /* Whether no two threads of a CTA write the same bytes, in one turn of the loops around it. */
 static bool are_apart(const Look *look, uint32_t instruction, const PtxOperand *address, uint64_t bytes) {
     const PtxStatement *statement = look_statement(look, instruction);

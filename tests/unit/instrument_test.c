@@ -435,14 +435,46 @@ static void test_looks(void **state) {
     assert_in_range(record(text, 0, 64, 3).out[NEXT], 4, 30); /* there are three */
 }
 
+/* A strong access of one lane has its place as others have; and turns of a loop that all come to an inner one look
+ * there whether there is room. */
+static void test_alone(void **state) {
+    (void)state;
+    static const char text[] = HEAD OPEN SHAPED INDEX
+        "setp.eq.u32 %p1, %r1, 0;\nmov.b32 %r4, 0;\nTURN:\nst.global.b32 [%rd1+8], %r4;\nmov.b32 %r5, 0;\nINNER:\n"
+        "st.global.b32 [%rd1+12], %r5;\nbar.sync 0;\n@%p1 atom.global.add.u32 %r6, [%rd1], 1;\nadd.s32 %r5, %r5, "
+        "1;\nsetp.lt.u32 %p2, %r5, 40;\n"
+        "@%p2 bra INNER;\nadd.s32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, 20;\n@%p3 bra TURN;\nret;\n}\n";
+    char why[200], *made = instrumented(text, true, why, sizeof why);
+    assert_string_equal(why, "");
+    assert_int_equal(times_in(made, "atom.global.inc.u32"), 1);
+    assert_int_equal(times_in(made, "%lanemask_lt"), 0);
+    free(made);
+    Ran ran = record(text, 0, 64, 100);
+    assert_in_range(ran.out[NEXT], 800 * (32 + 16 + 16) / 4096, 30); /* of both warps */
+    assert_int_equal(ran.out[DROPPED], 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),  cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_sites),
-        cmocka_unit_test(test_spaces),  cmocka_unit_test(test_derived),     cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_registers),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_options), cmocka_unit_test(test_wraps),       cmocka_unit_test(test_room),
-        cmocka_unit_test(test_apart),   cmocka_unit_test(test_rows),        cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_waits),   cmocka_unit_test(test_looks),       cmocka_unit_test(test_rows_that_do_not_fit),
+        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_rows_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
