@@ -1,0 +1,361 @@
+/* Before a recording is played, all of it is read: what threads access in global memory (footprint.h), and which
+ * clusters do the same, but for where in global memory they do it.
+ *
+ * An access that nobody can race for is not told to the engine. And of clusters that do the same, all of whose accesses
+ * to global memory are such ones, the first is played alone, where nothing orders clusters among each other: no strong
+ * access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the first, so that
+ * they come to the same; if it has a race, the others are played, too. What is stored counts only for races. That two
+ * clusters do the same is told by a hash of 128 bits.
+ *
+ * Where something accesses global memory in a way that is not known here, nothing is left out. */
+#include "analyze/recording/internal.h"
+
+/* What was counted while a cluster was played. */
+typedef struct Counts {
+    uint64_t events, instructions, records;
+} Counts;
+
+typedef struct Sum {
+    uint64_t one, two;
+} Sum;
+
+/* Of a cluster. */
+typedef struct Twin {
+    Sum sum;
+    uint32_t first; /* the first cluster that does the same */
+    bool played;    /* ... which this is: to its end, with that, and without a race: */
+    Counts counts;
+} Twin;
+
+typedef struct Survey {
+    Player *player;
+    Footprint *footprint;
+    Twin *twins;    /* of each cluster; NULL: all are played */
+    uint8_t *seen;  /* chunks that were read */
+    Counts before;  /* the cluster that is played */
+    bool alone;     /* ... which no other is beside */
+    bool any_passed;
+} Survey;
+
+/* ---- What accesses global memory ------------------------------------------------------------------ */
+
+/* Where a warp comes from. */
+typedef struct From {
+    uint32_t cta, index; /* of the machine; of the CTA */
+    uint32_t number;     /* of the grid */
+} From;
+
+static bool is_there(const Player *player, uint64_t first, uint64_t end) {
+    return end <= PTX_GLOBAL_END && (player->machine->anywhere || play_has(player->machine, first, end));
+}
+
+/* Two lanes meet, or nothing is known of who else does. */
+static void add_noise(Survey *survey, const From *from, uint64_t first, uint64_t end) {
+    for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
+        for (unsigned i = 0; i < 2; i++) /* by two operations */
+            footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
+}
+
+static void add_beside(Survey *survey, const From *from, const ThreadsAccess *told, uint64_t first, uint64_t bytes) {
+    uint64_t end = first + bytes * PTX_LANES;
+    bool own = told->proxy == THREADS_GENERIC && !told->read_only;
+    unsigned shift = (unsigned)__builtin_ctzll(bytes);
+    for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
+        footprint_add(survey->footprint, from->number, told->kind != THREADS_READ, line,
+                      own ? footprint_beside((uint32_t)bytes, (uint32_t)((line - first) >> shift))
+                          : footprint_quarters(15));
+}
+
+static void add_reads(Survey *survey, const From *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+    uint64_t last = UINT64_MAX;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t first = addresses[__builtin_ctz(rest)], end = first + bytes;
+        for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE) {
+            if (line != last)
+                footprint_add(survey->footprint, from->number, false, line, footprint_quarters(15));
+            last = line;
+        }
+    }
+}
+
+static uint32_t sorted(uint32_t lanes, const uint64_t *addresses, uint64_t *sorted) {
+    uint32_t count = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t address = addresses[__builtin_ctz(rest)];
+        uint32_t at = count++;
+        for (; at && sorted[at - 1] > address; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = address;
+    }
+    return count;
+}
+
+/* A line is written once by an instruction: those quarters of it that some lane writes in. */
+static void add_writes(Survey *survey, const From *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+    enum { QUARTER = FOOTPRINT_LINE / 4 };
+    uint64_t at[PTX_LANES], line = UINT64_MAX;
+    uint32_t count = sorted(lanes, addresses, at), quarters = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i && at[i] < at[i - 1] + bytes)
+            add_noise(survey, from, at[i], at[i] + bytes);
+        for (uint64_t k = at[i] / QUARTER; k * QUARTER < at[i] + bytes; k++) {
+            if (k / 4 != line && quarters)
+                footprint_add(survey->footprint, from->number, true, line * FOOTPRINT_LINE,
+                              footprint_quarters(quarters));
+            quarters = (k / 4 == line ? quarters : 0) | 1U << k % 4;
+            line = k / 4;
+        }
+    }
+    if (quarters)
+        footprint_add(survey->footprint, from->number, true, line * FOOTPRINT_LINE, footprint_quarters(quarters));
+}
+
+/* Whether a plain access is to global memory; *known: all of it is told. */
+static bool add_plain(Survey *survey, const PlaySite *site, const Record *record, const From *from, bool *known) {
+    const Player *player = survey->player;
+    const PlayAccess *access = &site->access;
+    uint32_t bytes = access->access.bytes;
+    uint64_t first, all = (uint64_t)bytes * PTX_LANES;
+    bool generic = site->generic & 1, aligned;
+    PlayReach reach;
+    if (access->space != PTX_SPACE_GLOBAL && access->space != PTX_SPACE_UNKNOWN)
+        return false;
+    if (!(bytes & (bytes - 1)) && play_is_beside(site, record, &first) && !(first & (access->align - 1)) &&
+        first % bytes == 0 && first < PTX_GLOBAL_END && is_there(player, first, first + all) &&
+        (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
+        add_beside(survey, from, &site->told, first, bytes);
+        return true;
+    }
+    play_reach(player, site, record, from->index, 0, access->offset, &reach);
+    if (access->space == PTX_SPACE_UNKNOWN && reach.least >= PLAY_WINDOWS)
+        return false;
+    aligned = !(reach.bits & (access->align - 1));
+    *known = aligned && reach.most < PTX_GLOBAL_END - bytes && is_there(player, reach.least, reach.most + bytes);
+    if (!*known)
+        return true;
+    if (site->told.kind == THREADS_READ)
+        add_reads(survey, from, record->lanes, reach.at.at, bytes);
+    else
+        add_writes(survey, from, record->lanes, reach.at.at, bytes);
+    return true;
+}
+
+/* What a cp.async reads. */
+static bool add_copies(Survey *survey, const PlaySite *site, const Record *record, const From *from) {
+    const Player *player = survey->player;
+    const PlayCopy *copy = &site->copy;
+    PlayReach reach;
+    uint32_t lanes = record->lanes;
+    if (copy->limit) {
+        Lanes sizes;
+        play_values(player, site, record, site->limit_part, from->index, &sizes);
+        for (uint32_t rest = record->lanes; rest; rest &= rest - 1)
+            if (!(uint32_t)sizes.at[__builtin_ctz(rest)])
+                lanes &= ~(rest & -rest);
+    }
+    play_reach(player, site, record, from->index, site->from_part, copy->from.offset, &reach);
+    if (copy->from.space != PTX_SPACE_GLOBAL || reach.bits & (copy->bytes - 1))
+        return false;
+    for (uint32_t rest = lanes; rest && lanes != record->lanes; rest &= rest - 1) {
+        uint64_t at = reach.at.at[__builtin_ctz(rest)];
+        if (at >= PTX_GLOBAL_END || !is_there(player, at, at + copy->bytes))
+            return false;
+    }
+    if (lanes == record->lanes &&
+        (reach.most >= PTX_GLOBAL_END || !is_there(player, reach.least, reach.most + copy->bytes)))
+        return false;
+    add_reads(survey, from, lanes, reach.at.at, copy->bytes);
+    return true;
+}
+
+static void add_strong(Survey *survey, const PlaySite *site, const Record *record, const From *from) {
+    uint64_t address;
+    PlayPlace place = play_key_place(play_strong_key(survey->player, site, record, from->cta), &address);
+    if (place == PLACE_GLOBAL)
+        add_noise(survey, from, address, address + (uint64_t)site->strong_bytes * site->strong_count);
+}
+
+/* ---- What clusters do ----------------------------------------------------------------------------- */
+
+static void mix(Sum *sum, uint64_t value) {
+    sum->one = (sum->one ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    sum->one ^= sum->one >> 32;
+    sum->two = (sum->two + value) * UINT64_C(0xD6E8FEB86659FD93);
+    sum->two ^= sum->two >> 29;
+}
+
+static void mix_bytes(Sum *sum, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        mix(sum, word);
+    }
+}
+
+static void mix_corners(Sum *sum, const uint8_t *list) {
+    uint64_t values[RECORD_CORNER_LANES];
+    memcpy(values, list, sizeof values);
+    for (unsigned i = 1; i < RECORD_CORNER_LANES; i++)
+        mix(sum, values[i] - values[0]);
+}
+
+static void mix_part(Sum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
+    mix(sum, (uint64_t)part->kind << 1 | (part->also != NULL));
+    mix(sum, part->value);
+    if (part->kind == RECORD_LIST)
+        mix_bytes(sum, part->list, (size_t)__builtin_popcount(lanes) * (about->bits == 64 ? 8 : 4));
+    else if (part->kind == RECORD_EVERY)
+        mix_bytes(sum, part->list, RECORD_EVERY_BYTES);
+    else if (part->kind == RECORD_CORNERS)
+        mix_corners(sum, part->list);
+    if (part->kind == RECORD_CORNERS && part->also)
+        mix_corners(sum, part->also);
+}
+
+/* False: it accesses global memory, and where is not known. */
+static bool read_record(Survey *survey, const Record *record, const From *from, Sum *sum) {
+    const PlaySite *site = record->kind == RECORD_EXIT ? NULL : &survey->player->sites->items[record->site];
+    uint32_t left_out = 0; /* parts that say where in global memory it is, or what is stored there */
+    bool known = true;
+    if (record->kind == RECORD_GIVES_UP || record->torn || (site && !site->code))
+        return false;
+    mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
+    if (site && site->site->strong)
+        add_strong(survey, site, record, from);
+    else if (site && site->plain)
+        left_out = add_plain(survey, site, record, from, &known);
+    else if (site && site->copies && (known = add_copies(survey, site, record, from)))
+        left_out = 1U << site->from_part;
+    else if (site && site->global)
+        known = false;
+    if (site && site->data)
+        left_out |= 1U << (site->data - 1);
+    for (unsigned i = 0; site && known && i < record->part_count; i++)
+        if (!(left_out >> i & 1))
+            mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
+    if (record->map)
+        mix_bytes(sum, record->map, RECORD_MAP_BYTES);
+    return known;
+}
+
+static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Sum *sum) {
+    Player *player = survey->player;
+    const RecordingLaunch *launch = &player->recording->launch;
+    uint32_t warps = player->reader.warps, size = player->machine->cluster_size;
+    for (uint32_t i = 0; i < size * warps; i++) {
+        From from = {number * size + i / warps, i % warps, number * size * warps + i};
+        uint32_t id = play_cta_id(player, from.cta);
+        RecordStream stream;
+        Record record;
+        mix(sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
+        record_stream(&stream, &player->reader, id * warps + from.index, room);
+        while (record_next(&stream, &record))
+            if (!read_record(survey, &record, &from, sum))
+                return false;
+    }
+    return true;
+}
+
+/* ---- Which of them do the same -------------------------------------------------------------------- */
+
+static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
+    uint32_t capacity = 16;
+    while (capacity < 2 * count)
+        capacity *= 2;
+    uint32_t *table = ARENA_ARRAY(arena, uint32_t, capacity); /* clusters, + 1 */
+    for (uint32_t i = 0; i < count; i++) {
+        const Sum *sum = &survey->twins[i].sum;
+        uint32_t at = (uint32_t)sum->one & (capacity - 1);
+        while (table[at] && (survey->twins[table[at] - 1].sum.one != sum->one ||
+                             survey->twins[table[at] - 1].sum.two != sum->two))
+            at = (at + 1) & (capacity - 1);
+        if (!footprint_cluster_is_quiet(survey->footprint, i)) {
+            survey->twins[i].first = i;
+            continue;
+        }
+        table[at] = table[at] ? table[at] : i + 1;
+        survey->twins[i].first = table[at] - 1;
+    }
+}
+
+/* False: it is not known what is accessed. */
+static bool read_all(Survey *survey) {
+    Player *player = survey->player;
+    RecordReader *reader = &player->reader;
+    RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
+    const char *problem = reader->problem;
+    bool known = true;
+    survey->twins = ARENA_ARRAY(&player->arena, Twin, player->cluster_count + 1);
+    for (uint32_t i = 0; i < player->cluster_count && known; i++)
+        known = read_cluster(survey, i, room, &survey->twins[i].sum) && !footprint_is_full(survey->footprint);
+    known = known && !reader->damaged && !reader->missing;
+    survey->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
+    memcpy(survey->seen, reader->seen, player->recording->more_count);
+    reader->problem = problem;
+    record_reader_restart(reader);
+    return known;
+}
+
+void survey_make(Player *player) {
+    uint32_t size = player->machine->cluster_size, warps = player->reader.warps * size;
+    uint64_t all = (uint64_t)player->cluster_count * warps;
+    const RecordingLaunch *launch = &player->recording->launch;
+    if (player->together || player->copies || player->seen || all >= FOOTPRINT_WARPS ||
+        launch->flags & (RECORDING_CUT | RECORDING_HUNG) || !(launch->spaces & INSTRUMENT_GLOBAL))
+        return;
+    Survey *survey = ARENA_NEW(&player->arena, Survey);
+    survey->player = player;
+    survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps);
+    if (!read_all(survey))
+        return;
+    player->survey = survey;
+    player->footprint = survey->footprint;
+    if (player->sites->any_strong || player->apart)
+        survey->twins = NULL;
+    else
+        find_twins(survey, player->cluster_count, &player->arena);
+}
+
+/* ---- The play ------------------------------------------------------------------------------------- */
+
+static Counts counts_of(const Player *player) {
+    return (Counts){player->check->events, player->machine->thread_instructions, player->records};
+}
+
+bool survey_passes(Player *player) {
+    Survey *survey = player->survey;
+    uint32_t races = 0;
+    if (!survey || !survey->twins)
+        return false;
+    const Twin *first = &survey->twins[survey->twins[player->begun].first];
+    ptx_watch_races(player->watch, &races);
+    if (first->played && !races) {
+        player->check->events += first->counts.events;
+        player->machine->thread_instructions += first->counts.instructions;
+        player->records += first->counts.records;
+        player->begun++;
+        survey->any_passed = true;
+        return true;
+    }
+    survey->before = counts_of(player);
+    survey->alone = !player->live;
+    return false;
+}
+
+void survey_over(Player *player, const PlayCluster *cluster) {
+    Survey *survey = player->survey;
+    if (!survey || !survey->twins || !survey->alone || player->begun != cluster->number + 1)
+        return;
+    Twin *twin = &survey->twins[cluster->number];
+    Counts now = counts_of(player);
+    ptx_watch_end(player->watch);
+    twin->played = twin->first == cluster->number && footprint_cluster_is_quiet(survey->footprint, cluster->number);
+    twin->counts = (Counts){now.events - survey->before.events, now.instructions - survey->before.instructions,
+                            now.records - survey->before.records};
+}
+
+void survey_end(Player *player) {
+    const Survey *survey = player->survey;
+    for (size_t i = 0; survey && survey->any_passed && i < player->recording->more_count; i++)
+        player->reader.seen[i] |= survey->seen[i];
+}
