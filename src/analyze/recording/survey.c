@@ -8,55 +8,22 @@
  * clusters do the same is told by a hash of 128 bits.
  *
  * Where something accesses global memory in a way that is not known here, nothing is left out. */
-#include "analyze/recording/internal.h"
-
-/* What was counted while a cluster was played. */
-typedef struct Counts {
-    uint64_t events, instructions, records;
-} Counts;
-
-typedef struct Sum {
-    uint64_t one, two;
-} Sum;
-
-/* Of a cluster. */
-typedef struct Twin {
-    Sum sum;
-    uint32_t first; /* the first cluster that does the same */
-    bool played;    /* ... which this is: to its end, with that, and without a race: */
-    Counts counts;
-} Twin;
-
-typedef struct Survey {
-    Player *player;
-    Footprint *footprint;
-    Twin *twins;    /* of each cluster; NULL: all are played */
-    uint8_t *seen;  /* chunks that were read */
-    Counts before;  /* the cluster that is played */
-    bool alone;     /* ... which no other is beside */
-    bool any_passed;
-} Survey;
+#include "analyze/recording/survey.h"
 
 /* ---- What accesses global memory ------------------------------------------------------------------ */
 
-/* Where a warp comes from. */
-typedef struct From {
-    uint32_t cta, index; /* of the machine; of the CTA */
-    uint32_t number;     /* of the grid */
-} From;
-
-static bool is_there(const Player *player, uint64_t first, uint64_t end) {
+bool survey_has(const Player *player, uint64_t first, uint64_t end) {
     return end <= PTX_GLOBAL_END && (player->machine->anywhere || play_has(player->machine, first, end));
 }
 
 /* Two lanes meet, or nothing is known of who else does. */
-static void add_noise(Survey *survey, const From *from, uint64_t first, uint64_t end) {
+static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, uint64_t end) {
     for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
         for (unsigned i = 0; i < 2; i++) /* by two operations */
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-static void add_beside(Survey *survey, const From *from, const ThreadsAccess *told, uint64_t first, uint64_t bytes) {
+static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint64_t first, uint64_t bytes) {
     uint64_t end = first + bytes * PTX_LANES;
     bool own = told->proxy == THREADS_GENERIC && !told->read_only;
     unsigned shift = (unsigned)__builtin_ctzll(bytes);
@@ -66,7 +33,7 @@ static void add_beside(Survey *survey, const From *from, const ThreadsAccess *to
                           : footprint_quarters(15));
 }
 
-static void add_reads(Survey *survey, const From *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+static void add_reads(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
     uint64_t last = UINT64_MAX;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t first = addresses[__builtin_ctz(rest)], end = first + bytes;
@@ -91,7 +58,7 @@ static uint32_t sorted(uint32_t lanes, const uint64_t *addresses, uint64_t *sort
 }
 
 /* A line is written once by an instruction: those quarters of it that some lane writes in. */
-static void add_writes(Survey *survey, const From *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+static void add_writes(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
     enum { QUARTER = FOOTPRINT_LINE / 4 };
     uint64_t at[PTX_LANES], line = UINT64_MAX;
     uint32_t count = sorted(lanes, addresses, at), quarters = 0;
@@ -111,7 +78,7 @@ static void add_writes(Survey *survey, const From *from, uint32_t lanes, const u
 }
 
 /* Whether a plain access is to global memory; *known: all of it is told. */
-static bool add_plain(Survey *survey, const PlaySite *site, const Record *record, const From *from, bool *known) {
+static bool add_plain(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from, bool *known) {
     const Player *player = survey->player;
     const PlayAccess *access = &site->access;
     uint32_t bytes = access->access.bytes;
@@ -121,7 +88,7 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     if (access->space != PTX_SPACE_GLOBAL && access->space != PTX_SPACE_UNKNOWN)
         return false;
     if (!(bytes & (bytes - 1)) && play_is_beside(site, record, &first) && !(first & (access->align - 1)) &&
-        first % bytes == 0 && first < PTX_GLOBAL_END && is_there(player, first, first + all) &&
+        first % bytes == 0 && first < PTX_GLOBAL_END && survey_has(player, first, first + all) &&
         (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
         add_beside(survey, from, &site->told, first, bytes);
         return true;
@@ -130,7 +97,7 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     if (access->space == PTX_SPACE_UNKNOWN && reach.least >= PLAY_WINDOWS)
         return false;
     aligned = !(reach.bits & (access->align - 1));
-    *known = aligned && reach.most < PTX_GLOBAL_END - bytes && is_there(player, reach.least, reach.most + bytes);
+    *known = aligned && reach.most < PTX_GLOBAL_END - bytes && survey_has(player, reach.least, reach.most + bytes);
     if (!*known)
         return true;
     if (site->told.kind == THREADS_READ)
@@ -141,7 +108,7 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
 }
 
 /* What a cp.async reads. */
-static bool add_copies(Survey *survey, const PlaySite *site, const Record *record, const From *from) {
+static bool add_copies(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from) {
     const Player *player = survey->player;
     const PlayCopy *copy = &site->copy;
     PlayReach reach;
@@ -158,17 +125,17 @@ static bool add_copies(Survey *survey, const PlaySite *site, const Record *recor
         return false;
     for (uint32_t rest = lanes; rest && lanes != record->lanes; rest &= rest - 1) {
         uint64_t at = reach.at.at[__builtin_ctz(rest)];
-        if (at >= PTX_GLOBAL_END || !is_there(player, at, at + copy->bytes))
+        if (at >= PTX_GLOBAL_END || !survey_has(player, at, at + copy->bytes))
             return false;
     }
     if (lanes == record->lanes &&
-        (reach.most >= PTX_GLOBAL_END || !is_there(player, reach.least, reach.most + copy->bytes)))
+        (reach.most >= PTX_GLOBAL_END || !survey_has(player, reach.least, reach.most + copy->bytes)))
         return false;
     add_reads(survey, from, lanes, reach.at.at, copy->bytes);
     return true;
 }
 
-static void add_strong(Survey *survey, const PlaySite *site, const Record *record, const From *from) {
+static void add_strong(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from) {
     uint64_t address;
     PlayPlace place = play_key_place(play_strong_key(survey->player, site, record, from->cta), &address);
     if (place == PLACE_GLOBAL)
@@ -177,31 +144,31 @@ static void add_strong(Survey *survey, const PlaySite *site, const Record *recor
 
 /* ---- What clusters do ----------------------------------------------------------------------------- */
 
-static void mix(Sum *sum, uint64_t value) {
+void survey_mix(SurveySum *sum, uint64_t value) {
     sum->one = (sum->one ^ value) * UINT64_C(0x9E3779B97F4A7C15);
     sum->one ^= sum->one >> 32;
     sum->two = (sum->two + value) * UINT64_C(0xD6E8FEB86659FD93);
     sum->two ^= sum->two >> 29;
 }
 
-static void mix_bytes(Sum *sum, const uint8_t *bytes, size_t count) {
+static void mix_bytes(SurveySum *sum, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i += 4) {
         uint32_t word;
         memcpy(&word, bytes + i, sizeof word);
-        mix(sum, word);
+        survey_mix(sum, word);
     }
 }
 
-static void mix_corners(Sum *sum, const uint8_t *list) {
+static void mix_corners(SurveySum *sum, const uint8_t *list) {
     uint64_t values[RECORD_CORNER_LANES];
     memcpy(values, list, sizeof values);
     for (unsigned i = 1; i < RECORD_CORNER_LANES; i++)
-        mix(sum, values[i] - values[0]);
+        survey_mix(sum, values[i] - values[0]);
 }
 
-static void mix_part(Sum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
-    mix(sum, (uint64_t)part->kind << 1 | (part->also != NULL));
-    mix(sum, part->value);
+static void mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
+    survey_mix(sum, (uint64_t)part->kind << 1 | (part->also != NULL));
+    survey_mix(sum, part->value);
     if (part->kind == RECORD_LIST)
         mix_bytes(sum, part->list, (size_t)__builtin_popcount(lanes) * (about->bits == 64 ? 8 : 4));
     else if (part->kind == RECORD_EVERY)
@@ -213,13 +180,13 @@ static void mix_part(Sum *sum, const SitePart *about, const RecordPart *part, ui
 }
 
 /* False: it accesses global memory, and where is not known. */
-static bool read_record(Survey *survey, const Record *record, const From *from, Sum *sum) {
+static bool read_record(Survey *survey, const Record *record, const SurveyFrom *from, SurveySum *sum) {
     const PlaySite *site = record->kind == RECORD_EXIT ? NULL : &survey->player->sites->items[record->site];
     uint32_t left_out = 0; /* parts that say where in global memory it is, or what is stored there */
     bool known = true;
     if (record->kind == RECORD_GIVES_UP || record->torn || (site && !site->code))
         return false;
-    mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
+    survey_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
     if (site && site->site->strong)
         add_strong(survey, site, record, from);
     else if (site && site->plain)
@@ -227,7 +194,7 @@ static bool read_record(Survey *survey, const Record *record, const From *from, 
     else if (site && site->copies && (known = add_copies(survey, site, record, from)))
         left_out = 1U << site->from_part;
     else if (site && site->global)
-        known = false;
+        known = survey_tile(survey, site, record, from, sum, &left_out);
     if (site && site->data)
         left_out |= 1U << (site->data - 1);
     for (unsigned i = 0; site && known && i < record->part_count; i++)
@@ -238,16 +205,16 @@ static bool read_record(Survey *survey, const Record *record, const From *from, 
     return known;
 }
 
-static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Sum *sum) {
+static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, SurveySum *sum) {
     Player *player = survey->player;
     const RecordingLaunch *launch = &player->recording->launch;
     uint32_t warps = player->reader.warps, size = player->machine->cluster_size;
     for (uint32_t i = 0; i < size * warps; i++) {
-        From from = {number * size + i / warps, i % warps, number * size * warps + i};
+        SurveyFrom from = {number * size + i / warps, i % warps, number * size * warps + i};
         uint32_t id = play_cta_id(player, from.cta);
         RecordStream stream;
         Record record;
-        mix(sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
+        survey_mix(sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
         record_stream(&stream, &player->reader, id * warps + from.index, room);
         while (record_next(&stream, &record))
             if (!read_record(survey, &record, &from, sum))
@@ -264,7 +231,7 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
         capacity *= 2;
     uint32_t *table = ARENA_ARRAY(arena, uint32_t, capacity); /* clusters, + 1 */
     for (uint32_t i = 0; i < count; i++) {
-        const Sum *sum = &survey->twins[i].sum;
+        const SurveySum *sum = &survey->twins[i].sum;
         uint32_t at = (uint32_t)sum->one & (capacity - 1);
         while (table[at] && (survey->twins[table[at] - 1].sum.one != sum->one ||
                              survey->twins[table[at] - 1].sum.two != sum->two))

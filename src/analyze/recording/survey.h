@@ -1,0 +1,57 @@
+/* What the files of the survey share (survey.c). */
+#ifndef ANALYZE_RECORDING_SURVEY_H
+#define ANALYZE_RECORDING_SURVEY_H
+
+#include "analyze/recording/internal.h"
+
+/* What was counted while a cluster was played. */
+typedef struct Counts {
+    uint64_t events, instructions, records;
+} Counts;
+
+/* A hash of what somebody does. */
+typedef struct SurveySum {
+    uint64_t one, two;
+} SurveySum;
+
+/* Of a cluster. */
+typedef struct Twin {
+    SurveySum sum;
+    uint32_t first; /* the first cluster that does the same */
+    bool played;    /* ... which this is: to its end, with that, and without a race: */
+    Counts counts;
+} Twin;
+
+enum { SURVEY_TENSORS = 16 };
+
+typedef struct Survey {
+    Player *player;
+    Footprint *footprint;
+    Twin *twins;    /* of each cluster; NULL: all are played */
+    uint8_t *seen;  /* chunks that were read */
+    Counts before;  /* the cluster that is played */
+    bool alone;     /* ... which no other is beside */
+    bool any_passed;
+    struct SurveyTensor {
+        uint64_t first, end;
+    } tensors[SURVEY_TENSORS]; /* that copies read, and are in the footprint; the last ones */
+    uint32_t tensor_count;
+} Survey;
+
+/* Where a warp comes from. */
+typedef struct SurveyFrom {
+    uint32_t cta, index; /* of the machine; of the CTA */
+    uint32_t number;     /* of the grid */
+} SurveyFrom;
+
+void survey_mix(SurveySum *sum, uint64_t value);
+/* Whether that is in global memory. */
+bool survey_has(const Player *player, uint64_t first, uint64_t end);
+
+/* ---- survey_tiles.c ---- */
+/* A TMA copy; *left_out: the parts that say where in global memory it is, a mask. False: that is not known, or it is
+ * none. */
+bool survey_tile(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from, SurveySum *sum,
+                 uint32_t *left_out);
+
+#endif
