@@ -4,8 +4,9 @@
  * An access that nobody can race for is not told to the engine. And of clusters that do the same, all of whose accesses
  * to global memory are such ones, the first is played alone, where nothing orders clusters among each other: no strong
  * access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the first, so that
- * they come to the same; if it has a race, the others are played, too. What is stored counts only for races. That two
- * clusters do the same is told by a hash of 128 bits.
+ * they come to the same. If there are races, some more are played, until two have them as often. What is stored counts
+ * only for races: which lanes of an instruction store the same is known; if a race is another one than between these,
+ * all are played. That two clusters do the same is told by a hash of 128 bits.
  *
  * Where something accesses global memory in a way that is not known here, nothing is left out. */
 #include "analyze/recording/survey.h"
@@ -179,8 +180,43 @@ static void mix_part(SurveySum *sum, const SitePart *about, const RecordPart *pa
         mix_corners(sum, part->also);
 }
 
+/* Lanes that store what a lane before them has just stored at the same place. *odd: some overlap in part. */
+static uint32_t stored_again(const Lanes *places, const Lanes *values, uint32_t lanes, uint32_t bytes, bool *odd) {
+    uint32_t again = 0;
+    for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        for (uint32_t before = lanes & ((1U << lane) - 1); before;) {
+            unsigned other = 31 - (unsigned)__builtin_clz(before);
+            before &= ~(1U << other);
+            if (places->at[other] == places->at[lane]) {
+                again |= (uint32_t)(values->at[other] == values->at[lane]) << lane;
+                break;
+            }
+            *odd |= places->at[lane] - places->at[other] + bytes - 1 < 2 * (uint64_t)bytes - 1;
+        }
+    }
+    return again;
+}
+
+/* What it stores: which lanes the same, if they meet. */
+static void mix_stored(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from, Twin *twin) {
+    const Player *player = survey->player;
+    Lanes values;
+    PlayReach reach = {0};
+    twin->stores = true;
+    if (!site->plain && !site->symbol) {
+        twin->opaque = true;
+        return;
+    }
+    play_values(player, site, record, site->data - 1u, from->index, &values);
+    if (site->plain)
+        play_reach(player, site, record, from->index, 0, site->access.offset, &reach);
+    survey_mix(&twin->sum, stored_again(&reach.at, &values, record->lanes, site->access.access.bytes, &twin->opaque));
+}
+
 /* False: it accesses global memory, and where is not known. */
-static bool read_record(Survey *survey, const Record *record, const SurveyFrom *from, SurveySum *sum) {
+static bool read_record(Survey *survey, const Record *record, const SurveyFrom *from, Twin *twin) {
+    SurveySum *sum = &twin->sum;
     const PlaySite *site = record->kind == RECORD_EXIT ? NULL : &survey->player->sites->items[record->site];
     uint32_t left_out = 0; /* parts that say where in global memory it is, or what is stored there */
     bool known = true;
@@ -195,8 +231,10 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
         left_out = 1U << site->from_part;
     else if (site && site->global)
         known = survey_tile(survey, site, record, from, sum, &left_out);
-    if (site && site->data)
+    if (site && site->data) {
         left_out |= 1U << (site->data - 1);
+        mix_stored(survey, site, record, from, twin);
+    }
     for (unsigned i = 0; site && known && i < record->part_count; i++)
         if (!(left_out >> i & 1))
             mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
@@ -205,7 +243,7 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     return known;
 }
 
-static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, SurveySum *sum) {
+static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Twin *twin) {
     Player *player = survey->player;
     const RecordingLaunch *launch = &player->recording->launch;
     uint32_t warps = player->reader.warps, size = player->machine->cluster_size;
@@ -214,10 +252,10 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Su
         uint32_t id = play_cta_id(player, from.cta);
         RecordStream stream;
         Record record;
-        survey_mix(sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
+        survey_mix(&twin->sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
         record_stream(&stream, &player->reader, id * warps + from.index, room);
         while (record_next(&stream, &record))
-            if (!read_record(survey, &record, &from, sum))
+            if (!read_record(survey, &record, &from, twin))
                 return false;
     }
     return true;
@@ -254,7 +292,7 @@ static bool read_all(Survey *survey) {
     bool known = true;
     survey->twins = ARENA_ARRAY(&player->arena, Twin, player->cluster_count + 1);
     for (uint32_t i = 0; i < player->cluster_count && known; i++)
-        known = read_cluster(survey, i, room, &survey->twins[i].sum) && !footprint_is_full(survey->footprint);
+        known = read_cluster(survey, i, room, &survey->twins[i]) && !footprint_is_full(survey->footprint);
     known = known && !reader->damaged && !reader->missing;
     survey->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
     memcpy(survey->seen, reader->seen, player->recording->more_count);
@@ -285,40 +323,68 @@ void survey_make(Player *player) {
 
 /* ---- The play ------------------------------------------------------------------------------------- */
 
-static Counts counts_of(const Player *player) {
-    return (Counts){player->check->events, player->machine->thread_instructions, player->records};
+/* So far. False: there are too many races. */
+static bool count(const Player *player, Counts *counts) {
+    uint32_t races = 0;
+    ptx_watch_end(player->watch);
+    const PtxRace *items = ptx_watch_races(player->watch, &races);
+    *counts = (Counts){player->check->events, player->machine->thread_instructions, player->records, {0}};
+    for (uint32_t i = 0; i < races && i < SURVEY_RACES; i++)
+        counts->races[i] = items[i].times;
+    return races <= SURVEY_RACES;
+}
+
+/* Whether what is counted of the first ones is so of the others. */
+static bool can_pass(const Player *player, const Twin *first) {
+    uint32_t races = 0;
+    const PtxRace *items = ptx_watch_races(player->watch, &races);
+    if (!races || !first->played)
+        return first->played;
+    if (!first->steady || first->opaque)
+        return false;
+    for (uint32_t i = 0; i < races && first->stores; i++)
+        if (first->counts->races[i] && items[i].reason != REASON_SAME_INSTRUCTION)
+            return false;
+    return true;
 }
 
 bool survey_passes(Player *player) {
     Survey *survey = player->survey;
-    uint32_t races = 0;
     if (!survey || !survey->twins)
         return false;
     const Twin *first = &survey->twins[survey->twins[player->begun].first];
-    ptx_watch_races(player->watch, &races);
-    if (first->played && !races) {
-        player->check->events += first->counts.events;
-        player->machine->thread_instructions += first->counts.instructions;
-        player->records += first->counts.records;
-        player->begun++;
-        survey->any_passed = true;
-        return true;
+    if (!can_pass(player, first)) {
+        survey->alone = !player->live && count(player, &survey->before);
+        return false;
     }
-    survey->before = counts_of(player);
-    survey->alone = !player->live;
-    return false;
+    player->check->events += first->counts->events;
+    player->machine->thread_instructions += first->counts->instructions;
+    player->records += first->counts->records;
+    for (uint32_t i = 0; i < SURVEY_RACES; i++)
+        if (first->counts->races[i])
+            ptx_watch_again(player->watch, i, first->counts->races[i]);
+    player->begun++;
+    survey->any_passed = true;
+    return true;
 }
 
 void survey_over(Player *player, const PlayCluster *cluster) {
     Survey *survey = player->survey;
-    if (!survey || !survey->twins || !survey->alone || player->begun != cluster->number + 1)
+    Counts now;
+    if (!survey || !survey->twins || !survey->alone || player->begun != cluster->number + 1 ||
+        !footprint_cluster_is_quiet(survey->footprint, cluster->number) || !count(player, &now))
         return;
-    Twin *twin = &survey->twins[cluster->number];
-    Counts now = counts_of(player);
-    ptx_watch_end(player->watch);
-    twin->played = twin->first == cluster->number && footprint_cluster_is_quiet(survey->footprint, cluster->number);
-    twin->counts = (Counts){now.events - survey->before.events, now.instructions - survey->before.instructions,
-                            now.records - survey->before.records};
+    Twin *first = &survey->twins[survey->twins[cluster->number].first];
+    now.events -= survey->before.events;
+    now.instructions -= survey->before.instructions;
+    now.records -= survey->before.records;
+    for (uint32_t i = 0; i < SURVEY_RACES; i++)
+        now.races[i] -= survey->before.races[i];
+    if (!first->counts)
+        first->counts = ARENA_NEW(&player->arena, Counts);
+    first->steady = first->played && memcmp(first->counts, &now, sizeof now) == 0;
+    *first->counts = now;
+    first->played = 1;
 }
 
 void survey_end(Player *player) {

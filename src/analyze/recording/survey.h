@@ -4,9 +4,11 @@
 
 #include "analyze/recording/internal.h"
 
+enum { SURVEY_RACES = 32 };
 /* What was counted while a cluster was played. */
 typedef struct Counts {
     uint64_t events, instructions, records;
+    uint64_t races[SURVEY_RACES]; /* how often each came up */
 } Counts;
 
 /* A hash of what somebody does. */
@@ -17,9 +19,11 @@ typedef struct SurveySum {
 /* Of a cluster. */
 typedef struct Twin {
     SurveySum sum;
-    uint32_t first; /* the first cluster that does the same */
-    bool played;    /* ... which this is: to its end, with that, and without a race: */
-    Counts counts;
+    uint32_t first;      /* the first cluster that does the same */
+    bool stores, opaque; /* what it stores is recorded; and which lanes store the same is not easily told */
+    bool played;         /* of the first: one was, alone and to its end */
+    bool steady;         /* ... and the last two were counted alike */
+    Counts *counts;      /* ... and how the last one was */
 } Twin;
 
 enum { SURVEY_TENSORS = 16 };
