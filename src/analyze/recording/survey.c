@@ -5,8 +5,9 @@
  * to global memory are such ones, the first is played alone, where nothing orders clusters among each other: no strong
  * access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the first, so that
  * they come to the same. If there are races, some more are played, until two have them as often. What is stored counts
- * only for races: which lanes of an instruction store the same is known; if a race is another one than between these,
- * all are played. That two clusters do the same is told by a hash of 128 bits.
+ * only for races. Between lanes of an instruction it counts which of them store the same; between two times of it, which
+ * of all that a cluster stores is the same; if a race is another one, all are played. That two clusters do the same is
+ * told by a hash of 128 bits.
  *
  * Where something accesses global memory in a way that is not known here, nothing is left out. */
 #include "analyze/recording/survey.h"
@@ -198,17 +199,55 @@ static uint32_t stored_again(const Lanes *places, const Lanes *values, uint32_t 
     return again;
 }
 
+static struct SurveyName *name_place(const SurveyNames *names, uint32_t value) {
+    uint32_t mask = names->capacity - 1, at = value * RECORD_HASH_FACTOR >> 7 & mask;
+    while (names->items[at].stamp == names->stamp && names->items[at].value != value)
+        at = (at + 1) & mask;
+    return &names->items[at];
+}
+
+/* The values of a cluster are numbered as they come; those that instructions have keep their own. */
+static uint64_t name_of(SurveyNames *names, uint32_t value, Arena *arena) {
+    if (2 * names->count >= names->capacity) {
+        SurveyNames before = *names;
+        names->capacity = before.capacity ? 2 * before.capacity : 1024;
+        names->items = ARENA_ARRAY(arena, struct SurveyName, names->capacity);
+        names->stamp = 1;
+        for (uint32_t i = 0; i < before.capacity; i++)
+            if (before.items[i].stamp == before.stamp) {
+                struct SurveyName *to = name_place(names, before.items[i].value);
+                *to = before.items[i];
+                to->stamp = names->stamp;
+            }
+    }
+    struct SurveyName *name = name_place(names, value);
+    if (name->stamp != names->stamp)
+        *name = (struct SurveyName){value, names->stamp, ++names->count};
+    return name->number;
+}
+
+static void begin_names(Survey *survey) {
+    const PlaySites *sites = survey->player->sites;
+    survey->names.count = 0;
+    survey->names.stamp++;
+    for (uint32_t i = 0; i < sites->sites.count && sites->any_data; i++)
+        if (sites->items[i].constant)
+            name_of(&survey->names, sites->items[i].stored, &survey->player->arena);
+}
+
 /* What it stores: which lanes the same, if they meet. */
 static void mix_stored(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from, Twin *twin) {
     const Player *player = survey->player;
     Lanes values;
     PlayReach reach = {0};
     twin->stores = true;
-    if (!site->plain && !site->symbol) {
-        twin->opaque = true;
-        return;
-    }
     play_values(player, site, record, site->data - 1u, from->index, &values);
+    for (uint32_t rest = record->lanes; rest; rest &= rest - 1)
+        survey_mix(&twin->stored, name_of(&survey->names, (uint32_t)values.at[__builtin_ctz(rest)],
+                                          &survey->player->arena));
+    twin->opaque |= !site->plain && !site->symbol;
+    if (twin->opaque)
+        return;
     if (site->plain)
         play_reach(player, site, record, from->index, 0, site->access.offset, &reach);
     survey_mix(&twin->sum, stored_again(&reach.at, &values, record->lanes, site->access.access.bytes, &twin->opaque));
@@ -247,6 +286,7 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
     Player *player = survey->player;
     const RecordingLaunch *launch = &player->recording->launch;
     uint32_t warps = player->reader.warps, size = player->machine->cluster_size;
+    begin_names(survey);
     for (uint32_t i = 0; i < size * warps; i++) {
         SurveyFrom from = {number * size + i / warps, i % warps, number * size * warps + i};
         uint32_t id = play_cta_id(player, from.cta);
@@ -328,24 +368,49 @@ static bool count(const Player *player, Counts *counts) {
     uint32_t races = 0;
     ptx_watch_end(player->watch);
     const PtxRace *items = ptx_watch_races(player->watch, &races);
-    *counts = (Counts){player->check->events, player->machine->thread_instructions, player->records, {0}};
-    for (uint32_t i = 0; i < races && i < SURVEY_RACES; i++)
+    if (races > SURVEY_RACES)
+        return false;
+    counts->events = player->check->events;
+    counts->instructions = player->machine->thread_instructions;
+    counts->records = player->records;
+    counts->race_count = races;
+    for (uint32_t i = 0; i < races; i++)
         counts->races[i] = items[i].times;
-    return races <= SURVEY_RACES;
+    return true;
 }
 
-/* Whether what is counted of the first ones is so of the others. */
-static bool can_pass(const Player *player, const Twin *first) {
+static void count_from(Counts *now, const Counts *before) {
+    now->events -= before->events;
+    now->instructions -= before->instructions;
+    now->records -= before->records;
+    for (uint32_t i = 0; i < before->race_count; i++)
+        now->races[i] -= before->races[i];
+}
+
+static bool counts_equal(const Counts *one, const Counts *other) {
+    return one->events == other->events && one->instructions == other->instructions &&
+           one->records == other->records && one->race_count == other->race_count &&
+           memcmp(one->races, other->races, one->race_count * sizeof *one->races) == 0;
+}
+
+/* Whether a race depends on nothing of what is stored but on what is known to be the same. */
+static bool is_told(const PtxRace *race, const Twin *first, const Twin *twin, const Twin *last) {
+    if (!first->stores || (race->reason == REASON_SAME_INSTRUCTION && !first->opaque))
+        return true;
+    return race->first.code == race->second.code && twin->stored.one == last->stored.one &&
+           twin->stored.two == last->stored.two;
+}
+
+/* Whether what is counted of the last one is so of this, too. */
+static bool can_pass(const Player *player, const Twin *first, const Twin *twin) {
     uint32_t races = 0;
     const PtxRace *items = ptx_watch_races(player->watch, &races);
     if (!races || !first->played)
         return first->played;
-    if (!first->steady || first->opaque)
-        return false;
-    for (uint32_t i = 0; i < races && first->stores; i++)
-        if (first->counts->races[i] && items[i].reason != REASON_SAME_INSTRUCTION)
+    for (uint32_t i = 0; first->steady && i < first->counts->race_count; i++)
+        if (first->counts->races[i] && !is_told(&items[i], first, twin, &player->survey->twins[first->last]))
             return false;
-    return true;
+    return first->steady;
 }
 
 bool survey_passes(Player *player) {
@@ -353,14 +418,15 @@ bool survey_passes(Player *player) {
     if (!survey || !survey->twins)
         return false;
     const Twin *first = &survey->twins[survey->twins[player->begun].first];
-    if (!can_pass(player, first)) {
-        survey->alone = !player->live && count(player, &survey->before);
+    if (!can_pass(player, first, &survey->twins[player->begun])) {
+        survey->alone = !player->live && footprint_cluster_is_quiet(survey->footprint, player->begun) &&
+                        count(player, &survey->before);
         return false;
     }
     player->check->events += first->counts->events;
     player->machine->thread_instructions += first->counts->instructions;
     player->records += first->counts->records;
-    for (uint32_t i = 0; i < SURVEY_RACES; i++)
+    for (uint32_t i = 0; i < first->counts->race_count; i++)
         if (first->counts->races[i])
             ptx_watch_again(player->watch, i, first->counts->races[i]);
     player->begun++;
@@ -370,21 +436,17 @@ bool survey_passes(Player *player) {
 
 void survey_over(Player *player, const PlayCluster *cluster) {
     Survey *survey = player->survey;
-    Counts now;
     if (!survey || !survey->twins || !survey->alone || player->begun != cluster->number + 1 ||
-        !footprint_cluster_is_quiet(survey->footprint, cluster->number) || !count(player, &now))
+        !count(player, &survey->now))
         return;
     Twin *first = &survey->twins[survey->twins[cluster->number].first];
-    now.events -= survey->before.events;
-    now.instructions -= survey->before.instructions;
-    now.records -= survey->before.records;
-    for (uint32_t i = 0; i < SURVEY_RACES; i++)
-        now.races[i] -= survey->before.races[i];
+    count_from(&survey->now, &survey->before);
     if (!first->counts)
         first->counts = ARENA_NEW(&player->arena, Counts);
-    first->steady = first->played && memcmp(first->counts, &now, sizeof now) == 0;
-    *first->counts = now;
-    first->played = 1;
+    first->steady = first->played && counts_equal(first->counts, &survey->now);
+    memcpy(first->counts, &survey->now, offsetof(Counts, races) + survey->now.race_count * sizeof *survey->now.races);
+    first->played = true;
+    first->last = cluster->number;
 }
 
 void survey_end(Player *player) {

@@ -4,10 +4,11 @@
 
 #include "analyze/recording/internal.h"
 
-enum { SURVEY_RACES = 32 };
+enum { SURVEY_RACES = 2048 };
 /* What was counted while a cluster was played. */
 typedef struct Counts {
     uint64_t events, instructions, records;
+    uint32_t race_count;
     uint64_t races[SURVEY_RACES]; /* how often each came up */
 } Counts;
 
@@ -20,11 +21,21 @@ typedef struct SurveySum {
 typedef struct Twin {
     SurveySum sum;
     uint32_t first;      /* the first cluster that does the same */
-    bool stores, opaque; /* what it stores is recorded; and which lanes store the same is not easily told */
+    SurveySum stored;    /* of what it stores: which of that is the same */
+    bool stores, opaque; /* something is recorded of it; and which lanes store the same is not told by the sum */
     bool played;         /* of the first: one was, alone and to its end */
     bool steady;         /* ... and the last two were counted alike */
-    Counts *counts;      /* ... and how the last one was */
+    uint32_t last;       /* ... which was this, and was counted so: */
+    Counts *counts;
 } Twin;
+
+/* Numbers for values: of the cluster that is read. */
+typedef struct SurveyNames {
+    struct SurveyName {
+        uint32_t value, stamp, number;
+    } *items; /* hashed; a power of two, at most half of them used */
+    uint32_t capacity, count, stamp;
+} SurveyNames;
 
 enum { SURVEY_TENSORS = 16 };
 
@@ -33,8 +44,9 @@ typedef struct Survey {
     Footprint *footprint;
     Twin *twins;    /* of each cluster; NULL: all are played */
     uint8_t *seen;  /* chunks that were read */
-    Counts before;  /* the cluster that is played */
-    bool alone;     /* ... which no other is beside */
+    SurveyNames names;
+    Counts before, now; /* the cluster that is played began, and is over */
+    bool alone;     /* ... which is to be counted, and no other is beside */
     bool any_passed;
     struct SurveyTensor {
         uint64_t first, end;
