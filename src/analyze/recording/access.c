@@ -106,14 +106,8 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
 static bool is_quiet(const Player *player, uint32_t lanes, const PlayReach *reach, uint32_t bytes) {
     if (!player->footprint || reach->at.at[__builtin_ctz(lanes)] >> 62)
         return false;
-    if (footprint_is_far(player->footprint, reach->least, reach->most + bytes))
-        return true;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        uint64_t at = reach->at.at[__builtin_ctz(rest)];
-        if (!footprint_is_quiet(player->footprint, at, at + bytes))
-            return false;
-    }
-    return true;
+    return footprint_is_far(player->footprint, reach->least, reach->most + bytes) ||
+           footprint_are_quiet(player->footprint, lanes, reach->at.at, bytes);
 }
 
 /* All lanes, each beside the one before: nothing is looked at lane by lane. */

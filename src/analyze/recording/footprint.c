@@ -20,6 +20,7 @@ enum { LINE_STATE_AT = 30, LAYOUT_BITS = 8, LAYOUT_QUARTERS = 0xC0 };
 
 typedef struct Page {
     uint64_t number;
+    bool noisy; /* some line of it is */
     uint32_t lines[PAGE_LINES];
 } Page;
 
@@ -32,6 +33,7 @@ struct Footprint {
     uint8_t *noisy; /* of each cluster */
     bool all_noisy; /* of all of them, as it is not known whose a line is */
     bool full;
+    uint64_t added, loud; /* accesses to lines, and those to noisy ones */
     uint64_t least, most; /* noisy lines are from least on, to most */
 };
 
@@ -109,7 +111,8 @@ static void note_cluster(Footprint *footprint, uint32_t warp) {
 }
 
 /* What the line was says who has accessed it before. */
-static uint32_t make_noisy(Footprint *footprint, uint64_t number, uint32_t line) {
+static uint32_t make_noisy(Footprint *footprint, Page *page, uint64_t number, uint32_t line) {
+    page->noisy = true;
     if (state_of(line) == LINE_READ_BY_MANY)
         footprint->all_noisy = true;
     else if (line && state_of(line) != LINE_NOISY)
@@ -130,7 +133,8 @@ static bool are_same(uint32_t key, uint32_t other) {
     return key == other && (key & ((1U << LAYOUT_BITS) - 1)) < LAYOUT_QUARTERS;
 }
 
-static uint32_t added(Footprint *footprint, uint64_t number, uint32_t line, uint32_t key, bool writes) {
+static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_t key, bool writes) {
+    uint32_t line = page->lines[number % PAGE_LINES];
     uint32_t state = state_of(line), before = key_of(line);
     if (!line)
         return made(writes ? LINE_WRITTEN : LINE_READ, key);
@@ -145,7 +149,7 @@ static uint32_t added(Footprint *footprint, uint64_t number, uint32_t line, uint
     if (state == LINE_WRITTEN && are_apart(before, key))
         return made(LINE_WRITTEN, before | (key & 15));
     note_cluster(footprint, key >> LAYOUT_BITS);
-    return make_noisy(footprint, number, line);
+    return make_noisy(footprint, page, number, line);
 }
 
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout) {
@@ -153,8 +157,10 @@ void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t li
     Page *page = page_of(footprint, number / PAGE_LINES);
     if (!page)
         return;
-    uint32_t *at = &page->lines[number % PAGE_LINES];
-    *at = added(footprint, number, *at, warp << LAYOUT_BITS | layout, writes);
+    uint32_t now = added(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
+    page->lines[number % PAGE_LINES] = now;
+    footprint->added++;
+    footprint->loud += state_of(now) == LINE_NOISY;
 }
 
 void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
@@ -165,13 +171,17 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
         uint32_t *at = &page->lines[number % PAGE_LINES];
         if (state_of(*at) == LINE_WRITTEN) {
             footprint->all_noisy = true; /* and that of who reads */
-            *at = make_noisy(footprint, number, *at);
+            *at = make_noisy(footprint, page, number, *at);
         } else if (state_of(*at) == LINE_READ) {
             *at = (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT;
         } else if (state_of(*at) == LINE_NOISY) {
             footprint->all_noisy = true;
         }
     }
+}
+
+bool footprint_is_loud(const Footprint *footprint) {
+    return 2 * footprint->loud > footprint->added;
 }
 
 bool footprint_is_full(const Footprint *footprint) {
@@ -184,18 +194,45 @@ bool footprint_is_far(const Footprint *footprint, uint64_t first, uint64_t end) 
     return (end - 1) / FOOTPRINT_LINE < footprint->least || first / FOOTPRINT_LINE > footprint->most;
 }
 
+static const Page *find_page(const Footprint *footprint, uint64_t number) {
+    const Page *recent = footprint->recent[number % RECENT];
+    return recent && recent->number == number ? recent : *place_of(footprint, number);
+}
+
 bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end) {
     uint64_t least = first / FOOTPRINT_LINE, most = (end - 1) / FOOTPRINT_LINE;
     if (footprint_is_far(footprint, first, end))
         return true;
-    for (uint64_t number = least; number <= most; number++) {
-        const Page *recent = footprint->recent[number / PAGE_LINES % RECENT];
-        const Page *page = recent && recent->number == number / PAGE_LINES
-                               ? recent
-                               : *place_of(footprint, number / PAGE_LINES);
-        uint32_t line = page ? page->lines[number % PAGE_LINES] : 0;
-        if (state_of(line) == LINE_NOISY)
-            return false;
+    for (uint64_t number = least; number <= most;) {
+        uint64_t behind = (number / PAGE_LINES + 1) * PAGE_LINES;
+        const Page *page = find_page(footprint, number / PAGE_LINES);
+        if (!page || !page->noisy) {
+            number = behind;
+            continue;
+        }
+        for (; number <= most && number < behind; number++)
+            if (state_of(page->lines[number % PAGE_LINES]) == LINE_NOISY)
+                return false;
+    }
+    return true;
+}
+
+bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint64_t addresses[32], uint32_t bytes) {
+    uint64_t last = UINT64_MAX;
+    const Page *page = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t first = addresses[__builtin_ctz(rest)], number = first / FOOTPRINT_LINE / PAGE_LINES;
+        if ((first + bytes - 1) / FOOTPRINT_LINE / PAGE_LINES != number) {
+            if (!footprint_is_quiet(footprint, first, first + bytes))
+                return false;
+            continue;
+        }
+        if (number != last)
+            page = find_page(footprint, number);
+        last = number;
+        for (uint64_t line = first / FOOTPRINT_LINE; page && page->noisy && line * FOOTPRINT_LINE < first + bytes; line++)
+            if (state_of(page->lines[line % PAGE_LINES]) == LINE_NOISY)
+                return false;
     }
     return true;
 }

@@ -35,11 +35,16 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end);
 /* It would have taken too much memory: not all was added, and nothing is known. */
 bool footprint_is_full(const Footprint *footprint);
 
+/* Whether more than half of what was added is in lines that were noisy, or became so. */
+bool footprint_is_loud(const Footprint *footprint);
+
 /* When all is added, and it is not full: */
 /* Whether there is no noisy line near these bytes: sooner told than the next. */
 bool footprint_is_far(const Footprint *footprint, uint64_t first, uint64_t end);
 /* Whether bytes from `first` on, before `end`, are in quiet lines. */
 bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end);
+/* The same of `bytes` at each of the addresses of some lanes. */
+bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint64_t addresses[32], uint32_t bytes);
 /* Whether all that warps of the cluster access is in quiet lines. */
 bool footprint_cluster_is_quiet(const Footprint *footprint, uint32_t cluster);
 

@@ -270,6 +270,8 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
         left_out = 1U << site->from_part;
     else if (site && site->global)
         known = survey_tile(survey, site, record, from, sum, &left_out);
+    if (!survey->compares)
+        return known;
     if (site && site->data) {
         left_out |= 1U << (site->data - 1);
         mix_stored(survey, site, record, from, twin);
@@ -323,7 +325,19 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
     }
 }
 
-/* False: it is not known what is accessed. */
+/* Whether it saves more than it takes. Where clusters are not compared, all are played, and of a cp.async the side of
+ * shared memory is still to be told, which is most of it; and of accesses of which half are to noisy lines, all are. */
+static bool pays(const Survey *survey, uint32_t read) {
+    const PlaySites *sites = survey->player->sites;
+    if (survey->compares)
+        return true;
+    for (uint32_t i = 0; !read && i < sites->sites.count; i++)
+        if (sites->items[i].copies)
+            return false;
+    return !read || read != survey->player->cluster_count / 16 || !footprint_is_loud(survey->footprint);
+}
+
+/* False: it is not known what is accessed, or does not pay to know it. */
 static bool read_all(Survey *survey) {
     Player *player = survey->player;
     RecordReader *reader = &player->reader;
@@ -332,7 +346,7 @@ static bool read_all(Survey *survey) {
     bool known = true;
     survey->twins = ARENA_ARRAY(&player->arena, Twin, player->cluster_count + 1);
     for (uint32_t i = 0; i < player->cluster_count && known; i++)
-        known = read_cluster(survey, i, room, &survey->twins[i]) && !footprint_is_full(survey->footprint);
+        known = pays(survey, i) && read_cluster(survey, i, room, &survey->twins[i]) && !footprint_is_full(survey->footprint);
     known = known && !reader->damaged && !reader->missing;
     survey->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
     memcpy(survey->seen, reader->seen, player->recording->more_count);
@@ -350,14 +364,13 @@ void survey_make(Player *player) {
         return;
     Survey *survey = ARENA_NEW(&player->arena, Survey);
     survey->player = player;
+    survey->compares = !player->sites->any_strong && !player->apart;
     survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps);
     if (!read_all(survey))
         return;
     player->survey = survey;
     player->footprint = survey->footprint;
-    if (player->sites->any_strong || player->apart)
-        survey->twins = NULL;
-    else
+    if (survey->compares)
         find_twins(survey, player->cluster_count, &player->arena);
 }
 
@@ -415,7 +428,7 @@ static bool can_pass(const Player *player, const Twin *first, const Twin *twin) 
 
 bool survey_passes(Player *player) {
     Survey *survey = player->survey;
-    if (!survey || !survey->twins)
+    if (!survey || !survey->compares)
         return false;
     const Twin *first = &survey->twins[survey->twins[player->begun].first];
     if (!can_pass(player, first, &survey->twins[player->begun])) {
@@ -436,7 +449,7 @@ bool survey_passes(Player *player) {
 
 void survey_over(Player *player, const PlayCluster *cluster) {
     Survey *survey = player->survey;
-    if (!survey || !survey->twins || !survey->alone || player->begun != cluster->number + 1 ||
+    if (!survey || !survey->compares || !survey->alone || player->begun != cluster->number + 1 ||
         !count(player, &survey->now))
         return;
     Twin *first = &survey->twins[survey->twins[cluster->number].first];

@@ -42,7 +42,8 @@ enum { SURVEY_TENSORS = 16 };
 typedef struct Survey {
     Player *player;
     Footprint *footprint;
-    Twin *twins;    /* of each cluster; NULL: all are played */
+    bool compares;  /* clusters with each other: nothing orders them */
+    Twin *twins;    /* of each cluster */
     uint8_t *seen;  /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
