@@ -349,6 +349,7 @@ typedef struct RaceKey {
     uint32_t rest;
 } RaceKey;
 
+enum { SOONER = 32 };
 struct Threads {
     ThreadsShape shape;
     Pool pool;
@@ -362,7 +363,7 @@ struct Threads {
     Store operations, records, nodes;
     uint32_t *node_table;
     uint32_t node_capacity, node_count, record_count;
-    uint32_t sweep_at, sweep_first; /* records and nodes together */
+    uint32_t sweep_at, sweep_first; /* records and nodes together; the second a SOONER-th of that where few are left */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
     LatestPage latest[LATEST_PAGES];
