@@ -49,6 +49,16 @@ static void add_quarters(Footprint *footprint, Access *access, uint32_t *seed, u
                   footprint_quarters(access->writes ? quarters : 15));
 }
 
+/* Some bytes of a line, by one thread, or by an operation of it. */
+static void add_words(Footprint *footprint, Access *access, uint32_t *seed, uint32_t number) {
+    uint32_t bytes = 1U << next(seed, 5), first = next(seed, BYTES / bytes) * bytes, lane = next(seed, 3);
+    bool alone = next(seed, 4);
+    *access = (Access){.warp = next(seed, WARPS), .writes = next(seed, 3) == 0, .first = first, .end = first + bytes};
+    for (uint32_t at = first; at < access->end; at++)
+        access->by[at] = alone ? access->warp * 32 + lane + 1 : WARPS * 32 + number + 1;
+    footprint_add_words(footprint, access->warp, lane, alone, access->writes, BASE + first, BASE + access->end);
+}
+
 /* Whether some byte of the access is touched by another thread, and one of the two writes. */
 static bool conflicts(const Access *accesses, uint32_t index) {
     const Access *one = &accesses[index];
@@ -71,10 +81,17 @@ static void test_what_is_quiet_conflicts_with_nothing(void **state) {
         uint32_t kept = 2 + next(&seed, ACCESSES - 1);
         memset(accesses, 0, sizeof accesses);
         for (uint32_t i = 0; i < kept && i < ACCESSES; i++)
-            if (next(&seed, 4))
-                add_beside(footprint, &accesses[i], &seed);
-            else
+            switch (next(&seed, 4) + (round % 2 ? 0 : 2)) { /* of small ones alone, too */
+            case 0:
                 add_quarters(footprint, &accesses[i], &seed, i);
+                break;
+            case 1:
+            case 2:
+                add_beside(footprint, &accesses[i], &seed);
+                break;
+            default:
+                add_words(footprint, &accesses[i], &seed, i);
+            }
         for (uint32_t i = 0; i < kept && i < ACCESSES; i++) {
             bool is_quiet = footprint_is_quiet(footprint, BASE + accesses[i].first, BASE + accesses[i].end);
             bool cluster = footprint_cluster_is_quiet(footprint, accesses[i].warp / CLUSTER_WARPS);
@@ -135,6 +152,29 @@ static void test_a_thread_of_its_own_is_quiet(void **state) {
     arena_free(&arena);
 }
 
+/* A word each, of one line. */
+static void test_threads_that_share_a_line(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 24);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+    for (uint32_t warp = 0; warp < WARPS; warp++)
+        for (uint32_t writes = 0; writes < 2; writes++)
+            footprint_add_words(footprint, warp, 0, true, writes, BASE + 4 * warp, BASE + 4 * warp + 4);
+    assert_true(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
+    assert_true(footprint_cluster_is_quiet(footprint, 0));
+    footprint_add_words(footprint, 5, 1, true, false, BASE + 20, BASE + 24);
+    assert_true(footprint_is_quiet(footprint, BASE, BASE + 20));
+    assert_false(footprint_is_quiet(footprint, BASE + 23, BASE + 24));
+    assert_true(footprint_cluster_is_quiet(footprint, 0));
+    assert_false(footprint_cluster_is_quiet(footprint, 2));
+    footprint_add(footprint, 0, false, BASE, footprint_beside(4, 0)); /* the whole line */
+    assert_false(footprint_is_quiet(footprint, BASE, BASE + 4));
+    assert_true(footprint_is_quiet(footprint, BASE + 4 * WARPS, BASE + FOOTPRINT_LINE));
+    assert_false(footprint_cluster_is_quiet(footprint, 0));
+    arena_free(&arena);
+}
+
 static void test_too_many_warps(void **state) {
     (void)state;
     Arena arena;
@@ -149,6 +189,7 @@ int main(void) {
         cmocka_unit_test(test_a_line_that_is_read_by_all_is_quiet),
         cmocka_unit_test(test_readers_of_what_was_written),
         cmocka_unit_test(test_a_thread_of_its_own_is_quiet),
+        cmocka_unit_test(test_threads_that_share_a_line),
         cmocka_unit_test(test_too_many_warps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@ enum {
     PAGE_LINES = 512,
     RECENT = 64,
     MOST_PAGES = 1 << 19, /* 1 GiB of them, which is 32 GiB that are accessed */
+    WORDS = FOOTPRINT_LINE / 4,
+    MOST_SPLIT = 1 << 20,
 };
 
 /* Above the key of who accesses it, + 1; 0: nobody does. */
@@ -14,9 +16,9 @@ enum {
     LINE_READ = 0,       /* by the threads of the key */
     LINE_READ_BY_MANY,   /* no key */
     LINE_WRITTEN,        /* and read, by the threads of the key */
-    LINE_NOISY,          /* no key */
+    LINE_NOISY,          /* no key; or that of its words, + 1 */
 };
-enum { LINE_STATE_AT = 30, LAYOUT_BITS = 8, LAYOUT_QUARTERS = 0xC0 };
+enum { LINE_STATE_AT = 30, LAYOUT_BITS = 8, LAYOUT_QUARTERS = 0xC0, LAYOUT_NONE = 0xFF };
 
 typedef struct Page {
     uint64_t number;
@@ -24,8 +26,15 @@ typedef struct Page {
     uint32_t lines[PAGE_LINES];
 } Page;
 
+/* Of a line, each as a line is. Their layout is the lane of the thread, or none that is the same again. */
+typedef struct Words {
+    uint32_t at[WORDS];
+} Words;
+
 struct Footprint {
     Arena *arena;
+    Words *split; /* of lines that are told so */
+    uint32_t split_count, split_capacity;
     Page **pages; /* hashed; a power of two, half of them free */
     uint32_t count, capacity;
     Page *recent[RECENT];
@@ -133,8 +142,12 @@ static bool are_same(uint32_t key, uint32_t other) {
     return key == other && (key & ((1U << LAYOUT_BITS) - 1)) < LAYOUT_QUARTERS;
 }
 
-static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_t key, bool writes) {
-    uint32_t line = page->lines[number % PAGE_LINES];
+static bool is_split(uint32_t line) {
+    return state_of(line) == LINE_NOISY && key_of(line) != UINT32_MAX;
+}
+
+/* What a line or word is, with one access more. */
+static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_t line, uint32_t key, bool writes) {
     uint32_t state = state_of(line), before = key_of(line);
     if (!line)
         return made(writes ? LINE_WRITTEN : LINE_READ, key);
@@ -157,10 +170,57 @@ void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t li
     Page *page = page_of(footprint, number / PAGE_LINES);
     if (!page)
         return;
-    uint32_t now = added(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
-    page->lines[number % PAGE_LINES] = now;
+    uint32_t *at = &page->lines[number % PAGE_LINES], key = warp << LAYOUT_BITS | layout;
     footprint->added++;
-    footprint->loud += state_of(now) == LINE_NOISY;
+    if (is_split(*at)) {
+        uint32_t *words = footprint->split[key_of(*at)].at;
+        for (unsigned i = 0; i < WORDS; i++)
+            words[i] = added(footprint, page, number, words[i], key | LAYOUT_NONE, writes);
+        return;
+    }
+    *at = added(footprint, page, number, *at, key, writes);
+    footprint->loud += state_of(*at) == LINE_NOISY;
+}
+
+/* The words of a line, which all are what it was; NULL: it is noisy, or there is no room. */
+static uint32_t *split(Footprint *footprint, uint32_t *line) {
+    if (is_split(*line))
+        return footprint->split[key_of(*line)].at;
+    if (state_of(*line) == LINE_NOISY || footprint->split_count == MOST_SPLIT)
+        return NULL;
+    bool keyed = *line && state_of(*line) != LINE_READ_BY_MANY;
+    uint32_t now = keyed ? made(state_of(*line), key_of(*line) | LAYOUT_NONE) : *line;
+    uint32_t *words =
+        ARENA_PUSH(footprint->arena, footprint->split, footprint->split_count, footprint->split_capacity)->at;
+    for (unsigned i = 0; i < WORDS; i++)
+        words[i] = now;
+    *line = made(LINE_NOISY, footprint->split_count - 1);
+    return words;
+}
+
+void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, bool alone, bool writes, uint64_t first,
+                         uint64_t end) {
+    uint64_t number = first / FOOTPRINT_LINE;
+    Page *page = page_of(footprint, number / PAGE_LINES);
+    if (!page)
+        return;
+    uint32_t *words = split(footprint, &page->lines[number % PAGE_LINES]);
+    if (!words) {
+        footprint_add(footprint, warp, writes, first, footprint_quarters(15));
+        return;
+    }
+    footprint->added++;
+    for (uint64_t at = first / 4; at * 4 < end; at++)
+        words[at % WORDS] = added(footprint, page, number, words[at % WORDS],
+                                  warp << LAYOUT_BITS | (alone ? lane : LAYOUT_NONE), writes);
+}
+
+static uint32_t read_by_many(Footprint *footprint, Page *page, uint64_t number, uint32_t line) {
+    if (state_of(line) == LINE_WRITTEN || state_of(line) == LINE_NOISY) {
+        footprint->all_noisy = true; /* those who read are not known */
+        return make_noisy(footprint, page, number, line);
+    }
+    return (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT;
 }
 
 void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
@@ -169,14 +229,9 @@ void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
         if (!page)
             return;
         uint32_t *at = &page->lines[number % PAGE_LINES];
-        if (state_of(*at) == LINE_WRITTEN) {
-            footprint->all_noisy = true; /* and that of who reads */
-            *at = make_noisy(footprint, page, number, *at);
-        } else if (state_of(*at) == LINE_READ) {
-            *at = (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT;
-        } else if (state_of(*at) == LINE_NOISY) {
-            footprint->all_noisy = true;
-        }
+        uint32_t *words = is_split(*at) ? footprint->split[key_of(*at)].at : at;
+        for (unsigned i = 0; i < (words == at ? 1 : WORDS); i++)
+            words[i] = read_by_many(footprint, page, number, words[i]);
     }
 }
 
@@ -199,6 +254,19 @@ static const Page *find_page(const Footprint *footprint, uint64_t number) {
     return recent && recent->number == number ? recent : *place_of(footprint, number);
 }
 
+/* Of the line with that number, what is of these bytes. */
+static bool is_noisy(const Footprint *footprint, uint32_t line, uint64_t number, uint64_t first, uint64_t end) {
+    if (!is_split(line))
+        return state_of(line) == LINE_NOISY;
+    const uint32_t *words = footprint->split[key_of(line)].at;
+    for (uint64_t i = 0; i < WORDS; i++) {
+        uint64_t at = number * FOOTPRINT_LINE + i * 4;
+        if (at < end && at + 4 > first && state_of(words[i]) == LINE_NOISY)
+            return true;
+    }
+    return false;
+}
+
 bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end) {
     uint64_t least = first / FOOTPRINT_LINE, most = (end - 1) / FOOTPRINT_LINE;
     if (footprint_is_far(footprint, first, end))
@@ -211,7 +279,7 @@ bool footprint_is_quiet(const Footprint *footprint, uint64_t first, uint64_t end
             continue;
         }
         for (; number <= most && number < behind; number++)
-            if (state_of(page->lines[number % PAGE_LINES]) == LINE_NOISY)
+            if (is_noisy(footprint, page->lines[number % PAGE_LINES], number, first, end))
                 return false;
     }
     return true;
@@ -231,7 +299,7 @@ bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint6
             page = find_page(footprint, number);
         last = number;
         for (uint64_t line = first / FOOTPRINT_LINE; page && page->noisy && line * FOOTPRINT_LINE < first + bytes; line++)
-            if (state_of(page->lines[line % PAGE_LINES]) == LINE_NOISY)
+            if (is_noisy(footprint, page->lines[line % PAGE_LINES], line, first, first + bytes))
                 return false;
     }
     return true;

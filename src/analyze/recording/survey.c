@@ -35,6 +35,24 @@ static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAcce
                           : footprint_quarters(15));
 }
 
+/* Few bytes: word by word. */
+static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint32_t lanes,
+                    const uint64_t *addresses, uint32_t bytes) {
+    enum { FEW = FOOTPRINT_LINE / 4 };
+    bool alone = told->proxy == THREADS_GENERIC && !told->read_only;
+    if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW)
+        return false;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (addresses[__builtin_ctz(rest)] % FOOTPRINT_LINE + bytes > FOOTPRINT_LINE)
+            return false;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        footprint_add_words(survey->footprint, from->number, lane, alone, told->kind != THREADS_READ, addresses[lane],
+                            addresses[lane] + bytes);
+    }
+    return true;
+}
+
 static void add_reads(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
     uint64_t last = UINT64_MAX;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -101,6 +119,8 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     aligned = !(reach.bits & (access->align - 1));
     *known = aligned && reach.most < PTX_GLOBAL_END - bytes && survey_has(player, reach.least, reach.most + bytes);
     if (!*known)
+        return true;
+    if (add_few(survey, from, &site->told, record->lanes, reach.at.at, bytes))
         return true;
     if (site->told.kind == THREADS_READ)
         add_reads(survey, from, record->lanes, reach.at.at, bytes);
