@@ -367,8 +367,8 @@ struct Threads {
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
     LatestPage latest[LATEST_PAGES];
-    uint64_t versions;                   /* given to clocks so far */
-    uint32_t *line_steps;                /* of each line of clocks: the last step */
+    uint64_t versions;    /* given to clocks so far */
+    uint32_t *line_steps; /* of each line of clocks: the last step */
     uint32_t line_count, line_capacity;
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */

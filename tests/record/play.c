@@ -13,8 +13,8 @@
  * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not
  * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
- * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell of
- * such a one. The last line is `N passed, N failed`. */
+ * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
+ * of such a one. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "machine/expand.h"

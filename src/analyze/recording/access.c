@@ -49,7 +49,8 @@ static bool is_aligned(const PlayReach *reach, uint32_t align) {
 
 /* Whether all of it is the CTA's own shared memory, of which `least` and `most` of the reach are offsets then; *from:
  * what its lanes are behind. */
-static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, PlayReach *reach, uint64_t *from) {
+static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, PlayReach *reach,
+                          uint64_t *from) {
     bool ranked = machine->program->module->capability >= 90;
     uint64_t base = ranked ? (uint64_t)cta->rank << PTX_RANK_SHIFT : 0;
     if (reach->least < base || reach->most - base + bytes > cta->shared.size ||

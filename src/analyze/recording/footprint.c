@@ -13,10 +13,10 @@ enum {
 
 /* Above the key of who accesses it, + 1; 0: nobody does. */
 enum {
-    LINE_READ = 0,       /* by the threads of the key */
-    LINE_READ_BY_MANY,   /* no key */
-    LINE_WRITTEN,        /* and read, by the threads of the key */
-    LINE_NOISY,          /* no key; or that of its words, + 1 */
+    LINE_READ = 0,     /* by the threads of the key */
+    LINE_READ_BY_MANY, /* no key */
+    LINE_WRITTEN,      /* and read, by the threads of the key */
+    LINE_NOISY,        /* no key; or that of its words, + 1 */
 };
 enum { LINE_STATE_AT = 30, LAYOUT_BITS = 8, LAYOUT_QUARTERS = 0xC0, LAYOUT_NONE = 0xFF };
 
@@ -298,7 +298,8 @@ bool footprint_are_quiet(const Footprint *footprint, uint32_t lanes, const uint6
         if (number != last)
             page = find_page(footprint, number);
         last = number;
-        for (uint64_t line = first / FOOTPRINT_LINE; page && page->noisy && line * FOOTPRINT_LINE < first + bytes; line++)
+        for (uint64_t line = first / FOOTPRINT_LINE; page && page->noisy && line * FOOTPRINT_LINE < first + bytes;
+             line++)
             if (is_noisy(footprint, page->lines[line % PAGE_LINES], line, first, first + bytes))
                 return false;
     }

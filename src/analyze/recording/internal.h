@@ -37,20 +37,20 @@ typedef struct PlaySite {
     bool meets;                               /* all threads of the CTA, at this barrier: */
     bool at_named;                            /* whoever comes to it is at some named barrier */
     uint32_t barrier;
-    const PtxArgument *mask;                  /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
-    const PtxArgument *state, *object;        /* a wait: its token, if it has one, and the mbarrier; else NULL */
-    const PtxArgument *address;               /* strong: of the access */
-    PtxSpace space;                           /* ... and in which memory */
-    uint8_t strong_kind;                      /* ... and StrongKind */
-    uint8_t strong_bytes, strong_count;       /* ... and bytes of the place, of which a vector has several */
-    bool finds;                               /* ... and it gives what it found */
-    bool goes_on;                             /* ... an atomic by which all threads of the device go on */
-    uint8_t data;                             /* the part that says what it stores, + 1; 0: none */
-    bool constant;                            /* it stores numbers that the instruction has: */
-    uint32_t stored;                          /* as a record says it */
-    bool plain;                               /* a weak load or store, by the address in part 0: */
-    bool symbol;                              /* the same, by the address of a variable in shared memory */
-    PlayAccess access;                        /* of any load or store; bytes 0: it is none */
+    const PtxArgument *mask;            /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
+    const PtxArgument *state, *object;  /* a wait: its token, if it has one, and the mbarrier; else NULL */
+    const PtxArgument *address;         /* strong: of the access */
+    PtxSpace space;                     /* ... and in which memory */
+    uint8_t strong_kind;                /* ... and StrongKind */
+    uint8_t strong_bytes, strong_count; /* ... and bytes of the place, of which a vector has several */
+    bool finds;                         /* ... and it gives what it found */
+    bool goes_on;                       /* ... an atomic by which all threads of the device go on */
+    uint8_t data;                       /* the part that says what it stores, + 1; 0: none */
+    bool constant;                      /* it stores numbers that the instruction has: */
+    uint32_t stored;                    /* as a record says it */
+    bool plain;                         /* a weak load or store, by the address in part 0: */
+    bool symbol;                        /* the same, by the address of a variable in shared memory */
+    PlayAccess access;                  /* of any load or store; bytes 0: it is none */
     ThreadsAccess told;
     bool copies; /* a cp.async, by the addresses in parts: */
     PlayCopy copy;

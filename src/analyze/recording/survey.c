@@ -5,12 +5,14 @@
  * to global memory are such ones, the first is played alone, where nothing orders clusters among each other: no strong
  * access, no sequential fence. Shared memory, barriers and copies of the others are what they are in the first, so that
  * they come to the same. If there are races, some more are played, until two have them as often. What is stored counts
- * only for races. Between lanes of an instruction it counts which of them store the same; between two times of it, which
- * of all that a cluster stores is the same; if a race is another one, all are played. That two clusters do the same is
- * told by a hash of 128 bits.
+ * only for races. Between lanes of an instruction it counts which of them store the same; between two times of it,
+ * which of all that a cluster stores is the same; if a race is another one, all are played. That two clusters do the
+ * same is told by a hash of 128 bits.
  *
  * Where something accesses global memory in a way that is not known here, nothing is left out. */
 #include "analyze/recording/survey.h"
+
+#include "base/deadline.h"
 
 /* ---- What accesses global memory ------------------------------------------------------------------ */
 
@@ -25,7 +27,8 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint64_t first, uint64_t bytes) {
+static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint64_t first,
+                       uint64_t bytes) {
     uint64_t end = first + bytes * PTX_LANES;
     bool own = told->proxy == THREADS_GENERIC && !told->read_only;
     unsigned shift = (unsigned)__builtin_ctzll(bytes);
@@ -53,7 +56,8 @@ static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess 
     return true;
 }
 
-static void add_reads(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+static void add_reads(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses,
+                      uint32_t bytes) {
     uint64_t last = UINT64_MAX;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         uint64_t first = addresses[__builtin_ctz(rest)], end = first + bytes;
@@ -78,7 +82,8 @@ static uint32_t sorted(uint32_t lanes, const uint64_t *addresses, uint64_t *sort
 }
 
 /* A line is written once by an instruction: those quarters of it that some lane writes in. */
-static void add_writes(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses, uint32_t bytes) {
+static void add_writes(Survey *survey, const SurveyFrom *from, uint32_t lanes, const uint64_t *addresses,
+                       uint32_t bytes) {
     enum { QUARTER = FOOTPRINT_LINE / 4 };
     uint64_t at[PTX_LANES], line = UINT64_MAX;
     uint32_t count = sorted(lanes, addresses, at), quarters = 0;
@@ -263,8 +268,8 @@ static void mix_stored(Survey *survey, const PlaySite *site, const Record *recor
     twin->stores = true;
     play_values(player, site, record, site->data - 1u, from->index, &values);
     for (uint32_t rest = record->lanes; rest; rest &= rest - 1)
-        survey_mix(&twin->stored, name_of(&survey->names, (uint32_t)values.at[__builtin_ctz(rest)],
-                                          &survey->player->arena));
+        survey_mix(&twin->stored,
+                   name_of(&survey->names, (uint32_t)values.at[__builtin_ctz(rest)], &survey->player->arena));
     twin->opaque |= !site->plain && !site->symbol;
     if (twin->opaque)
         return;
@@ -333,8 +338,8 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
     for (uint32_t i = 0; i < count; i++) {
         const SurveySum *sum = &survey->twins[i].sum;
         uint32_t at = (uint32_t)sum->one & (capacity - 1);
-        while (table[at] && (survey->twins[table[at] - 1].sum.one != sum->one ||
-                             survey->twins[table[at] - 1].sum.two != sum->two))
+        while (table[at] &&
+               (survey->twins[table[at] - 1].sum.one != sum->one || survey->twins[table[at] - 1].sum.two != sum->two))
             at = (at + 1) & (capacity - 1);
         if (!footprint_cluster_is_quiet(survey->footprint, i)) {
             survey->twins[i].first = i;
@@ -366,7 +371,8 @@ static bool read_all(Survey *survey) {
     bool known = true;
     survey->twins = ARENA_ARRAY(&player->arena, Twin, player->cluster_count + 1);
     for (uint32_t i = 0; i < player->cluster_count && known; i++)
-        known = pays(survey, i) && read_cluster(survey, i, room, &survey->twins[i]) && !footprint_is_full(survey->footprint);
+        known = !deadline_passed() && pays(survey, i) && read_cluster(survey, i, room, &survey->twins[i]) &&
+                !footprint_is_full(survey->footprint);
     known = known && !reader->damaged && !reader->missing;
     survey->seen = ARENA_ARRAY(&player->arena, uint8_t, player->recording->more_count + 1);
     memcpy(survey->seen, reader->seen, player->recording->more_count);
@@ -421,8 +427,8 @@ static void count_from(Counts *now, const Counts *before) {
 }
 
 static bool counts_equal(const Counts *one, const Counts *other) {
-    return one->events == other->events && one->instructions == other->instructions &&
-           one->records == other->records && one->race_count == other->race_count &&
+    return one->events == other->events && one->instructions == other->instructions && one->records == other->records &&
+           one->race_count == other->race_count &&
            memcmp(one->races, other->races, one->race_count * sizeof *one->races) == 0;
 }
 

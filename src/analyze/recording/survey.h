@@ -33,7 +33,7 @@ typedef struct Twin {
 typedef struct SurveyNames {
     struct SurveyName {
         uint32_t value, stamp, number;
-    } *items; /* hashed; a power of two, at most half of them used */
+    } * items; /* hashed; a power of two, at most half of them used */
     uint32_t capacity, count, stamp;
 } SurveyNames;
 
@@ -42,12 +42,12 @@ enum { SURVEY_TENSORS = 16 };
 typedef struct Survey {
     Player *player;
     Footprint *footprint;
-    bool compares;  /* clusters with each other: nothing orders them */
-    Twin *twins;    /* of each cluster */
-    uint8_t *seen;  /* chunks that were read */
+    bool compares; /* clusters with each other: nothing orders them */
+    Twin *twins;   /* of each cluster */
+    uint8_t *seen; /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
-    bool alone;     /* ... which is to be counted, and no other is beside */
+    bool alone;         /* ... which is to be counted, and no other is beside */
     bool any_passed;
     struct SurveyTensor {
         uint64_t first, end;
