@@ -57,7 +57,7 @@ static void start(Threads *threads) {
     threads->page_capacity = FIRST_TABLE;
     threads->pages = gsan_pool_take(&threads->pool, FIRST_TABLE * sizeof *threads->pages);
     threads->sweep_first = shape->sweep_at ? shape->sweep_at : FIRST_SWEEP;
-    threads->sweep_at = threads->sweep_first;
+    threads->sweep_at = threads->sweep_first / SOONER;
     threads->chosen = UINT32_MAX;
 }
 

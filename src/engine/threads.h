@@ -114,6 +114,8 @@ void threads_restart(Threads *threads);
 const char *threads_trouble(const Threads *threads);
 /* One for each two sites and reason, in the order in which they were found. */
 const ThreadsRace *threads_races(const Threads *threads, uint32_t *count);
+/* That race came up so often more, in what need not be told as it is the same again. */
+void threads_again(Threads *threads, uint32_t race, uint64_t times);
 /* The site of the first strong read (or update) that gave a value and could have given another: another thread writes
  * there strongly, and nothing orders the two. THREADS_NONE: there was none. */
 uint32_t threads_order_matters(const Threads *threads);

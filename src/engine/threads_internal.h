@@ -349,6 +349,7 @@ typedef struct RaceKey {
     uint32_t rest;
 } RaceKey;
 
+enum { SOONER = 32 };
 struct Threads {
     ThreadsShape shape;
     Pool pool;
@@ -362,12 +363,12 @@ struct Threads {
     Store operations, records, nodes;
     uint32_t *node_table;
     uint32_t node_capacity, node_count, record_count;
-    uint32_t sweep_at, sweep_first; /* records and nodes together */
+    uint32_t sweep_at, sweep_first; /* records and nodes together; the second a SOONER-th of that where few are left */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
     LatestPage latest[LATEST_PAGES];
-    uint64_t versions;                   /* given to clocks so far */
-    uint32_t *line_steps;                /* of each line of clocks: the last step */
+    uint64_t versions;    /* given to clocks so far */
+    uint32_t *line_steps; /* of each line of clocks: the last step */
     uint32_t line_count, line_capacity;
     uint64_t included[INCLUDED_MEMO][2]; /* two versions, of which the first is known to have all of the second */
     struct EndedLaunch *ended;           /* what was asked for with threads_ended */

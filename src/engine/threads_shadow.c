@@ -355,5 +355,8 @@ void threads_sweep(Threads *threads) {
     records_sweep(threads);
     threads_operations_sweep(threads);
     uint32_t left = threads->record_count + threads->node_count;
-    threads->sweep_at = left < threads->sweep_first / 2 ? threads->sweep_first : left * 2;
+    /* If little is left, it is looked for sooner, as what is used again is near; else later, as looking takes longer.
+     */
+    uint32_t soon = threads->sweep_first / SOONER;
+    threads->sweep_at = left < soon / 4 ? soon : left < threads->sweep_first / 2 ? threads->sweep_first : left * 2;
 }

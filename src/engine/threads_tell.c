@@ -57,6 +57,10 @@ uint32_t threads_tell(Threads *threads, const ThreadsRace *race, uint32_t times)
     return seat->index - 1;
 }
 
+void threads_again(Threads *threads, uint32_t race, uint64_t times) {
+    threads->races[race].times += times;
+}
+
 void threads_report_exit(Threads *threads, const Operation *operation, uint32_t site, const ThreadsAccess *first,
                          uint64_t address) {
     Record record = {.cta = operation->cta, .warp = operation->warp, .operation = 1, .site = site};

@@ -518,6 +518,21 @@ static const char *compare_orders(Case *of) {
     return problem || wrong ? problem : missing(&of->arena, &played, &machine, "the recording");
 }
 
+/* Whether what is found is told in the same words, as often, whether all is played or not (survey.c). */
+static const char *counts_differ(Arena *arena, const Verdict *played, const Verdict *all) {
+    Text text = {0};
+    for (size_t i = 0; i < played->finding_count && !text.size; i++) {
+        const Finding *one = &played->findings[i], *other = i < all->finding_count ? &all->findings[i] : NULL;
+        if (!other || one->rule != other->rule || strcmp(one->message, other->message) != 0)
+            text_addf(&text, "not found if all is played: %s", one->message);
+        else if (one->times != other->times)
+            text_addf(&text, "%zu times, and %zu if all is played: %s", one->times, other->times, one->message);
+    }
+    if (!text.size && played->finding_count < all->finding_count)
+        text_addf(&text, "found only if all is played: %s", all->findings[played->finding_count].message);
+    return text.size ? text_keep(&text, arena) : NULL;
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
     if (hangs)
         return compare_hangs(of);
@@ -556,6 +571,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         problem = verdicts_differ(&of->arena, &machine, &played, complete, plain->guess_count > 0);
     if (!problem)
         problem = verdicts_differ(&of->arena, &played, &seen, complete, plain->guess_count > 0);
+    if (!problem)
+        problem = counts_differ(&of->arena, &played, &seen);
     return problem;
 }
 

@@ -3,16 +3,8 @@
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
-/* What the addresses of a record's lanes are made of. */
-typedef struct Reach {
-    Lanes at;
-    uint64_t least, most; /* of the lanes' */
-    uint64_t bits;        /* that some of them have */
-} Reach;
-
-/* Of a part of the record, and what is added to it. */
-static void find_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, unsigned part,
-                       int64_t plus, Reach *reach) {
+void play_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, unsigned part,
+                int64_t plus, PlayReach *reach) {
     uint64_t offset = (uint64_t)plus;
     uint64_t mask = site->site->parts[part].bits == 32 ? UINT32_MAX : UINT64_MAX;
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
@@ -39,7 +31,7 @@ static void find_reach(const Player *player, const PlaySite *site, const Record 
 }
 
 /* Of a variable: all lanes have the same. */
-static void find_symbol(const Player *player, const PlaySite *site, const PtxCta *cta, Reach *reach) {
+static void find_symbol(const Player *player, const PlaySite *site, const PtxCta *cta, PlayReach *reach) {
     const PtxProgram *program = player->machine->program;
     const PtxArgument *base = site->access.base;
     uint64_t at = program->seats[base->slot].at + (uint64_t)base->offset;
@@ -51,13 +43,14 @@ static void find_symbol(const Player *player, const PlaySite *site, const PtxCta
     reach->least = reach->most = reach->bits = at;
 }
 
-static bool is_aligned(const Reach *reach, uint32_t align) {
+static bool is_aligned(const PlayReach *reach, uint32_t align) {
     return !(reach->bits & (align - 1));
 }
 
 /* Whether all of it is the CTA's own shared memory, of which `least` and `most` of the reach are offsets then; *from:
  * what its lanes are behind. */
-static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, Reach *reach, uint64_t *from) {
+static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t bytes, PlayReach *reach,
+                          uint64_t *from) {
     bool ranked = machine->program->module->capability >= 90;
     uint64_t base = ranked ? (uint64_t)cta->rank << PTX_RANK_SHIFT : 0;
     if (reach->least < base || reach->most - base + bytes > cta->shared.size ||
@@ -70,7 +63,7 @@ static bool is_own_shared(const PtxMachine *machine, const PtxCta *cta, uint32_t
 }
 
 /* Where the engine has it. False: the machine has to look at it. */
-static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *access, Reach *reach) {
+static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *access, PlayReach *reach) {
     const PtxMachine *machine = player->machine;
     uint32_t bytes = access->access.bytes;
     PtxSpace space = access->space;
@@ -101,25 +94,38 @@ static bool place(const Player *player, const PtxWarp *warp, const PlayAccess *a
     return true;
 }
 
+bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first) {
+    const SitePart *part = &site->site->parts[0];
+    *first = record->parts[0].value + (uint64_t)site->access.offset;
+    if (part->bits == 32)
+        *first = (uint32_t)*first;
+    return record->lanes == UINT32_MAX && record->parts[0].kind == RECORD_WARP && part->shape == PART_STRIDE &&
+           part->stride == site->access.access.bytes;
+}
+
+/* Whether nobody can race for what the lanes access, in global memory. */
+static bool is_quiet(const Player *player, uint32_t lanes, const PlayReach *reach, uint32_t bytes) {
+    if (!player->footprint || reach->at.at[__builtin_ctz(lanes)] >> 62)
+        return false;
+    return footprint_is_far(player->footprint, reach->least, reach->most + bytes) ||
+           footprint_are_quiet(player->footprint, lanes, reach->at.at, bytes);
+}
+
 /* All lanes, each beside the one before: nothing is looked at lane by lane. */
 static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
-    const SitePart *part = &site->site->parts[0];
     const PlayAccess *access = &site->access;
     uint32_t bytes = access->access.bytes;
-    if (player->apart || record->lanes != UINT32_MAX || record->parts[0].kind != RECORD_WARP ||
-        part->shape != PART_STRIDE || part->stride != bytes)
+    uint64_t first, all = (uint64_t)bytes * PTX_LANES;
+    if (player->apart || !play_is_beside(site, record, &first))
         return false;
-    uint64_t first = record->parts[0].value + (uint64_t)access->offset, all = (uint64_t)bytes * PTX_LANES;
     PtxSpace space = access->space;
-    if (part->bits == 32)
-        first = (uint32_t)first;
     if (site->generic & 1) {
         if (play_generic(player, first) != first || play_generic(player, first + all) != first + all)
             return false;
         space = PTX_SPACE_GLOBAL;
     }
     if (space == PTX_SPACE_SHARED) {
-        Reach reach = {.least = first, .most = first + all - bytes};
+        PlayReach reach = {.least = first, .most = first + all - bytes};
         uint64_t from;
         if (!is_own_shared(player->machine, warp->cta, bytes, &reach, &from) ||
             (access->access.kind != EFFECT_READ &&
@@ -132,6 +138,8 @@ static bool play_beside(Player *player, PtxWarp *warp, const PlaySite *site, con
                !(player->machine->anywhere || play_has(player->machine, first, first + all)) ||
                (player->copies && copies_near(player, first, first + all))) {
         return false;
+    } else if (player->footprint && first % bytes == 0 && footprint_is_quiet(player->footprint, first, first + all)) {
+        return true;
     }
     return ptx_watch_beside(player->watch, warp, &site->told, first);
 }
@@ -148,7 +156,7 @@ static uint32_t stored_silent(Player *player, const PtxWarp *warp, const PlaySit
 }
 
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
-    Reach reach;
+    PlayReach reach;
     if (!site->symbol && play_beside(player, warp, site, record)) {
         player->check->events++;
         player->machine->thread_instructions += PTX_LANES;
@@ -157,13 +165,15 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (site->symbol)
         find_symbol(player, site, warp->cta, &reach);
     else
-        find_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
+        play_reach(player, site, record, warp->index, 0, site->access.offset, &reach);
     if (!is_aligned(&reach, site->access.align) || !place(player, warp, &site->access, &reach))
         return false;
     uint32_t lanes = (uint32_t)__builtin_popcount(record->lanes);
     ThreadsAccess told = site->told;
     player->check->events++;
     player->machine->thread_instructions += lanes;
+    if (is_quiet(player, record->lanes, &reach, site->access.access.bytes))
+        return true;
     if (player->stored && told.kind == THREADS_WRITE)
         told.silent = stored_silent(player, warp, site, record, &reach.at, site->access.access.bytes);
     ptx_watch_access(player->watch, warp, record->lanes, &told, reach.at.at);
@@ -191,18 +201,21 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
     enum { EVENTS = 3 }; /* as the machine has them: it is issued, writes, and lands; and reads, if it does */
     const PlayCopy *copy = &site->copy;
     uint32_t read;
-    Reach from, to;
+    PlayReach from, to;
     if (player->apart || !reads_alike(player, warp, site, record, &read))
         return false;
-    find_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
-    find_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
+    play_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
+    play_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
     PtxCopySide reads = {&site->reads, from.at.at, {from.least, from.most + copy->bytes}};
     PtxCopySide writes = {&site->writes, to.at.at, {to.least, to.most + copy->bytes}};
     if (!read)
         reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
     if (!is_aligned(&from, copy->bytes) || !is_aligned(&to, copy->bytes) ||
-        (read && !place(player, warp, &copy->from, &from)) || !place(player, warp, &copy->to, &to) ||
-        !ptx_watch_copy(player->watch, warp, record->lanes, &reads, &writes))
+        (read && !place(player, warp, &copy->from, &from)) || !place(player, warp, &copy->to, &to))
+        return false;
+    if (read && is_quiet(player, record->lanes, &from, copy->bytes))
+        reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
+    if (!ptx_watch_copy(player->watch, warp, record->lanes, &reads, &writes))
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);

@@ -461,7 +461,9 @@ static PtxEnd play_all(Playing *playing) {
     PtxEnd end = PTX_END_BUDGET;
     if (playing_start(player)) {
         turns_read(&playing->turns, &player, 1);
+        survey_make(player);
         end = play(player);
+        survey_end(player);
     }
     machine->arena.exhausted = before;
     return end;

@@ -2,6 +2,7 @@
 #ifndef ANALYZE_RECORDING_INTERNAL_H
 #define ANALYZE_RECORDING_INTERNAL_H
 
+#include "analyze/recording/footprint.h"
 #include "analyze/recording/order.h"
 #include "analyze/recording/recording.h"
 #include "analyze/threads/runs.h"
@@ -196,6 +197,8 @@ typedef struct Player {
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
+    struct Survey *survey;      /* survey.c; NULL: none was made */
+    const Footprint *footprint; /* ... and what accesses to global memory need no look; NULL: it is not known */
     struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
     bool stops;                 /* a fault */
     bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
@@ -313,7 +316,28 @@ void tokens_see(Player *player, const PtxEvent *event);
  * something was found. */
 bool play_others(Player *player, bool whole);
 
+/* ---- survey.c: what all threads access, and which clusters do the same ---- */
+/* Before anything is played, behind turns_read. */
+void survey_make(Player *player);
+/* Whether the next cluster that would begin need not: it is counted as if it had been played. */
+bool survey_passes(Player *player);
+/* The cluster was played to its end. */
+void survey_over(Player *player, const PlayCluster *cluster);
+/* All is played: what was not has been read all the same. */
+void survey_end(Player *player);
+
 /* ---- access.c ---- */
+/* What the addresses of a record's lanes are made of. */
+typedef struct PlayReach {
+    Lanes at;
+    uint64_t least, most; /* of the lanes' */
+    uint64_t bits;        /* that some of them have */
+} PlayReach;
+/* Of a part of the record, and what is added to it. */
+void play_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, unsigned part,
+                int64_t plus, PlayReach *reach);
+/* Whether all lanes of the record access memory one beside the other, from *first on. */
+bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first);
 /* Lanes of an atomic that store: all, but for a comparison that is known to fail. */
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */

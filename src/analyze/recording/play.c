@@ -88,6 +88,7 @@ static void end_cluster(Player *player, PlayCluster *cluster) {
         stored_over(player, cluster->number * player->machine->cluster_size + i);
     cluster->over = true;
     player->live--;
+    survey_over(player, cluster);
     if (cluster->queued) /* it was woken by what it did itself last */
         return;
     cluster->next = player->free_clusters;
@@ -615,6 +616,8 @@ bool play_on(Player *player) {
             continue;
         if (cluster)
             run_cluster(player, cluster);
+        else if (player->begun < player->cluster_count && survey_passes(player))
+            continue;
         else if (player->begun < player->cluster_count)
             play_begin(player);
         else if (!meet_part_all(player))

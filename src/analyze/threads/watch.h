@@ -96,6 +96,8 @@ void ptx_watch_values(PtxWatch *watch, const PtxStores *stores);
 void ptx_watch_end(PtxWatch *watch);
 /* One for each pair of instructions and reason. */
 const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count);
+/* That one of them came up so often more (threads_again). */
+void ptx_watch_again(PtxWatch *watch, uint32_t race, uint64_t times);
 /* Whether something that decides what is run came from a read that other orders may give another value, and where
  * first: then one run does not speak for all of them. */
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);

@@ -183,6 +183,10 @@ const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count) {
     return watch->races;
 }
 
+void ptx_watch_again(PtxWatch *watch, uint32_t race, uint64_t times) {
+    threads_again(watch->engine, race, times);
+}
+
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch) {
     return watch->order_matters;
 }

@@ -1,6 +1,7 @@
 /* TMA copies by tensor maps: tiles of up to five dimensions, images as columns, four rows at once; to shared memory of
  * one CTA or of several, from there, and reductions. */
 #include "emulate/ptx/copies.h"
+#include "emulate/ptx/play.h"
 #include "emulate/ptx/tiles.h"
 
 enum { BOX_ALIGN = 128, MAP_ALIGN = 64 }; /* an H200 faults at a box that is not at a multiple of 128 */
@@ -326,6 +327,16 @@ static PtxStep tile_run(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     for (; lanes && step == PTX_STEP_NEXT; lanes &= lanes - 1)
         step = tile_lane(machine, group, code, (uint32_t)__builtin_ctz(lanes));
     return step;
+}
+
+bool play_tile(const PtxProgram *program, const PtxCode *code, PlayTile *tile) {
+    const TileDetail *detail = code->detail;
+    if (code->run != tile_run || detail->mode != TILE_BOX || detail->action || detail->map->kind != ARGUMENT_ADDRESS ||
+        !detail->map->count || !list_in(program, detail->map))
+        return false;
+    *tile = (PlayTile){argument_member(program, detail->map, 0), detail->map->offset, list_in(program, detail->map),
+                       detail->loads};
+    return true;
 }
 
 /* ---- Preparing ---------------------------------------------------------------------------------- */

@@ -197,6 +197,8 @@ static void claim_d(PtxMachine *machine, WarpMatrix *warp, WarpMma *part) {
     const PtxArgument *d = code_argument(machine->program, part->code, WGMMA_D);
     uint32_t count = matrix_register_count(d);
     bool some = false, follows = false;
+    if (machine->plays) /* nobody knows them, and nothing lands in them */
+        return;
     for (WarpMma *other = warp->newest; other && !some; other = other->older)
         if ((follows = same_accumulators(machine, part, other, &some)))
             other->next = part;

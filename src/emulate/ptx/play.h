@@ -60,4 +60,13 @@ typedef struct PlayCopy {
 } PlayCopy;
 bool play_copy(const PtxProgram *program, const PtxCode *code, PlayCopy *copy);
 
+/* A TMA copy of a box by a tensor map: not of im2col, not of single rows, and no reduction. */
+typedef struct PlayTile {
+    const PtxArgument *map; /* the base of its address; and what is added to it */
+    int64_t offset;
+    const PtxArgument *list; /* coordinates */
+    bool loads;
+} PlayTile;
+bool play_tile(const PtxProgram *program, const PtxCode *code, PlayTile *tile);
+
 #endif
