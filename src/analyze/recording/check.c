@@ -562,8 +562,11 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (playing->seen)
         playing->seen->cluster = runs_found_in(check, watch, end);
     check->runs = 1;
-    if (check->options->together != TOGETHER_PLAYED) /* others may have written between */
+    if (check->options->together != TOGETHER_PLAYED) { /* others may have written between */
         tell_order(check->verdict, &playing->turns);
+        if (end == PTX_END_COMPLETE)
+            locks_tell(player, check->verdict);
+    }
     check->unordered = why_unordered(playing);
     check->unordered_within = check->unordered && playing->turns.doubts.within;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */

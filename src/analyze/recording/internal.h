@@ -123,9 +123,10 @@ typedef struct StrongTurns {
     uint32_t split;      /* that are to a part of what others access as a whole, or as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
-    EarlyPoll early;     /* one of those; no site: there are none */
-    uint32_t doubled;    /* accesses with two turns */
-    uint32_t skipped_at; /* the place where one was left last */
+    const PlaySite *kept; /* takes a lock, which is left taken by the last to do so (locks.c); NULL: none is */
+    EarlyPoll early;      /* one of those; no site: there are none */
+    uint32_t doubled;     /* accesses with two turns */
+    uint32_t skipped_at;  /* the place where one was left last */
 } StrongTurns;
 
 /* ---- play.c ---- */
@@ -296,7 +297,14 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
 uint32_t turns_pass(Player *player, uint64_t key);
 
+/* ---- locks.c: locks that are not given back ---- */
+/* Of accesses that are sorted by key and have numbers. */
+void locks_find(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena);
+void locks_tell(const Player *player, Verdict *verdict);
+
 /* ---- polls.c: polls that could have ended earlier ---- */
+/* Whether a poll (Strong.poll) ends its loop if it finds that. */
+bool poll_ends(const Strong *item, uint64_t value);
 /* The turns of accesses that are sorted by key and have numbers. */
 void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena);
 /* Of races that were found with them, from that finding on: in which order. */

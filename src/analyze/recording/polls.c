@@ -42,13 +42,16 @@ static bool compares(const SitePoll *poll, uint64_t found, uint64_t with) {
     return false;
 }
 
+bool poll_ends(const Strong *item, uint64_t value) {
+    return compares(item->poll, value, item->poll->told ? item->compared : item->poll->with);
+}
+
 /* Whether it ends its loop on that value, and leaves it as it is. */
 static bool ends_on(const Strong *item, uint64_t value) {
     Strong as = *item;
     uint64_t left;
     as.found = value;
-    return compares(item->poll, value, item->poll->told ? item->compared : item->poll->with) &&
-           strong_leaves(&as, &left) && left == value;
+    return poll_ends(item, value) && strong_leaves(&as, &left) && left == value;
 }
 
 /* ---- Where it ends -------------------------------------------------------------------------------- */

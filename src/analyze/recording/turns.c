@@ -163,6 +163,7 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
         for (uint32_t i = 0; i < reading.count; i++)
             reading.items[i].poll = NULL;
+    locks_find(turns, reading.items, reading.count, arena);
     polls_turns(turns, reading.items, reading.count, arena);
     turns_alone(turns, turns->items, turns->count, arena);
 }
