@@ -303,7 +303,8 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
         return false;
     if (survey->only_writes)
         return !site || read_writes(survey, site, record, from);
-    survey_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
+    if (survey->compares)
+        survey_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
     if (site && site->site->strong)
         add_strong(survey, site, record, from);
     else if (site && site->plain)
