@@ -77,7 +77,7 @@ static void test_what_is_quiet_conflicts_with_nothing(void **state) {
     for (uint32_t round = 0; round < 3000; round++) {
         Arena arena;
         arena_init(&arena, 1 << 24);
-        Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+        Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, round % 5 == 0);
         uint32_t kept = 2 + next(&seed, ACCESSES - 1);
         memset(accesses, 0, sizeof accesses);
         for (uint32_t i = 0; i < kept && i < ACCESSES; i++)
@@ -109,7 +109,7 @@ static void test_a_line_that_is_read_by_all_is_quiet(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, 1 << 24);
-    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
     for (uint32_t warp = 0; warp < WARPS; warp++)
         footprint_add(footprint, warp, false, BASE, footprint_beside(4, 0));
     footprint_add_readers(footprint, BASE, BASE + 4 * FOOTPRINT_LINE);
@@ -127,7 +127,7 @@ static void test_readers_of_what_was_written(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, 1 << 24);
-    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
     footprint_add(footprint, 3, true, BASE, footprint_beside(4, 0));
     footprint_add_readers(footprint, BASE, BASE + FOOTPRINT_LINE);
     assert_false(footprint_is_quiet(footprint, BASE, BASE + 4));
@@ -140,7 +140,7 @@ static void test_a_thread_of_its_own_is_quiet(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, 1 << 24);
-    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
     for (uint32_t i = 0; i < 4; i++)
         footprint_add(footprint, 2, i % 2, BASE, footprint_beside(4, 0));
     assert_true(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
@@ -157,7 +157,7 @@ static void test_threads_that_share_a_line(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, 1 << 24);
-    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
     for (uint32_t warp = 0; warp < WARPS; warp++)
         for (uint32_t writes = 0; writes < 2; writes++)
             footprint_add_words(footprint, warp, 0, true, writes, BASE + 4 * warp, BASE + 4 * warp + 4);
@@ -175,11 +175,30 @@ static void test_threads_that_share_a_line(void **state) {
     arena_free(&arena);
 }
 
+/* What is read says nothing then; what is written once is noisy. */
+static void test_only_what_is_written(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 24);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, true);
+    footprint_add(footprint, 1, true, BASE + FOOTPRINT_LINE, footprint_beside(4, 0));
+    footprint_add_words(footprint, 1, 0, true, true, BASE + 3 * FOOTPRINT_LINE, BASE + 3 * FOOTPRINT_LINE + 4);
+    for (uint32_t warp = 0; warp < 2; warp++)
+        footprint_add(footprint, warp, false, BASE, footprint_beside(4, 0));
+    footprint_add_words(footprint, 0, 0, true, false, BASE + 2 * FOOTPRINT_LINE, BASE + 2 * FOOTPRINT_LINE + 4);
+    footprint_add_readers(footprint, BASE, BASE + LINES * FOOTPRINT_LINE);
+    for (uint32_t i = 0; i < LINES; i++)
+        assert_int_equal(footprint_is_quiet(footprint, BASE + i * FOOTPRINT_LINE, BASE + (i + 1) * FOOTPRINT_LINE),
+                         i != 1 && i != 3);
+    assert_false(footprint_cluster_is_quiet(footprint, 2));
+    arena_free(&arena);
+}
+
 static void test_too_many_warps(void **state) {
     (void)state;
     Arena arena;
     arena_init(&arena, 1 << 24);
-    assert_null(footprint_new(&arena, FOOTPRINT_WARPS, 4));
+    assert_null(footprint_new(&arena, FOOTPRINT_WARPS, 4, false));
     arena_free(&arena);
 }
 
@@ -190,6 +209,7 @@ int main(void) {
         cmocka_unit_test(test_readers_of_what_was_written),
         cmocka_unit_test(test_a_thread_of_its_own_is_quiet),
         cmocka_unit_test(test_threads_that_share_a_line),
+        cmocka_unit_test(test_only_what_is_written),
         cmocka_unit_test(test_too_many_warps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

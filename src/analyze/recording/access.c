@@ -107,7 +107,10 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
 static bool is_quiet(const Player *player, uint32_t lanes, const PlayReach *reach, uint32_t bytes) {
     if (!player->footprint || reach->at.at[__builtin_ctz(lanes)] >> 62)
         return false;
+    enum { NEAR = 1 << 18 }; /* bytes that are sooner looked at as a whole */
     return footprint_is_far(player->footprint, reach->least, reach->most + bytes) ||
+           (reach->most - reach->least < NEAR &&
+            footprint_is_quiet(player->footprint, reach->least, reach->most + bytes)) ||
            footprint_are_quiet(player->footprint, lanes, reach->at.at, bytes);
 }
 

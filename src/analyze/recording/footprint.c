@@ -42,14 +42,17 @@ struct Footprint {
     uint8_t *noisy; /* of each cluster */
     bool all_noisy; /* of all of them, as it is not known whose a line is */
     bool full;
+    bool only_writes;     /* are added, and make a line noisy */
     uint64_t added, loud; /* accesses to lines, and those to noisy ones */
     uint64_t least, most; /* noisy lines are from least on, to most */
 };
 
-Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps) {
+Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, bool only_writes) {
     if (warps >= FOOTPRINT_WARPS)
         return NULL;
     Footprint *footprint = ARENA_NEW(arena, Footprint);
+    footprint->only_writes = only_writes;
+    footprint->all_noisy = only_writes; /* who reads is not known */
     footprint->arena = arena;
     footprint->capacity = 1024;
     footprint->pages = ARENA_ARRAY(arena, Page *, footprint->capacity);
@@ -167,11 +170,15 @@ static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_
 
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout) {
     uint64_t number = line / FOOTPRINT_LINE;
-    Page *page = page_of(footprint, number / PAGE_LINES);
+    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
     if (!page)
         return;
     uint32_t *at = &page->lines[number % PAGE_LINES], key = warp << LAYOUT_BITS | layout;
     footprint->added++;
+    if (footprint->only_writes) {
+        *at = make_noisy(footprint, page, number, *at);
+        return;
+    }
     if (is_split(*at)) {
         uint32_t *words = footprint->split[key_of(*at)].at;
         for (unsigned i = 0; i < WORDS; i++)
@@ -201,10 +208,10 @@ static uint32_t *split(Footprint *footprint, uint32_t *line) {
 void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, bool alone, bool writes, uint64_t first,
                          uint64_t end) {
     uint64_t number = first / FOOTPRINT_LINE;
-    Page *page = page_of(footprint, number / PAGE_LINES);
+    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
     if (!page)
         return;
-    uint32_t *words = split(footprint, &page->lines[number % PAGE_LINES]);
+    uint32_t *words = footprint->only_writes ? NULL : split(footprint, &page->lines[number % PAGE_LINES]);
     if (!words) {
         footprint_add(footprint, warp, writes, first, footprint_quarters(15));
         return;
@@ -224,6 +231,8 @@ static uint32_t read_by_many(Footprint *footprint, Page *page, uint64_t number, 
 }
 
 void footprint_add_readers(Footprint *footprint, uint64_t first, uint64_t end) {
+    if (footprint->only_writes)
+        return;
     for (uint64_t number = first / FOOTPRINT_LINE; number * FOOTPRINT_LINE < end; number++) {
         Page *page = page_of(footprint, number / PAGE_LINES);
         if (!page)

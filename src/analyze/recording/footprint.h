@@ -27,8 +27,9 @@ static inline FootprintLayout footprint_quarters(uint32_t quarters) {
 }
 
 typedef struct Footprint Footprint;
-/* NULL: there are more warps than it can tell apart. Memory is the arena's. */
-Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps);
+/* NULL: there are more warps than it can tell apart. Memory is the arena's. `only_writes`: what is read need not be
+ * added; lines that somebody writes are noisy, and all others quiet. */
+Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, bool only_writes);
 /* Threads of a warp (of the grid) read or write in the line. */
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout);
 /* One thread reads or writes some bytes of a line. `alone`: what it does so is ordered with what else it does. */

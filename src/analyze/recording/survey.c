@@ -9,7 +9,8 @@
  * which of all that a cluster stores is the same; if a race is another one, all are played. That two clusters do the
  * same is told by a hash of 128 bits.
  *
- * Where something accesses global memory in a way that is not known here, nothing is left out. */
+ * Where something accesses global memory in a way that is not known here, nothing is left out. Where clusters are not
+ * compared, it may do to know what is written: reads of anything else need no look. */
 #include "analyze/recording/survey.h"
 
 #include "base/deadline.h"
@@ -278,6 +279,20 @@ static void mix_stored(Survey *survey, const PlaySite *site, const Record *recor
     survey_mix(&twin->sum, stored_again(&reach.at, &values, record->lanes, site->access.access.bytes, &twin->opaque));
 }
 
+/* Where it writes global memory; false: that is not known. */
+static bool read_writes(Survey *survey, const PlaySite *site, const Record *record, const SurveyFrom *from) {
+    SurveySum sum = {0};
+    uint32_t left_out = 0;
+    bool known = true;
+    if (site->site->strong)
+        add_strong(survey, site, record, from);
+    else if (site->plain && site->told.kind != THREADS_READ)
+        add_plain(survey, site, record, from, &known);
+    else if (!site->plain && !site->copies && site->global & 2)
+        known = survey_tile(survey, site, record, from, &sum, &left_out);
+    return known;
+}
+
 /* False: it accesses global memory, and where is not known. */
 static bool read_record(Survey *survey, const Record *record, const SurveyFrom *from, Twin *twin) {
     SurveySum *sum = &twin->sum;
@@ -286,7 +301,10 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     bool known = true;
     if (record->kind == RECORD_GIVES_UP || record->torn || (site && !site->code))
         return false;
-    survey_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
+    if (survey->only_writes)
+        return !site || read_writes(survey, site, record, from);
+    if (survey->compares)
+        survey_mix(sum, (uint64_t)record->kind << 56 | (uint64_t)record->lanes << 24 | (site ? record->site : 0));
     if (site && site->site->strong)
         add_strong(survey, site, record, from);
     else if (site && site->plain)
@@ -350,16 +368,21 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
     }
 }
 
-/* Whether it saves more than it takes. Where clusters are not compared, all are played, and of a cp.async the side of
- * shared memory is still to be told, which is most of it; and of accesses of which half are to noisy lines, all are. */
-static bool pays(const Survey *survey, uint32_t read) {
+/* Of a cp.async the side of shared memory is to be told in any case, and that of global memory is a read: where all
+ * clusters are played, it does not pay to ask for more than what is written. */
+static bool asks_for_writes(const Survey *survey) {
     const PlaySites *sites = survey->player->sites;
-    if (survey->compares)
-        return true;
-    for (uint32_t i = 0; !read && i < sites->sites.count; i++)
+    for (uint32_t i = 0; !survey->compares && i < sites->sites.count; i++)
         if (sites->items[i].copies)
-            return false;
-    return !read || read != survey->player->cluster_count / 16 || !footprint_is_loud(survey->footprint);
+            return true;
+    return false;
+}
+
+/* Whether it saves more than it takes: where all are played, and half of the accesses are to noisy lines, it does not.
+ */
+static bool pays(const Survey *survey, uint32_t read) {
+    return survey->compares || survey->only_writes || !read || read != survey->player->cluster_count / 16 ||
+           !footprint_is_loud(survey->footprint);
 }
 
 /* False: it is not known what is accessed, or does not pay to know it. */
@@ -391,7 +414,8 @@ void survey_make(Player *player) {
     Survey *survey = ARENA_NEW(&player->arena, Survey);
     survey->player = player;
     survey->compares = !player->sites->any_strong && !player->apart;
-    survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps);
+    survey->only_writes = asks_for_writes(survey);
+    survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps, survey->only_writes);
     if (!read_all(survey))
         return;
     player->survey = survey;

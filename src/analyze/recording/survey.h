@@ -42,7 +42,8 @@ enum { SURVEY_TENSORS = 16 };
 typedef struct Survey {
     Player *player;
     Footprint *footprint;
-    bool compares; /* clusters with each other: nothing orders them */
+    bool compares;    /* clusters with each other: nothing orders them */
+    bool only_writes; /* what is read is not asked for */
     Twin *twins;   /* of each cluster */
     uint8_t *seen; /* chunks that were read */
     SurveyNames names;

@@ -97,13 +97,15 @@ uint64_t play_generic(const Player *player, uint64_t address) {
 
 /* ---- Parts ---------------------------------------------------------------------------------------- */
 
-static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread, Lanes *values) {
+static void spread(const Player *player, const SitePart *part, uint64_t value, uint32_t first_thread,
+                   Lanes *restrict values) {
     bool table = part->shape == PART_TABLE, whole = part->bits >= 32 && first_thread + PTX_LANES <= part->threads;
     uint64_t stride = part->shape == PART_STRIDE ? (uint64_t)part->stride : 0;
-    const uint64_t *offsets = table && whole ? &part->offsets[first_thread] : NULL;
+    const uint64_t *restrict offsets = table && whole ? &part->offsets[first_thread] : NULL;
+    uint64_t base = offsets ? value - offsets[0] : value;
     if (offsets)
         for (unsigned i = 0; i < PTX_LANES; i++)
-            values->at[i] = value + (offsets[i] - offsets[0]);
+            values->at[i] = base + offsets[i];
     else if (table)
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = value + site_offset(&player->sites->sites, part, first_thread + i);
@@ -156,6 +158,19 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
     }
 }
 
+/* Of one lane alone. */
+static uint64_t lane_value(const Player *player, const PlaySite *site, const Record *record, unsigned index,
+                           unsigned lane) {
+    const RecordPart *from = &record->parts[index];
+    Lanes values;
+    if (from->kind != RECORD_LANE) {
+        play_values(player, site, record, index, 0, &values);
+        return values.at[lane];
+    }
+    uint64_t value = site->site->parts[index].bits == 32 ? (uint32_t)from->value : from->value;
+    return site->generic >> index & 1 ? play_generic(player, value) : value;
+}
+
 /* ---- Where strong accesses are made -------------------------------------------------------------- */
 
 #define KEY_SHARED (UINT64_C(1) << 63)
@@ -190,11 +205,8 @@ static uint64_t base_of(const Player *player, const PlaySite *site, const Record
     unsigned lane = (unsigned)__builtin_ctz(record->lanes);
     *named = false;
     for (unsigned i = 0; i < site->site->part_count; i++)
-        if (site->arguments[i] == base) {
-            Lanes values;
-            play_values(player, site, record, i, 0, &values);
-            return values.at[lane] + offset;
-        }
+        if (site->arguments[i] == base)
+            return lane_value(player, site, record, i, lane) + offset;
     if (base->kind == ARGUMENT_CONSTANT)
         return program->constants[base->slot].at[0] + offset;
     return base->kind == ARGUMENT_SYMBOL ? symbol_place(player, base, cta, named, space) + offset : offset;
