@@ -11,7 +11,7 @@ typedef struct Source {
     char *name;
     char *data; /* followed by 16 zero bytes */
     size_t size;
-    size_t mapped; /* bytes, if the data is the file itself; 0: it is a copy */
+    size_t mapped;         /* bytes, if the data is the file itself; 0: it is a copy */
     uint32_t *line_starts; /* made when a line is first asked for */
     uint32_t line_count;
     uint32_t lines_before; /* of the file, if this is a part of it */

@@ -107,10 +107,12 @@ const Command commands[COMMAND_COUNT] = {
          .operands = "FILE|DIR|-\n--diff OLD NEW\n--glossary",
          .does = "Shows how kernels in Triton GPU IR synchronize: what their partitions do, which signals which, "
                  "slots and phases of every barrier, the data they protect, whether any agent waits forever, and "
-                 "whether every overwrite waits for its readers. Of PTX, and of a recording of a kernel on a GPU (weir exec "
+                 "whether every overwrite waits for its readers. Of PTX, and of a recording of a kernel on a GPU (weir "
+                 "exec "
                  "--keep), what its warps did: roles, barriers, what each carries, and a picture of the run.",
-         .more = RUN_FILES RUN_BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
-                             "matches partitions by what they do, not by their number.",
+         .more =
+             RUN_FILES RUN_BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
+                                 "matches partitions by what they do, not by their number.",
          .status = STATUS " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
                           "line is wrong.",
          .manual = "The kernels are run as by weir check.",
@@ -215,9 +217,11 @@ const Command commands[COMMAND_COUNT] = {
          .does = "Reads PTX, and writes it with code in it that records what the kernels do while they run.",
          .more = "FILE is a .ptx file, or a program, library, object, cubin or fatbin with PTX in it; - is standard "
                  "input. The result is for ptxas, for the same target. weir exec does this by itself.",
-         .status = "0 if all is well, 2 if the input or the command line is wrong, or if the PTX cannot be instrumented.",
-         .manual = "Each kernel has one more parameter, the last: the address of a block that says where its records go. "
-                   "What is not recorded stays as it was.",
+         .status =
+             "0 if all is well, 2 if the input or the command line is wrong, or if the PTX cannot be instrumented.",
+         .manual =
+             "Each kernel has one more parameter, the last: the address of a block that says where its records go. "
+             "What is not recorded stays as it was.",
          .examples = EXAMPLES({"Instrument a kernel, and see what that costs:",
                                {"weir instrument -o recorded.ptx kernel.ptx", "ptxas -v -arch=sm_90a recorded.ptx"}})},
     [COMMAND_RULES] = {.name = "rules",

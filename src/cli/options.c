@@ -344,7 +344,8 @@ static void add_operand(Options *options, const char *path) {
     size_t first = options->inputs.count;
     bool all =
         options->command == COMMAND_PARSE || (options->command == COMMAND_LINT && !options->emit && !options->port);
-    bool runs = options->command == COMMAND_CHECK || options->command == COMMAND_RUN || options->command == COMMAND_REPORT;
+    bool runs =
+        options->command == COMMAND_CHECK || options->command == COMMAND_RUN || options->command == COMMAND_REPORT;
     options->inputs.ptx = all ? PTX_ALL : runs ? PTX_ALONE : PTX_NOT; /* others do no more with it than to say so */
     if (!paths_add(&options->inputs, &options->unread, path))
         exit(STATUS_ERROR);

@@ -5,8 +5,8 @@
  *
  * One program of all targets, as looking for leaks at its end may take seconds: each tests/fuzz/NAME_fuzz.c is compiled
  * with its function under the name NAME_fuzz, and the program is linked to all these names. targets.def has a row
- * TARGET(NAME_fuzz) for each. A target speaks up by crashing, and the last line of standard output says with which file;
- * surviving every file is success. */
+ * TARGET(NAME_fuzz) for each. A target speaks up by crashing, and the last line of standard output says with which
+ * file; surviving every file is success. */
 
 #include <stdbool.h>
 #include <stddef.h>

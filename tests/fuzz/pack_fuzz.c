@@ -1,5 +1,5 @@
-/* Any bytes as packed chunks, as a section of a recording has them: they are opened, or refused with a sentence. What was
- * opened, packed again with its blocks the other way round, opens as the same. */
+/* Any bytes as packed chunks, as a section of a recording has them: they are opened, or refused with a sentence. What
+ * was opened, packed again with its blocks the other way round, opens as the same. */
 #include "base/text.h"
 #include "record/pack.h"
 #include "record/record.h"

@@ -154,8 +154,9 @@ const char *walk_recording(PtxMachine *machine, const PtxModule *plain, const Si
     recording.more = more;
     Walk walk = {.sites = sites, .threads = threads_of(launch)};
     arena_init(&arena, SIZE_MAX);
-    const char *problem =
-        record_dropped(&left) ? "records were dropped" : walk_all(&walk, &recording, site_shapes(sites, plain, &arena), &arena);
+    const char *problem = record_dropped(&left)
+                              ? "records were dropped"
+                              : walk_all(&walk, &recording, site_shapes(sites, plain, &arena), &arena);
     arena_free(&arena);
     free(block);
     free(first);

@@ -1,6 +1,6 @@
 /* emulate/grid: many CTAs on one global memory: locks, barriers, counters, flags, launches, hangs, and repeating. */
-#include "world.h"
 #include "share.h"
+#include "world.h"
 
 #include <time.h>
 

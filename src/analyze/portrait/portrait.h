@@ -25,8 +25,8 @@ void portrait_see(void *portrait, const PtxEvent *event); /* a PtxObserve */
  * machine that is stuck. The rest of the report is the caller's. */
 void portrait_finish(Portrait *portrait, Report *report, Trace *trace);
 const ReportBlocked *portrait_blocked(Portrait *portrait, size_t *count);
-/* Deadlocks are findings; who waits stands beside the first of them. Where there is none, one of two reasons: every wait
- * was over, or that is open. */
+/* Deadlocks are findings; who waits stands beside the first of them. Where there is none, one of two reasons: every
+ * wait was over, or that is open. */
 void portrait_tell_deadlocks(Report *report, Verdict *verdict, const ReportBlocked *blocked, size_t count,
                              const char *over, const char *open);
 

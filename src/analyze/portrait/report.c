@@ -1,5 +1,5 @@
-/* `weir report K.ptx`: the kernel is checked, and the run that its verdict is about is made again, once to find the cluster
- * that something is wrong in, and once to draw it. */
+/* `weir report K.ptx`: the kernel is checked, and the run that its verdict is about is made again, once to find the
+ * cluster that something is wrong in, and once to draw it. */
 #include "analyze/portrait/report.h"
 
 #include "analyze/portrait/portrait.h"

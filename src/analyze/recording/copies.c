@@ -54,9 +54,10 @@ void copies_find(Player *player) {
         return;
     *copies = (PlayCopies){.all = all};
     if (all->broken)
-        verdict_incomplete(player->check->verdict, "", 0,
-                           "the file with the copies of the program cannot be read to its end: races with them were not "
-                           "all looked for");
+        verdict_incomplete(
+            player->check->verdict, "", 0,
+            "the file with the copies of the program cannot be read to its end: races with them were not "
+            "all looked for");
     for (uint32_t i = 0; i < all->count; i++) {
         Beside beside = recording_beside_copy(recording, &all->items[i], all->known[i]);
         if (beside != BESIDE_BOTH && beside != BESIDE_MAYBE)

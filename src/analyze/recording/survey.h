@@ -44,8 +44,8 @@ typedef struct Survey {
     Footprint *footprint;
     bool compares;    /* clusters with each other: nothing orders them */
     bool only_writes; /* what is read is not asked for */
-    Twin *twins;   /* of each cluster */
-    uint8_t *seen; /* chunks that were read */
+    Twin *twins;      /* of each cluster */
+    uint8_t *seen;    /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
     bool alone;         /* ... which is to be counted, and no other is beside */

@@ -37,8 +37,8 @@ void runs_tell_stop(ThreadsCheck *check, const PtxCode *code);
 uint32_t runs_found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd end);
 
 /* ---- show.c ---- */
-/* The run that is shown of a kernel with that verdict, as threads_show says; the program is there. False, with a sentence:
- * there is none. */
+/* The run that is shown of a kernel with that verdict, as threads_show says; the program is there. False, with a
+ * sentence: there is none. */
 bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail, const char **problem);
 
 /* ---- worlds.c: ways to choose what is not known ---- */
