@@ -254,7 +254,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
             play_sites_free(sites);
             return false;
         }
-        sites->any_strong |= site->site->strong;
+        sites->any_strong |= site->site->strong && site->code; /* else it is of another kernel */
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
         sites->any_sequential |= is_sequential(check, site->code);
