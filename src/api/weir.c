@@ -127,7 +127,7 @@ static weir_file *open_source(weir_context *context, Source *source, bool ptx_wa
 
 weir_file *weir_open(weir_context *context, const char *path) {
     const char *problem = NULL;
-    Source *source = source_map(path, recording_is, &problem); /* they are renamed to where they are found */
+    Source *source = source_read(path, &problem);
     return open_source(context, source, false, problem);
 }
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PADDING = 16, LARGE = 2 << 20, KIND_BYTES = 64 };
+enum { PADDING = 16, LARGE = 2 << 20 };
 
 static Source *new_source(const char *name) {
     Source *source = calloc(1, sizeof *source);
@@ -35,30 +35,6 @@ Source *source_copy(const char *name, const char *data, size_t size) {
     memset(source->data + size, 0, PADDING);
     source->size = size;
     return source;
-}
-
-/* Where the file itself is, and behind it memory of nobody, which is zero. False: it is to be read. */
-static bool map_all(int fd, Source *source, SourceIs *maps) {
-    struct stat status;
-    char kind[KIND_BYTES];
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < LARGE ||
-        (uint64_t)status.st_size > SOURCE_LARGEST || lseek(fd, 0, SEEK_CUR) != 0)
-        return false;
-    ssize_t got = pread(fd, kind, sizeof kind, 0);
-    if (got <= 0 || !maps(kind, (size_t)got))
-        return false;
-    size_t size = (size_t)status.st_size, mapped = size + PADDING;
-    char *data = mmap(NULL, mapped, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        return false;
-    if (mmap(data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
-        munmap(data, mapped);
-        return false;
-    }
-    source->data = data;
-    source->size = size;
-    source->mapped = mapped;
-    return true;
 }
 
 /* Reads to the end of `fd`; the size that fstat tells is only a first guess, since a pipe has none. */
@@ -102,10 +78,6 @@ static const char *read_all(int fd, Source *source) {
 }
 
 Source *source_read(const char *path, const char **problem) {
-    return source_map(path, NULL, problem);
-}
-
-Source *source_map(const char *path, SourceIs *maps, const char **problem) {
     bool standard_input = strcmp(path, "-") == 0;
     int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -113,10 +85,7 @@ Source *source_map(const char *path, SourceIs *maps, const char **problem) {
         return NULL;
     }
     Source *source = new_source(standard_input ? "<stdin>" : path);
-    if (source && maps && map_all(fd, source, maps))
-        *problem = NULL;
-    else
-        *problem = source ? read_all(fd, source) : "there is not enough memory for it";
+    *problem = source ? read_all(fd, source) : "there is not enough memory for it";
     if (!standard_input)
         close(fd);
     if (*problem) {
@@ -130,10 +99,7 @@ void source_free(Source *source) {
     if (!source)
         return;
     free(source->name);
-    if (source->mapped)
-        munmap(source->data, source->mapped);
-    else
-        free(source->data);
+    free(source->data);
     free(source->line_starts);
     free(source);
 }

@@ -11,7 +11,6 @@ typedef struct Source {
     char *name;
     char *data; /* followed by 16 zero bytes */
     size_t size;
-    size_t mapped;         /* bytes, if the data is the file itself; 0: it is a copy */
     uint32_t *line_starts; /* made when a line is first asked for */
     uint32_t line_count;
     uint32_t lines_before; /* of the file, if this is a part of it */
@@ -24,10 +23,6 @@ typedef struct Place {
 
 /* Read a file, or standard input for "-". On failure returns NULL and sets *problem to one sentence. */
 Source *source_read(const char *path, const char **problem);
-/* The same; but a large file is not copied if it is what `maps` says of its first bytes. Only for files that nobody
- * writes once they are there: the data may not be written, and is what the file is. */
-typedef bool SourceIs(const void *bytes, size_t count);
-Source *source_map(const char *path, SourceIs *maps, const char **problem);
 Source *source_copy(const char *name, const char *data, size_t size);
 void source_free(Source *source);
 

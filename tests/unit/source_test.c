@@ -91,39 +91,6 @@ static void reads_a_file(void **state) {
     source_free(source);
 }
 
-static bool begins_with_b(const void *bytes, size_t count) {
-    return count && *(const char *)bytes == 'b';
-}
-
-/* A large file of a kind is not copied; with a size that ends with a page, too, zeros follow. */
-static void maps_a_large_file(void **state) {
-    (void)state;
-    enum { LARGE = 4 << 20 };
-    static const struct {
-        char first;
-        size_t size;
-        bool mapped;
-    } cases[] = {{'b', LARGE, true}, {'b', LARGE + 5, true}, {'a', LARGE, false}, {'b', 5, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char path[] = "/tmp/weir-source-test-XXXXXX";
-        int fd = mkstemp(path);
-        assert_true(fd >= 0);
-        assert_int_equal(pwrite(fd, &cases[i].first, 1, 0), 1);
-        assert_int_equal(pwrite(fd, "end", 3, (off_t)cases[i].size - 3), 3);
-        close(fd);
-        const char *problem = "";
-        Source *source = source_map(path, begins_with_b, &problem);
-        unlink(path);
-        assert_non_null(source);
-        assert_null(problem);
-        assert_int_equal(source->mapped != 0, cases[i].mapped);
-        assert_int_equal(source->size, cases[i].size);
-        assert_int_equal(source->data[0], cases[i].first);
-        assert_memory_equal(source->data + cases[i].size - 3, "end\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 19);
-        source_free(source);
-    }
-}
-
 /* A pipe tells no size; "-" reads it to its end. */
 static void reads_standard_input(void **state) {
     (void)state;
@@ -177,7 +144,6 @@ int main(void) {
         cmocka_unit_test(gives_lines_without_their_ends),
         cmocka_unit_test(empty_text_has_one_empty_line),
         cmocka_unit_test(reads_a_file),
-        cmocka_unit_test(maps_a_large_file),
         cmocka_unit_test(reads_standard_input),
         cmocka_unit_test(says_why_a_file_cannot_be_read),
     };
