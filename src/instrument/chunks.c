@@ -83,13 +83,16 @@ static void write_windows(Code *code) {
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
 }
 
-/* CTAs that are not recorded write where nobody looks. */
+/* CTAs that are not recorded write where nobody looks, or nothing, if lane 0 is all that writes. */
 static void write_sample(Code *code) {
     code_say(code, "ld.global.v2.b32 {~r1, ~r4}, [~e0+%u]", OF(sample_mask));
     code_say(code, "and.b32 ~r1, ~r1, ~r2");
     code_say(code, "setp.ne.u32 ~q0, ~r1, ~r4");
-    code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);
-    code_say(code, "selp.b64 ~ptr, ~e2, ~ptr, ~q0");
+    if (!code->plan->lone) {
+        code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
+        code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);
+        code_say(code, "selp.b64 ~ptr, ~e2, ~ptr, ~q0");
+    }
     code_say(code, "mov.u32 ~lane, %%laneid");
     if (!code->plan->together) {
         /* Other lanes have no chunk yet: that is one that is full. */
@@ -122,7 +125,6 @@ void write_prologue(Code *code) {
     code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
     write_warp(code);
     code_say(code, "mad.wide.u32 ~ptr, ~r3, %u, ~ptr", code->chunk);
-    code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "ld.global.b32 ~tag, [~e0+%u]", OF(tag));
     write_sample(code);
     code_say(code, "mov.b32 ~zero, 0");
@@ -130,7 +132,7 @@ void write_prologue(Code *code) {
         code_say(code, "mov.b32 ~full, -1");
     else
         code_say(code, "activemask.b32 ~full");
-    write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, 1), "~r3", "~zero", "~zero");
+    write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, RECORD_CHUNK_FIRST), "~r3", "~zero", "~zero");
     code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
     write_windows(code);
     if (code->plan->calls)
@@ -144,28 +146,27 @@ void write_dropped(Code *code, const char *predicate, const char *launch, const 
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
 
-/* For the warp, by lane 0. An increment, because ptxas makes a dozen instructions of an add that several lanes may make
- * at once; there are less than 2^31 chunks. CTAs that are not recorded have nobody who leads: they stay where nobody
- * looks, which is the chunk behind the last; and so does who finds that there is none left. The new chunk says of whom
- * it is what the old one says. */
+/* For the warp, by lane 0, which is there alone if nobody else needs a pointer. An increment, because ptxas makes a
+ * dozen instructions of an add that several lanes may make at once; there are less than 2^31 chunks. CTAs that are not
+ * recorded have nobody who leads: they stay where nobody looks, which is the chunk behind the last; and so does who
+ * finds that there is none left, and names that one. Of whom the new chunk is, the old one says. */
 static void write_refill_together(Code *code, uint32_t offset) {
+    bool lone = code->plan->lone;
+    const char *leads = lone ? "" : "@~lead ";
     write_launch(code, "~e0");
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
-    code_say(code, "mov.b32 ~r1, ~r0");
-    code_say(code, "@~lead atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "setp.lt.and.u32 ~q0, ~r1, ~r0, ~lead");
-    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
-    code_say(code, "@~q0 st.global.v4.b32 [~ptr+%u], {~word, ~zero, ~r1, ~zero}", offset * RECORD_UNIT);
-    if (offset)
-        code_say(code, "add.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
-    code_say(code, "and.b64 ~e2, ~ptr, -%u", code->chunk);
-    code_say(code, "@~lead ld.global.b32 ~r3, [~e2+4]");
+    if (!lone)
+        code_say(code, "mov.b32 ~r1, ~r0");
+    code_say(code, "%satom.global.inc.u32 ~r1, [~e0+%u], %u", leads, OF(next), INT32_MAX);
     code_say(code, "min.u32 ~r1, ~r1, ~r0");
-    code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
+    code_say(code, "%sst.global.v2.b32 [~ptr+%u], {~word, ~r1}", leads, offset * RECORD_UNIT);
+    if (!lone)
+        code_say(code, "shfl.sync.idx.b32 ~r1, ~r1, 0, 31, ~full");
     code_say(code, "mad.wide.u32 ~ptr, ~r1, %u, ~e1", code->chunk);
-    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, 0));
-    code_say(code, "@~lead st.global.v4.b32 [~ptr], {~word, ~r3, ~zero, ~zero}");
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, RECORD_CHUNK_OF_LINK));
+    code_say(code, "%sst.global.b32 [~ptr], ~word", leads);
     code_say(code, "add.s64 ~ptr, ~ptr, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 
@@ -187,9 +188,10 @@ static void write_refill_alone(Code *code, uint32_t offset) {
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
     code_say(code, "setp.ge.u64 ~q2, ~e3, %u", code->chunk);
     code_say(code, "and.pred ~q1, ~q1, ~q2");
-    code_say(code, "@~q1 st.global.v4.b32 [~e3], {~word, ~zero, ~r1, ~zero}");
+    code_say(code, "@~q1 st.global.v2.b32 [~e3], {~word, ~r1}");
     write_warp(code);
-    code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0), head_word(RECORD_CHUNK, 1));
+    code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0),
+             head_word(RECORD_CHUNK, RECORD_CHUNK_FIRST));
     code_say(code, "or.b32 ~word, ~tag, ~r0");
     code_say(code, "mov.u32 ~r0, %%laneid");
     code_say(code, "st.global.v4.b32 [~e2], {~word, ~r3, ~r0, ~count}");
@@ -201,15 +203,15 @@ void write_refill(Code *code, uint32_t offset) {
 }
 
 void write_room(Code *code, uint32_t units) {
-    bool together = code->plan->together;
+    bool all = code->plan->together && !code->plan->lone;
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
     uint32_t limit = code->chunk - RECORD_UNIT * (1 + units);
-    if (together)
+    if (all)
         code_say(code, "setp.gt.u32 ~p2, ~t0, %u", limit);
     else
         code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~lead", limit);
-    Cold cold = cold_begin(code, "~p2", together);
+    Cold cold = cold_begin(code, "~p2", all);
     write_refill(code, 0);
     cold_end(code, cold);
 }

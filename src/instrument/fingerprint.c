@@ -32,7 +32,8 @@ static void add_part(Mix *mix, const SitePart *part) {
 }
 
 static void add_site(Mix *mix, const Site *site) {
-    const bool flags[] = {site->ends, site->strong, site->large, site->fetches, site->masked, site->only_tells};
+    const bool flags[] = {site->ends,   site->strong,     site->large, site->fetches,
+                          site->masked, site->only_tells, site->all,   site->bare};
     uint64_t bits = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bits |= (uint64_t)flags[i] << i;
@@ -42,6 +43,8 @@ static void add_site(Mix *mix, const Site *site) {
         add(mix, site->poll.operand);
     for (uint32_t i = 0; i < site->part_count; i++)
         add_part(mix, &site->parts[i]);
+    for (uint32_t i = 0; site->of && i < site->of_count; i++)
+        add(mix, site->of[i]);
     for (uint32_t i = 0; i < site->slot_count; i++)
         add(mix, (uint64_t)site->slots[i].slot << 32 | site->slots[i].bits << 1 | site->slots[i].corners);
     for (uint32_t i = 0; i < site->advance_count; i++) {
@@ -51,7 +54,7 @@ static void add_site(Mix *mix, const Site *site) {
 }
 
 uint64_t instrument_fingerprint(const Sites *sites) {
-    Mix mix = {RECORDING_ABI};
+    Mix mix = {(uint64_t)INSTRUMENT_ABI << 32 | RECORDING_ABI};
     add(&mix, sites->count);
     for (uint32_t i = 0; i < sites->count; i++)
         add_site(&mix, &sites->items[i]);

@@ -99,6 +99,7 @@ static void add_mark(PtxEdits *edits, const Sites *sites, const InstrumentOption
 typedef struct Adding {
     PtxEdits *edits;
     PtxModule *module;
+    Looks *looks;
     Sites *sites;
     const Calls *calls;
     uint32_t labels;
@@ -107,16 +108,16 @@ typedef struct Adding {
 
 /* The sites of a function, which are one after the other. */
 static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint32_t count, const char **problem) {
-    Look look;
     Plan plan;
     Arena scratch;
-    if (!look_open(&look, adding->module, function, adding->calls, problem))
+    Look *look = look_take(adding->looks, function, adding->calls, problem);
+    if (!look)
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, adding->sites, first, count, &scratch);
+    plan_function(&plan, look, adding->sites, first, count, &scratch);
     instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix);
     arena_free(&scratch);
-    look_close(&look);
+    look_give(adding->looks, look);
     return true;
 }
 
@@ -154,17 +155,16 @@ static bool add_records(Adding *adding, const char **problem) {
     return true;
 }
 
-bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
-    if (options->mode == INSTRUMENT_SHADOW)
-        return instrument_shadow(module, options, to, problem);
+static bool add_all(Looks *looks, const InstrumentOptions *options, Text *to, const char **problem) {
+    PtxModule *module = looks->module;
     Sites sites;
     PtxEdits edits;
     Calls calls;
-    if (!target_does(module, problem) || !instrument_sites(&sites, module, options, problem))
+    if (!find_sites(&sites, looks, options, problem))
         return false;
     ptx_edits_init(&edits, module);
     calls_find(&calls, module, &sites, &edits.arena);
-    Adding adding = {.edits = &edits, .module = module, .sites = &sites, .calls = &calls};
+    Adding adding = {.edits = &edits, .module = module, .looks = looks, .sites = &sites, .calls = &calls};
     adding.prefix = fresh_labels(&edits);
     add_mark(&edits, &sites, options);
     if (!options->keep_registers)
@@ -174,5 +174,17 @@ bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, c
         ptx_edit_print(&edits, to);
     ptx_edits_free(&edits);
     instrument_sites_free(&sites);
+    return good;
+}
+
+bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
+    Looks looks;
+    if (options->mode == INSTRUMENT_SHADOW)
+        return instrument_shadow(module, options, to, problem);
+    if (!target_does(module, problem))
+        return false;
+    looks_open(&looks, module);
+    bool good = add_all(&looks, options, to, problem);
+    looks_close(&looks);
     return good;
 }

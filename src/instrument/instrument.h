@@ -90,8 +90,12 @@ typedef struct Site {
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     SitePoll poll;      /* strong */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
-    bool masked;        /* in a run its lanes are told, being others than the head's */
-    bool only_tells;    /* it is no instruction of interest: slots are told before `statement`, which ends a block */
+    bool masked;        /* in a run its lanes are told; else they are those that were told last, if not: */
+    bool all;           /* ... it is of all lanes of full warps */
+    const uint32_t *of; /* ... of these, of each warp of the CTA: its guard depends on the thread's number alone */
+    uint32_t of_count;
+    bool bare;       /* a RECORD_RUN of it has no lanes in its head: warps are full */
+    bool only_tells; /* it is no instruction of interest: slots are told before `statement`, which ends a block */
     uint32_t slot_count, advance_count;
     const SiteSlot *slots;
     const SiteAdvance *advances;
@@ -124,7 +128,7 @@ bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, c
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
  * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
-enum { INSTRUMENT_ABI = 3, INSTRUMENT_MARK_WORDS = 8 };
+enum { INSTRUMENT_ABI = 4, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str ptx);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);

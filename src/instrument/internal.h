@@ -47,8 +47,20 @@ typedef struct Look {
     PtxValues values;
     Arena arena;
 } Look;
-bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem);
-void look_close(Look *look);
+/* The looks at a module's functions, which is gone through three times: those of the first functions are kept. */
+typedef struct Looks {
+    PtxModule *module;
+    Look **kept;         /* of each function; NULL */
+    uint32_t statements; /* of those that are kept */
+    Arena arena;
+} Looks;
+void looks_open(Looks *looks, PtxModule *module);
+void looks_close(Looks *looks);
+/* A look at a function, for look_give; NULL, with one sentence. */
+Look *look_take(Looks *looks, uint32_t function, const Calls *calls, const char **problem);
+void look_give(Looks *looks, Look *look);
+/* instrument_sites with looks that others use, too. */
+bool find_sites(Sites *sites, Looks *looks, const InstrumentOptions *options, const char **problem);
 /* Whether an instruction has effects: most have none, which is known by their form. */
 bool look_acts(const Look *look, uint32_t instruction);
 /* Whether it is known what instructions take for granted of values of a form, or is looked at. */
@@ -75,6 +87,9 @@ bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const 
 unsigned element_bytes(const Look *look, uint32_t instruction);
 /* Whether it is known of its guard that at most one lane of each warp makes it (stored.c). */
 bool made_alone(const Look *look, uint32_t instruction);
+/* The lanes of each warp of a CTA for which its guard holds, so many; NULL: the guard is not known by the thread's
+ * number alone (stored.c). */
+const uint32_t *known_lanes(const Look *look, uint32_t instruction, uint32_t *count, Arena *arena);
 /* One more part, if what it stores has to be told (stored.c): the last. */
 void gather_data(const Look *look, uint32_t instruction, uint32_t block, const PtxEffect *effects, unsigned count,
                  Site *site);
@@ -92,6 +107,11 @@ static inline bool flow_in_loop(const PtxFlow *flow, uint32_t block, uint32_t lo
 /* Whether all lanes of a warp are known to come to a block, in the same turns of the loops around it. */
 static inline bool look_together(const Look *look, uint32_t block) {
     return (look->shaped || look->rows) && look->module->functions[look->function].entry && !look->divergent[block];
+}
+/* Whether all warps have as many lanes as there can be. */
+static inline bool look_full(const Look *look) {
+    const PtxBlockShape *shape = &look->values.shape;
+    return look->shaped && (uint64_t)shape->x * shape->y * shape->z % RECORD_LANES == 0;
 }
 /* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
  * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
@@ -143,6 +163,7 @@ typedef struct Plan {
     bool called;          /* it is handed where its caller was, and is no kernel */
     bool calls;           /* it calls such functions */
     bool together;        /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
+    bool lone;            /* ... and lane 0 alone writes, always: other lanes need no pointer */
     bool parameters;      /* some address is one of a parameter */
     bool corners;         /* some values have corners */
     bool every;           /* some are told of every lane */

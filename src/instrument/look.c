@@ -1,6 +1,9 @@
 /* One function of a module, with its flow and its values. */
 #include "instrument/internal.h"
 
+/* Of functions whose looks are kept, all together: looks take memory for each. */
+enum { STATEMENTS_KEPT = 1 << 15 };
+
 /* Whether a statement names the place of a thread in its CTA in another direction than x. */
 static bool reads_rows(const PtxModule *module, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; i++) {
@@ -34,12 +37,18 @@ static bool find_divergent(Look *look, const char **problem) {
     return true;
 }
 
+static void look_close(Look *look) {
+    arena_free(&look->arena);
+    ptx_values_free(&look->values);
+    ptx_flow_free(&look->flow);
+}
+
 static bool look_closed(Look *look) {
     look_close(look);
     return false;
 }
 
-bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem) {
+static bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem) {
     *look = (Look){.module = module, .calls = calls, .function = function};
     if (!ptx_flow(&look->flow, module, function, ptx_flow_budget(module), problem))
         return false;
@@ -62,6 +71,41 @@ bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *ca
     return true;
 }
 
+void looks_open(Looks *looks, PtxModule *module) {
+    *looks = (Looks){.module = module};
+    arena_init(&looks->arena, SIZE_MAX);
+    looks->kept = ARENA_ARRAY(&looks->arena, Look *, module->functions_count + 1);
+}
+
+void looks_close(Looks *looks) {
+    for (uint32_t i = 0; i < looks->module->functions_count; i++)
+        if (looks->kept[i])
+            look_close(looks->kept[i]);
+    arena_free(&looks->arena);
+}
+
+Look *look_take(Looks *looks, uint32_t function, const Calls *calls, const char **problem) {
+    const PtxFunction *of = &looks->module->functions[function];
+    Look *look = looks->kept[function];
+    if (!look) {
+        look = ARENA_NEW(&looks->arena, Look);
+        if (!look_open(look, looks->module, function, calls, problem))
+            return NULL;
+        uint32_t statements = of->end - of->begin;
+        if (statements <= STATEMENTS_KEPT - looks->statements) {
+            looks->kept[function] = look;
+            looks->statements += statements;
+        }
+    }
+    look->calls = calls;
+    return look;
+}
+
+void look_give(Looks *looks, Look *look) {
+    if (looks->kept[look->function] != look)
+        look_close(look);
+}
+
 bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]) {
     PtxBlockShape shape = ptx_block_shape(module, function);
     return !has_rows(module, function, &shape) || block[0] % RECORD_LANES == 0 || block[1] * block[2] == 1;
@@ -69,10 +113,4 @@ bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t 
 
 bool look_acts(const Look *look, uint32_t instruction) {
     return look_form(look, instruction)->effect_count > 0;
-}
-
-void look_close(Look *look) {
-    arena_free(&look->arena);
-    ptx_values_free(&look->values);
-    ptx_flow_free(&look->flow);
 }

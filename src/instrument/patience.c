@@ -179,7 +179,7 @@ static void write_record(Code *code) {
     write_warp(code);
     code_say(code, "mov.u32 ~r0, %%laneid");
     code_say(code, "mov.b32 ~r1, 0x%x", LAST_COUNT);
-    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_CHUNK, 1));
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_CHUNK, RECORD_CHUNK_FIRST));
     code_say(code, "st.global.v4.b32 [~e2], {~word, ~r3, ~r0, ~r1}");
     code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_GIVES_UP, 0));
     code_say(code, "or.b32 ~word, ~word, ~gives");

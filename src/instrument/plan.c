@@ -462,6 +462,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     plan_runs(plan);
     find_stretches(plan);
     plan->dynamic |= plan->calls;
+    plan->lone = plan->together && !plan->dynamic && !plan->corners && !plan->every;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
     uint32_t own = 0;

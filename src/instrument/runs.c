@@ -47,7 +47,7 @@ bool step_may_run(const Step *step) {
 static uint64_t lanes_key(const Look *look, const Step *step) {
     const PtxStatement *statement = look_statement(look, step->instruction);
     uint64_t own = UINT64_C(1) << 40 | step->instruction;
-    if (step->settled)
+    if (step->settled || step->site->only_tells)
         return 0;
     if (step->given != PTX_NONE)
         return own;
@@ -73,6 +73,9 @@ static uint32_t shaped_parts(const Site *site, SiteShape shape) {
     return count;
 }
 
+/* No step is of these lanes. */
+#define NOBODY UINT64_MAX
+
 /* What a run has told so far. */
 typedef struct Told {
     PtxSum sum;
@@ -81,6 +84,7 @@ typedef struct Told {
 
 typedef struct Telling {
     Plan *plan;
+    uint64_t key; /* of the lanes that were told last */
     uint32_t words, corners, every, count;
     Told told[MOST_WORDS + MOST_CORNERS];
 } Telling;
@@ -145,31 +149,51 @@ static bool goes_on(const Look *look, const Step *step, const Step *next) {
     return true;
 }
 
+/* Which lanes a step of a run is of: who they are need not be told where warps are full, and it is of all, or its guard
+ * depends on nothing but the thread's number. */
+static void find_lanes(Telling *telling, const Step *step) {
+    const Look *look = telling->plan->look;
+    Site *site = step->site;
+    uint64_t key = lanes_key(look, step);
+    site->all = look_full(look) && !key;
+    site->of = key && step->given == PTX_NONE
+                   ? known_lanes(look, step->instruction, &site->of_count, telling->plan->keep)
+                   : NULL;
+    site->masked = !site->all && !site->of && key != telling->key;
+    telling->key = site->masked ? key : telling->key;
+}
+
+/* Words of a run that its first unit has room for. */
+static uint32_t head_words(const Site *first) {
+    return first->bare ? 3 : 2;
+}
+
 /* The run that begins with a step; how many steps it has. */
 static uint32_t make_run(Telling *telling, uint32_t begin) {
     Plan *plan = telling->plan;
     Step *first = &plan->steps[begin];
-    uint64_t key = lanes_key(plan->look, first);
     uint32_t end = begin + 1;
     telling->words = telling->corners = telling->every = telling->count = 0;
-    first->site->masked = false;
+    first->site->bare = look_full(plan->look);
+    telling->key = first->site->bare ? NOBODY : lanes_key(plan->look, first);
+    find_lanes(telling, first);
     tell_site(telling, first->site);
     for (; end < plan->count && !first->site->only_tells; end++) {
         Step *step = &plan->steps[end];
-        bool masked = lanes_key(plan->look, step) != key;
         if (!step_may_run(step) || step->site->only_tells || !goes_on(plan->look, step - 1, step) ||
-            step->site->advance_count || telling->words + words_of(step->site) + masked > MOST_WORDS ||
+            step->site->advance_count || telling->words + words_of(step->site) + 1 > MOST_WORDS ||
             telling->corners + shaped_parts(step->site, PART_CORNERS) > MOST_CORNERS ||
             telling->every + shaped_parts(step->site, PART_EVERY) > MOST_EVERY)
             break;
         step->units = 0;
         step->in_run = true;
-        step->site->masked = masked;
+        find_lanes(telling, step);
         tell_site(telling, step->site);
     }
     first->in_run = true;
     first->run = first->site->run = end - begin;
-    first->corners = 1 + (telling->words > 2 ? (telling->words - 2 + 3) / 4 : 0);
+    uint32_t head = head_words(first->site);
+    first->corners = 1 + (telling->words > head ? (telling->words - head + 3) / 4 : 0);
     first->every = first->corners + telling->corners * CORNER_UNITS;
     first->units = first->every + telling->every * EVERY_UNITS;
     plan->steps[end - 1].last = true;
@@ -225,10 +249,11 @@ static void begin_run(Code *code, const Step *step, uint32_t offset) {
         write_unit(code, "~lead", offset++, record_word(0, RECORD_STAMP, 0), "~full", "~count", "~zero");
     }
     code->place = offset;
-    const char *mask = write_mask(code, step);
+    const char *mask = step->site->masked || !step->site->bare ? write_mask(code, step) : "";
     code_say(code, "or.b32 ~w0, ~tag, 0x%x", record_word(0, RECORD_RUN, step->site->number));
-    code_say(code, "mov.b32 ~w1, %s", mask);
-    code->held = 2;
+    code->held = 1;
+    if (*mask)
+        add_word(code, mask);
     code->corners = code->place + step->corners;
     code->every = code->place + step->every;
     const char *base = step->units > step->corners ? write_leader_place(code) : "";

@@ -91,6 +91,9 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->always = !site->ends && !site->waits && !site->only_tells && !(statement->flags & PTX_GUARDED);
     shape->ends = site->ends;
     shape->masked = site->masked;
+    shape->all = site->all;
+    shape->of = site->of;
+    shape->bare = site->bare;
     shape->run = site->run;
     shape_meeting(site, module, shape);
     shape->from = ARENA_ARRAY(arena, RecordFrom, site->part_count + 1);

@@ -142,6 +142,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
 
 typedef struct Finding {
     Sites *sites;
+    Looks *looks;
     Calls calls;
     uint32_t *firsts; /* of each function: its first site */
     uint32_t capacity;
@@ -164,19 +165,17 @@ static bool find_in(Finding *finding, Look *look, const char **problem) {
     return true;
 }
 
-static bool find_in_function(Finding *finding, PtxModule *module, uint32_t function, const char **problem) {
-    Look look;
+static bool find_in_function(Finding *finding, uint32_t function, const char **problem) {
     finding->firsts[function] = finding->sites->count;
-    if (!look_open(&look, module, function, &finding->calls, problem))
-        return false;
-    bool good = find_in(finding, &look, problem);
-    look_close(&look);
+    Look *look = look_take(finding->looks, function, &finding->calls, problem);
+    bool good = look && find_in(finding, look, problem);
+    if (look)
+        look_give(finding->looks, look);
     return good;
 }
 
 /* How the sites of a function are recorded: which are told of together, and the chunk that it needs. */
-static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, const char **problem) {
-    Look look;
+static bool plan_sites(Finding *finding, uint32_t function, const char **problem) {
     Plan plan;
     Arena scratch;
     Sites *sites = finding->sites;
@@ -185,41 +184,51 @@ static bool plan_sites(Finding *finding, PtxModule *module, uint32_t function, c
         end++;
     if (end == first)
         return true;
-    if (!look_open(&look, module, function, &finding->calls, problem))
+    Look *look = look_take(finding->looks, function, &finding->calls, problem);
+    if (!look)
         return false;
     arena_init(&scratch, SIZE_MAX);
-    plan_function(&plan, &look, sites, first, end - first, &scratch);
+    plan_function(&plan, look, sites, first, end - first, &scratch);
     for (uint32_t i = 0; i < plan.tell_count; i++)
         *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = *plan.tells[i];
     sites->slots = plan.slots > sites->slots ? plan.slots : sites->slots;
     if (plan.chunk > sites->chunk)
         sites->chunk = plan.chunk;
     arena_free(&scratch);
-    look_close(&look);
+    look_give(finding->looks, look);
     return true;
 }
 
-static bool each_function(Finding *finding, PtxModule *module, const char **problem,
-                          bool (*what)(Finding *, PtxModule *, uint32_t, const char **)) {
+static bool each_function(Finding *finding, const char **problem, bool (*what)(Finding *, uint32_t, const char **)) {
+    const PtxModule *module = finding->looks->module;
     for (uint32_t i = 0; i < module->functions_count; i++)
-        if (module->functions[i].body && !what(finding, module, i, problem))
+        if (module->functions[i].body && !what(finding, i, problem))
             return false;
     return true;
 }
 
-bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *options, const char **problem) {
-    Finding finding = {.sites = sites, .options = options};
+bool find_sites(Sites *sites, Looks *looks, const InstrumentOptions *options, const char **problem) {
+    PtxModule *module = looks->module;
+    Finding finding = {.sites = sites, .looks = looks, .options = options};
     *sites = (Sites){.chunk = 4 * RECORD_UNIT};
     arena_init(&sites->arena, SIZE_MAX);
     finding.firsts = ARENA_ARRAY(&sites->arena, uint32_t, module->functions_count + 1);
     calls_find(&finding.calls, module, sites, &sites->arena);
-    bool good = each_function(&finding, module, problem, find_in_function);
+    bool good = each_function(&finding, problem, find_in_function);
     calls_find(&finding.calls, module, sites, &sites->arena);
     sites->found = sites->count;
-    if (good && each_function(&finding, module, problem, plan_sites))
+    if (good && each_function(&finding, problem, plan_sites))
         return true;
     instrument_sites_free(sites);
     return false;
+}
+
+bool instrument_sites(Sites *sites, PtxModule *module, const InstrumentOptions *options, const char **problem) {
+    Looks looks;
+    looks_open(&looks, module);
+    bool good = find_sites(sites, &looks, options, problem);
+    looks_close(&looks);
+    return good;
 }
 
 void instrument_sites_free(Sites *sites) {

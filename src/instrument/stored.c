@@ -34,6 +34,21 @@ bool made_alone(const Look *look, uint32_t instruction) {
     return lanes < 2;
 }
 
+const uint32_t *known_lanes(const Look *look, uint32_t instruction, uint32_t *count, Arena *arena) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    const PtxBlockShape *shape = &look->values.shape;
+    if (!(statement->flags & PTX_GUARDED) || !look_full(look))
+        return NULL;
+    Form guard = ptx_operand_form(&look->values, statement->first);
+    if (guard.assumes || !form_based_on_constant(&guard))
+        return NULL;
+    *count = shape->x * shape->y * shape->z / RECORD_LANES;
+    uint32_t *lanes = ARENA_ARRAY(arena, uint32_t, *count);
+    for (uint32_t i = 0; i < *count * RECORD_LANES; i++)
+        lanes[i / RECORD_LANES] |= (uint32_t)!is_out(look, statement, &guard, i) << i % RECORD_LANES;
+    return lanes;
+}
+
 /* Whether no two threads of a CTA write the same bytes, in one turn of the loops around it. */
 static bool are_apart(const Look *look, uint32_t instruction, const PtxOperand *address, uint64_t bytes) {
     const PtxStatement *statement = look_statement(look, instruction);

@@ -34,8 +34,8 @@ enum { RECORD_UNIT = 16, RECORD_SITES = 1 << 20, RECORD_LANES = 32 };
 /* Bits 20 to 23 of the first word of a unit that is a head; 0 to 19 are the site, 24 to 31 the tag (never 0). The
  * second word is the mask of lanes; the other two are the first value. */
 typedef enum RecordKind {
-    RECORD_CHUNK = 1, /* site bits: 1 if it is the lane's first; second word: warp; third: lane; fourth: its count */
-    RECORD_NEXT,      /* value: number of the chunk in which the lane goes on */
+    RECORD_CHUNK = 1, /* site bits: RECORD_CHUNK_...; second word: warp; third: lane; fourth: its count */
+    RECORD_NEXT,      /* second word: number of the chunk in which the lane goes on; there may be none of it */
     RECORD_STAMP,     /* value: the count is this before the record that follows */
     RECORD_PLAIN,     /* the site has no parts: no value */
     RECORD_WARP,      /* value: of lane 0, or what it would be there; that of others is site_offset more */
@@ -47,9 +47,10 @@ typedef enum RecordKind {
     RECORD_EXIT, /* lanes end */
     RECORD_GIVES_UP, /* a wait went on for too long: value as that of the wait's first part; the site is the wait's */
     /* This site and those behind it, as many as are told of together (Site.run). Of each its lanes, if they are not
-     * those of the head (Site.masked), then its parts as of a RECORD_WARP, in words of 32 bits, low ones first: two of
-     * them are the value here, the others follow, padded to units. What may hold a thread is the last of a run. Each
-     * has a number of its own. */
+     * known, nor those that were told last (Site.masked), then its parts as of a RECORD_WARP, in words of 32 bits, low
+     * ones first: two of them are the value here, or three, the first of which is the second word, if the head has no
+     * lanes (Site.bare); the others follow, padded to units. What may hold a thread is the last of a run. Each has a
+     * number of its own. */
     RECORD_RUN,
     /* Of a part of a run, behind the words of all parts, with 8 bytes for each: the values of lanes 0, 1, 2, 4, 8
      * and 16. Those of others are sums: what each bit of the lane's number adds to that of lane 0. No unit begins so.
@@ -59,6 +60,9 @@ typedef enum RecordKind {
      * begins so. */
     RECORD_EVERY,
 } RecordKind;
+/* Of a chunk: it is the lane's first. The first word is all that it has: the one before it is of the same lane, 0,
+ * which counts nothing. */
+enum { RECORD_CHUNK_FIRST = 1, RECORD_CHUNK_OF_LINK = 2 };
 enum { RECORD_CORNER_LANES = 6, RECORD_EVERY_BYTES = 4 * RECORD_LANES };
 
 /* A site with several parts has a record for each, one directly after the other (but for RECORD_NEXT, after which the

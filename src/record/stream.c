@@ -45,11 +45,11 @@ static bool count_leaders(RecordReader *reader) {
     const Recording *recording = reader->recording;
     for (uint32_t i = 0; i < recording->more_count; i++) {
         Head head = head_at(further_chunk(reader, i));
-        if (!is_written(reader, head))
+        if (!is_written(reader, head) || record_site(head.word) & RECORD_CHUNK_OF_LINK)
             continue;
         if (head.lanes >= recording->first_count || (uint32_t)head.value >= RECORD_LANES)
             return refuse(reader, "the recording is damaged: a chunk is of a thread that there is none of");
-        reader->leaders[head.lanes + 1] += record_site(head.word) & 1;
+        reader->leaders[head.lanes + 1] += record_site(head.word) & RECORD_CHUNK_FIRST;
     }
     for (size_t i = 0; i < recording->first_count; i++)
         reader->leaders[i + 1] += reader->leaders[i];
@@ -62,7 +62,7 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
     reader->chunks = ARENA_ARRAY(arena, uint32_t, all + 1);
     for (uint32_t i = 0; i < recording->more_count; i++) {
         Head head = head_at(further_chunk(reader, i));
-        if (is_written(reader, head) && record_site(head.word) & 1)
+        if (is_written(reader, head) && record_site(head.word) & RECORD_CHUNK_FIRST)
             reader->chunks[reader->leaders[head.lanes]++] = i;
     }
     for (size_t i = recording->first_count; i > 0; i--) /* each is where the next begins now */
@@ -116,22 +116,29 @@ static void enter(const RecordReader *reader, RecordCursor *cursor, const uint8_
         cursor->number = count;
 }
 
-static bool follow(RecordReader *reader, RecordCursor *cursor, uint64_t next) {
+/* Whether a chunk may be one in which the cursor's lane goes on. */
+static bool is_of(const RecordCursor *cursor, Head head) {
+    if (record_site(head.word) & RECORD_CHUNK_OF_LINK)
+        return !cursor->lane;
+    return !(record_site(head.word) & RECORD_CHUNK_FIRST) && head.lanes == cursor->warp &&
+           (uint32_t)head.value == cursor->lane;
+}
+
+static bool follow(RecordReader *reader, RecordCursor *cursor, uint32_t next) {
     if (next >= reader->recording->more_count) {
         reader->missing++;
         return false;
     }
-    const uint8_t *chunk = further_chunk(reader, (uint32_t)next);
+    const uint8_t *chunk = further_chunk(reader, next);
     Head head = head_at(chunk);
     if (!is_written(reader, head)) { /* asked for, and the kernel was stopped before it was begun */
         reader->missing++;
         return false;
     }
-    if (reader->seen[next] || record_site(head.word) & 1 || head.lanes != cursor->warp ||
-        (uint32_t)head.value != cursor->lane)
+    if (reader->seen[next] || !is_of(cursor, head))
         return refuse(reader, "the recording is damaged: a chunk goes on in one that is another thread's");
     reader->seen[next] = 1;
-    enter(reader, cursor, chunk, (uint32_t)(head.value >> 32));
+    enter(reader, cursor, chunk, record_site(head.word) & RECORD_CHUNK_OF_LINK ? 0 : (uint32_t)(head.value >> 32));
     return true;
 }
 
@@ -213,13 +220,13 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     if (!count || count > reader->site_count - first)
         return refuse(reader, "the recording is damaged: a run is of a site that begins none");
     const RecordShape *shape = &reader->shapes[first];
-    size_t words = shape->run_words;
-    size_t bytes = words > 2 ? ((words - 2) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
+    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
+    size_t bytes = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
     size_t corners = (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
     size_t all = RECORD_UNIT + bytes + corners + (size_t)shape->run_every * RECORD_EVERY_BYTES;
     if ((size_t)(cursor->last - cursor->at) < all)
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
-    cursor->words = cursor->next = cursor->at + RECORD_UNIT - 8;
+    cursor->words = cursor->next = cursor->at + RECORD_UNIT - 4 * head_words;
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
     cursor->every = cursor->corners + corners;
     cursor->at += all;
@@ -293,11 +300,11 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     record->number = cursor->number;
     record->torn = cursor->torn;
     record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
-    record->lanes = cursor->run_lanes;
     if (shape->masked) {
-        record->lanes = (uint32_t)run_value(cursor->next, false);
+        cursor->run_lanes = (uint32_t)run_value(cursor->next, false);
         cursor->next += 4;
     }
+    record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
     missing = shape->always && !record->lanes;
     cursor->next += 4 * told_words(shape);
     record->time = record->turn = 0;
@@ -328,7 +335,7 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             return false;
         RecordKind kind = record_kind(head.word);
         if (kind == RECORD_NEXT) {
-            if (!follow(reader, cursor, head.value))
+            if (!follow(reader, cursor, head.lanes))
                 return false;
         } else if (cursor->at == cursor->last) {
             return refuse(reader, "the recording is damaged: a record is at the end of a chunk");
@@ -383,7 +390,7 @@ static bool next_part(RecordReader *reader, RecordCursor *cursor, Head *head, co
     unsigned tag = reader->recording->launch.tag;
     *head = head_at(cursor->at);
     if (record_tag(head->word) == tag && record_kind(head->word) == RECORD_NEXT) {
-        if (!follow(reader, cursor, head->value))
+        if (!follow(reader, cursor, head->lanes))
             return false;
         *head = head_at(cursor->at);
     }

@@ -46,7 +46,10 @@ typedef struct RecordShape {
     uint16_t told;            /* RECORD_RUN: parts that are told there, and not told of by others: a mask */
     bool ends;                /* a thread ends there */
     bool always;              /* whoever comes there does it: it is never of no lanes */
-    bool masked;              /* RECORD_RUN: its lanes are told */
+    bool masked;              /* RECORD_RUN: its lanes are told; else they are those told last, the head's first */
+    bool all;                 /* ... or all */
+    const uint32_t *of;       /* ... or these, of each warp of the CTA; NULL */
+    bool bare;                /* RECORD_RUN: its head has no lanes */
     bool only_tells;          /* RECORD_RUN: slots are told, and nothing happens */
     uint32_t run;             /* sites of a RECORD_RUN of it */
     uint32_t run_words, run_corners, run_every; /* of that */
@@ -139,7 +142,7 @@ typedef struct RecordCursor {
     uint64_t map_address;
     uint32_t number;         /* of the next record, if it goes on */
     uint32_t site, together; /* the last record's; of records of single lanes, those that have come */
-    uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes of its head */
+    uint32_t run, run_lanes; /* sites of a run that are still to come, behind `site`, and the lanes told last */
     const uint8_t *words;    /* of the run, and the next of them that is lanes */
     const uint8_t *next;
     const uint8_t *corners, *every; /* of the run */

@@ -157,6 +157,34 @@ static void test_spaces(void **state) {
 }
 
 /* Addresses that differ by parameters alone are one value. */
+/* Lanes of full warps that are known are not told: all of them, or those of a guard on the thread's number. */
+static void test_lanes(void **state) {
+    (void)state;
+    Found found;
+    char text[] =
+        HEAD OPEN SHAPED INDEX "setp.eq.u32 %p1, %r1, 33;\nsetp.eq.u32 %p2, %r2, 7;\n.shared .b64 there[4];\n"
+                               "bar.sync 0;\n@%p1 st.shared.b32 [there], 1;\nfence.acq_rel.cta;\n"
+                               "@%p2 st.shared.b32 [there+8], 1;\n@%p2 st.shared.b32 [there+16], 1;\nret;\n}\n";
+    find(&found, text, INSTRUMENT_EVERYWHERE);
+    const Site *sites = found.sites.items;
+    assert_int_equal(found.sites.count, 6);
+    assert_true(sites[0].bare && sites[0].all && !sites[0].masked);
+    assert_true(sites[1].of && !sites[1].all && !sites[1].masked);
+    assert_int_equal(sites[1].of_count, 2);
+    assert_int_equal(sites[1].of[0], 0);
+    assert_int_equal(sites[1].of[1], 2);
+    assert_true(sites[2].all);
+    assert_true(!sites[3].of && sites[3].masked);
+    assert_true(!sites[4].of && !sites[4].masked && !sites[4].all); /* the same as before it */
+    found_free(&found);
+    char *known = strstr(text, ".reqntid 64");
+    memcpy(known, ".reqntid 60", 11); /* there is a warp that is not full */
+    find(&found, text, INSTRUMENT_EVERYWHERE);
+    for (uint32_t i = 0; i < found.sites.count; i++)
+        assert_true(!found.sites.items[i].bare && !found.sites.items[i].all && !found.sites.items[i].of);
+    found_free(&found);
+}
+
 static void test_derived(void **state) {
     (void)state;
     Found found;
@@ -208,7 +236,7 @@ static void test_text(void **state) {
         "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
     assert_string_equal(why, "");
-    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {3, "));
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {4, "));
     assert_non_null(strstr(made, ".param .u64 weir_launch"));
     static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
                                        "st.global.b32 [%rd1], %r3;", "ret;"};
@@ -456,25 +484,16 @@ static void test_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),
-        cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_sites),
-        cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_loop),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_registers),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_rows_that_do_not_fit),
+        cmocka_unit_test(test_stored),    cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_sites),     cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_lanes),     cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_loop),      cmocka_unit_test(test_text),
+        cmocka_unit_test(test_registers), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options),   cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_room),      cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_waits),     cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_alone),     cmocka_unit_test(test_rows_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void test_chunks_follow_each_other(void **state) {
     make(&made);
     unit(made.first, 1, RECORD_PLAIN, 0, UINT32_MAX, 0);
     unit(made.first, 2, RECORD_WARP, 1, UINT32_MAX, 64);
-    unit(made.first, 3, RECORD_NEXT, 0, 0, 2);
+    unit(made.first, 3, RECORD_NEXT, 0, 2, 0);
     head(made.more + 2 * CHUNK, false, 0, 0, 2);
     unit(made.more + 2 * CHUNK, 1, RECORD_UNIFORM, 2, 1, 5);
     unit(made.more + 2 * CHUNK, 2, RECORD_UNIFORM, 2, 1, 6);
@@ -92,6 +92,23 @@ static void test_chunks_follow_each_other(void **state) {
     assert_string_equal(sites_of(&made, 1), "");
     assert_null(made.reader.problem);
     assert_int_equal(record_reader_unseen(&made.reader), 1); /* of the pass over warp 1 alone */
+    arena_free(&made.arena);
+}
+
+/* A chunk of which the first word alone was written, over what an earlier launch has left there: it is lane 0's, of the
+ * warp that goes on in it. */
+static void test_a_chunk_is_of_who_links_it(void **state) {
+    (void)state;
+    Made made;
+    make(&made);
+    unit(made.first, 1, RECORD_PLAIN, 0, UINT32_MAX, 0);
+    unit(made.first, 2, RECORD_NEXT, 0, 1, 0);
+    unit(made.more + CHUNK, 0, RECORD_CHUNK, RECORD_CHUNK_OF_LINK, 0x12345678, UINT64_C(0x9abcdef012345678));
+    unit(made.more + CHUNK, 1, RECORD_EXIT, 0, UINT32_MAX, 0);
+    assert_true(open_reader(&made));
+    assert_string_equal(sites_of(&made, 0), "0 99");
+    assert_null(made.reader.problem);
+    assert_int_equal(record_reader_unseen(&made.reader), 0);
     arena_free(&made.arena);
 }
 
@@ -226,8 +243,13 @@ static void test_damage_is_refused(void **state) {
     unit(made.more, 2, RECORD_NEXT, 0, 0, 0);
     expect_refused(&made, "0");
     make(&made); /* in another warp's */
-    unit(made.first, 1, RECORD_NEXT, 0, 0, 1);
+    unit(made.first, 1, RECORD_NEXT, 0, 1, 0);
     head(made.more + CHUNK, false, 1, 0, 0);
+    expect_refused(&made, "");
+    make(&made); /* in one that does not say whose it is, which lanes other than 0 do not have */
+    head(made.more, true, 0, 16, 0);
+    unit(made.more, 1, RECORD_NEXT, 0, 1, 0);
+    unit(made.more + CHUNK, 0, RECORD_CHUNK, RECORD_CHUNK_OF_LINK, 0, 0);
     expect_refused(&made, "");
     make(&made); /* a site that there is none of */
     unit(made.first, 1, RECORD_UNIFORM, 4000, 1, 0);
@@ -251,7 +273,7 @@ static void test_missing_chunk(void **state) {
     Made made;
     make(&made);
     unit(made.first, 1, RECORD_PLAIN, 0, 1, 0);
-    unit(made.first, 2, RECORD_NEXT, 0, 0, 100);
+    unit(made.first, 2, RECORD_NEXT, 0, 100, 0);
     assert_true(open_reader(&made));
     assert_string_equal(sites_of(&made, 0), "0");
     assert_null(made.reader.problem);
@@ -581,6 +603,7 @@ static void test_order_comes_back(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks_follow_each_other),
+        cmocka_unit_test(test_a_chunk_is_of_who_links_it),
         cmocka_unit_test(test_leaders_are_merged),
         cmocka_unit_test(test_runs_are_left_out),
         cmocka_unit_test(test_strong),

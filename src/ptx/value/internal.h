@@ -45,7 +45,6 @@ typedef struct Solver {
     const PtxModule *module;
     FormTables *tables;
     Arena scratch;
-    Meaning *meanings;          /* of each form of the module */
     uint32_t *users_at, *users; /* of each value: instructions, and behind those, phis (their values) */
     bool *waiting;              /* of each instruction, and each phi: it has to be looked at */
     bool any_waiting;

@@ -85,20 +85,24 @@ static bool take_result(Taking *taking, const FlowValue *value, unsigned depth) 
     const PtxOperand *operands = ptx_operands(module, statement, &count);
     if (!form->row || count < 2 || operands[0].kind != PTX_REGISTER || operands[0].part != PTX_WHOLE)
         return false;
-    Meaning meaning = meaning_of(form);
-    const Operation *operation = &meaning.operation;
+    Meaning own, *meaning = &taking->values->meanings[statement->what];
+    if (!meaning->known) { /* nobody comes there */
+        own = meaning_of(form);
+        meaning = &own;
+    }
+    const Operation *operation = &meaning->operation;
     bool two = operation->numbers && operation->width == taking->sum.width && operation->result == taking->sum.width &&
                !operation->saturates && count == 3;
     switch (operation->evaluator) {
     case PTX_EVALUATE_MOV:
         return count == 2 && take_operand(taking, &operands[1], depth);
     case PTX_EVALUATE_CVTA_TO: /* of global memory they are the same */
-        return count == 2 && meaning.space == PTX_SPACE_GLOBAL && take_operand(taking, &operands[1], depth);
+        return count == 2 && meaning->space == PTX_SPACE_GLOBAL && take_operand(taking, &operands[1], depth);
     case PTX_EVALUATE_CVTA:
-        return count == 2 && meaning.space == PTX_SPACE_GLOBAL && operands[1].kind == PTX_REGISTER &&
+        return count == 2 && meaning->space == PTX_SPACE_GLOBAL && operands[1].kind == PTX_REGISTER &&
                take_operand(taking, &operands[1], depth);
     case PTX_EVALUATE_LOAD:
-        return take_parameter(taking, &meaning, &operands[1]);
+        return take_parameter(taking, meaning, &operands[1]);
     case PTX_EVALUATE_OR:
         if (!two || !disjoint(taking, &operands[1], &operands[2], value->block))
             return false;

@@ -291,10 +291,10 @@ static void note_end(Look *look) {
 void solve_instruction(Solver *s, uint32_t instruction) {
     const PtxStatement *statement = &s->module->statements[s->flow->instructions[instruction]];
     const PtxForm *form = &s->module->forms[statement->what];
-    Meaning *meaning = form->row ? &s->meanings[statement->what] : NULL;
+    Look look = {.s = s, .block = s->flow->block_of[instruction], .statement = statement};
+    Meaning *meaning = form->row ? &s->values->meanings[statement->what] : NULL;
     if (meaning && !meaning->known)
         *meaning = meaning_of(form);
-    Look look = {.s = s, .block = s->flow->block_of[instruction], .statement = statement};
     look.meaning = meaning;
     look.operands = ptx_operands(s->module, statement, &look.count);
     evaluate(&look);

@@ -168,7 +168,7 @@ static void start(Solver *s, const PtxBlockShape *shape) {
     values->turns = ARENA_ARRAY(arena, uint8_t, flow->loop_count);
     values->parts = ARENA_ARRAY(arena, bool, flow->block_count);
     values->divergent = ARENA_ARRAY(arena, bool, flow->block_count);
-    s->meanings = ARENA_ARRAY(&s->scratch, Meaning, s->module->forms_count);
+    values->meanings = ARENA_ARRAY(arena, Meaning, s->module->forms_count);
     s->waiting = ARENA_ARRAY(&s->scratch, bool, waiting);
     s->changes = ARENA_ARRAY(&s->scratch, uint8_t, flow->value_count);
     start_forms(s);

@@ -52,13 +52,14 @@ typedef struct PtxValues {
     const PtxFlow *flow;
     PtxBlockShape shape;
     FormTables *tables;
-    Form *forms;        /* of each value of the flow */
-    PtxOrigin *origins; /* of each value of the flow */
-    bool *assumed;      /* of each instruction: it extends an index, which is assumed not to wrap in a warp */
-    uint8_t *ends;      /* of each block, FormSpan: over which threads all go the same way at its end */
-    uint8_t *turns;     /* of each loop, FormSpan: over which threads all make the same number of turns */
-    bool *parts;        /* of each block: its end may part the threads of a warp (ends is SPAN_NONE) */
-    bool *divergent;    /* of each block: it may be run by a part of a warp's threads */
+    Form *forms;              /* of each value of the flow */
+    PtxOrigin *origins;       /* of each value of the flow */
+    bool *assumed;            /* of each instruction: it extends an index, which is assumed not to wrap in a warp */
+    uint8_t *ends;            /* of each block, FormSpan: over which threads all go the same way at its end */
+    uint8_t *turns;           /* of each loop, FormSpan: over which threads all make the same number of turns */
+    bool *parts;              /* of each block: its end may part the threads of a warp (ends is SPAN_NONE) */
+    bool *divergent;          /* of each block: it may be run by a part of a warp's threads */
+    struct Meaning *meanings; /* of each form of the module: those that were looked at are known */
     Arena arena;
 } PtxValues;
 
