@@ -21,23 +21,11 @@ typedef struct Stretch {
     bool behind;
 } Stretch;
 
-/* The pointer goes on by so many units. A chunk is aligned to its size: the upper half of the pointer stays as it is,
- * but where lists go on in a further chunk, and the pointer is before it for a while. */
-static void write_advance(Code *code, uint32_t units) {
-    uint32_t bytes = units * RECORD_UNIT;
-    if (!code->plan->together || code->plan->dynamic) {
-        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", bytes);
-        return;
-    }
-    code_say(code, "mov.b64 {~t0, ~t1}, ~ptr");
-    code_say(code, "add.u32 ~t0, ~t0, %u", bytes);
-    code_say(code, "mov.b64 ~ptr, {~t0, ~t1}");
-}
-
 /* The pointer goes on behind them; and there may have to be room for others. */
 static void end_stretch(Code *code, Stretch *stretch, uint32_t check) {
     if (stretch->units)
-        write_advance(code, stretch->units);
+        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u",
+                 stretch->units * RECORD_UNIT);
     stretch->units = 0;
     if (check)
         write_room(code, check);
