@@ -78,7 +78,7 @@ complete -c weir -n '__fish_seen_subcommand_from exec' -l mma-order -x -a 'issue
 complete -c weir -n '__fish_seen_subcommand_from exec' -l mode -x -a 'record shadow capture' -d 'record: kernels run on the GPU, and what they do is recorded and checked; shadow: they check their accesses to global memory while they run; capture: kernels are run on an emulator (record with a GPU, else capture)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-host -d 'in mode record: keep records in host memory, where they outlive a launch that fails'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l record-launches -x -d 'in mode record: record N launches of a kernel that are equal in shape and numbers (3)'
-complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: device memory for records, such as 512M or 4G (a sixteenth)'
+complete -c weir -n '__fish_seen_subcommand_from exec' -l record-memory -x -d 'in mode record: device memory for records, such as 512M or 2G (a sixteenth, at most 3G)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l resident -x -d 'max resident clusters per device (all)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l sample -x -d 'in mode record: record about N CTAs of a launch (all)'
 complete -c weir -n '__fish_seen_subcommand_from exec' -l timeout -x -d 'time limit per kernel, after which it is incomplete (60; 0: none)'

@@ -27,7 +27,7 @@ typedef struct GpuOptions {
     const char *texts;            /* a folder with PTX that was instrumented by ptxas' wrapper, by its hash */
     uint64_t launches;            /* that are recorded of those of a kernel that are equal in shape and numbers */
     uint64_t sample;              /* about so many CTAs of a launch; 0: all */
-    uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has */
+    uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has, at most 3 GiB */
     uint64_t hang_after;          /* nanoseconds; 0: never */
     bool on_host;                 /* records are in memory of the host, where a launch that fails leaves them */
     const char *only, *exclude;   /* names with commas between; NULL: all, none */

@@ -45,15 +45,15 @@ void drain_write(const Recording *recording) {
              __atomic_add_fetch(&files, 1, __ATOMIC_RELAXED), RECORDING_ENDING);
     snprintf(part, sizeof part, "%s.part", path);
     FILE *to = fopen(part, "wb");
-    bool good = to && recording_write(to, recording);
+    bool good = to && recording_write(to, recording), large = good && ftello(to) > (off_t)SOURCE_LARGEST;
     int why = errno;
     if (to && fclose(to) != 0) {
         why = errno;
         good = false;
     }
-    if (!good || rename(part, path) != 0) {
+    if (!good || large || rename(part, path) != 0) {
         folder_log("note a recording of kernel %s could not be written: %s; it was not looked at", recording->kernel,
-                   strerror(good ? errno : why));
+                   large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
         unlink(part);
     }
 }

@@ -154,9 +154,13 @@ static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
     return gpu_options()->launches == 0;
 }
 
-static bool is_capturing(const GpuDriver *driver, Handle stream) {
+/* Why a launch cannot be looked at by itself: it is a node of a graph, or nobody knows. NULL: it can. `not_done`: what
+ * is not done with a node. */
+static const char *why_not_alone(const SeenLaunch *launch, Handle stream, const char *not_done) {
     int status = 0;
-    return driver->stream_capturing(stream, &status) != 0 || status;
+    if (!launch->later && gpu_driver(NULL)->stream_capturing(stream, &status) != 0)
+        return "the driver tells nothing of its stream: a launch before it may have failed";
+    return launch->later || status ? not_done : NULL;
 }
 
 /* A flight, if it is to be recorded and can be; NULL: it is not, which is counted or said. */
@@ -167,8 +171,9 @@ static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunc
     const char *why = NULL;
     if (!kernel->wanted)
         return NULL;
-    if (launch->later || is_capturing(gpu_driver(NULL), stream)) {
-        gpu_unseen(kernel->name, "it is a node of a graph, which is not recorded");
+    const char *not_alone = why_not_alone(launch, stream, "it is a node of a graph, which is not recorded");
+    if (not_alone) {
+        gpu_unseen(kernel->name, "%s", not_alone);
         return NULL;
     }
     if (!take_values(kernel, launch, values)) {
@@ -250,11 +255,9 @@ static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle st
 static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false, again = false;
-    const char *problem = NULL;
+    const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not checked");
     Result result = 0;
-    if (launch->later || is_capturing(gpu_driver(NULL), stream))
-        problem = "it is a node of a graph, which is not checked";
-    else if (!take_values(kernel, launch, values))
+    if (!problem && !take_values(kernel, launch, values))
         problem = "its parameters could not be read";
     if (kernel->wanted && !problem) {
         pthread_mutex_lock(&hook_mutex);

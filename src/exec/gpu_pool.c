@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 enum { NAME_BYTES = 256, LEAST_ARENA = 1 << 22, HOST_ARENA = 1 << 28, SHARE = 16 };
+#define USUAL_ARENA (UINT64_C(3) << 30) /* at most: a file of as many bytes can still be read */
 
 struct GpuPiece {
     GpuPiece *next;
@@ -29,7 +30,8 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
     size_t free_bytes = 0, total = 0;
     driver->memory_info(&free_bytes, &total);
     bool on_host = context->on_host = gpu_options()->on_host;
-    uint64_t usual = on_host ? HOST_ARENA : total / SHARE;
+    uint64_t share = total / SHARE < USUAL_ARENA ? total / SHARE : USUAL_ARENA;
+    uint64_t usual = on_host ? HOST_ARENA : share;
     uint64_t wanted = gpu_options()->memory ? gpu_options()->memory : usual;
     if (!on_host && wanted > free_bytes / 2)
         wanted = free_bytes / 2;

@@ -1,6 +1,7 @@
 /* A recording to a verdict: the launch that it is of, the play, what came of it, and what was not recorded. */
 #include "analyze/recording/beside.h"
 #include "analyze/recording/internal.h"
+#include "base/deadline.h"
 
 #include "ptx/effects.h"
 
@@ -209,7 +210,7 @@ static void tell_missing(const Playing *playing) {
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
     uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE))
+    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE) && !deadline_passed())
         verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
                            (unsigned long long)unseen);
 }

@@ -65,6 +65,7 @@ typedef struct PlaySites {
     bool any_strong, any_state;
     bool any_data;       /* it is told what some of them store */
     bool any_sequential; /* some are fences that all are in one order */
+    bool any_order;      /* something in the kernel acquires, releases or is a fence, or waits for what others write */
 } PlaySites;
 /* False, with a sentence. */
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem);
@@ -116,7 +117,8 @@ typedef struct EarlyPoll {
     uint64_t found, value; /* and what it ends on there */
 } EarlyPoll;
 typedef struct StrongTurns {
-    StrongTurn *items; /* sorted by key and number */
+    bool kept_in_order; /* else it orders nothing else in which order strong accesses are made: they have no turns */
+    StrongTurn *items;  /* sorted by key and number */
     uint32_t count;
     uint32_t *numbers; /* of each strong access, warp by warp */
     StrongDoubts doubts;

@@ -66,7 +66,7 @@ static uint64_t read_warp(Others *others, uint32_t number, uint32_t cta, RecordC
             for (unsigned i = 0; i < record.part_count; i++)
                 hash = mixed(hash, record.parts[i].value);
         }
-        if (site && site->site->strong && record.kind == RECORD_LANE)
+        if (site && site->site->strong && record.kind == RECORD_LANE && play->turns->kept_in_order)
             *ARENA_PUSH(&others->arena, others->turns, others->turn_count, others->turn_capacity) =
                 (StrongTurn){.key = play_strong_key(play, site, &record, cta),
                              .number = play->turns->numbers[play->first_strong[number] + strong++]};

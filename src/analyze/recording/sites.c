@@ -166,6 +166,21 @@ static bool is_sequential(const ThreadsCheck *check, const PtxCode *code) {
     return false;
 }
 
+/* Whether what strong accesses find can order other accesses: that needs a release, an acquire or a fence somewhere. */
+static bool can_order(const ThreadsCheck *check) {
+    const PtxProgram *program = check->program;
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        PtxEffect effects[PTX_EFFECTS_MOST];
+        const PtxStatement *statement = &check->module->statements[program->code[i].statement];
+        unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(check->module, statement, effects) : 0;
+        for (unsigned e = 0; e < count; e++)
+            if (effects[e].effect.verb == EFFECT_FENCE_ORDER || effects[e].effect.verb == EFFECT_ANYTHING ||
+                effects[e].effect.order > ORDER_RELAXED)
+                return true;
+    }
+    return false;
+}
+
 /* False: a part is no register of the instruction. */
 static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     const PtxProgram *program = check->program;
@@ -244,6 +259,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
     Parameters from = {check->program, recording};
     site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, parameter_of, &from);
+    sites->any_order = can_order(check);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
         site->site = &sites->sites.items[i];
@@ -255,6 +271,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
             return false;
         }
         sites->any_strong |= site->site->strong && site->code; /* else it is of another kernel */
+        sites->any_order |= site->site->strong && site->code && site->site->poll.bits;
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
         sites->any_sequential |= is_sequential(check, site->code);

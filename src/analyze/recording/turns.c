@@ -46,7 +46,7 @@ typedef struct Reading {
 
 static bool is_strong(const Player *player, const Record *record) {
     const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
-    return site && site->site->strong && site->code;
+    return site && site->site->strong && site->code && player->turns->kept_in_order;
 }
 
 /* A vector is put in order by its first element: the others must not be accessed on their own. */
@@ -132,7 +132,7 @@ static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_
 static void read_all(Reading *reading, Player *player) {
     RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
-    if (!player->sites->any_strong)
+    if (!player->sites->any_strong || !player->turns->kept_in_order)
         return;
     player->first_strong = ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * warps + 1);
     player->reader.skims = true;
@@ -147,6 +147,8 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     Arena *arena = &players[0]->arena;
     Reading reading = {.arena = arena};
     *turns = (StrongTurns){0};
+    for (uint32_t i = 0; i < count; i++)
+        turns->kept_in_order |= players[i]->sites->any_order;
     for (uint32_t i = 0; i < count; i++) {
         players[i]->turns = turns;
         read_all(&reading, players[i]);
