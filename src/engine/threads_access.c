@@ -166,6 +166,10 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
             made = nodes[more];
         else if (left)
             made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
+        if (record_at(threads, node->record)->cta == attempt->record->cta) {
+            record_at(threads, node->record)->stays = false;
+            record_at(threads, attempt->index)->stays &= !left;
+        }
     }
     if (nodes != some)
         gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
@@ -354,7 +358,8 @@ static void acquire_narrow(Threads *threads, uint32_t number, View *view, uint32
     (void)lanes;
     const Releases *releases = context;
     for (uint32_t i = 0; i < releases->count; i++)
-        threads_bridge_join(threads, &view->clock, number / threads->cta_warps, KEY_LOOSE, releases->items[i].clock);
+        threads_bridge_join(threads, &view->clock, number / threads->cta_warps, KEY_LOOSE,
+                            releases_items(releases)[i].clock);
 }
 
 static void note_observed(Threads *threads, uint32_t number, uint32_t lane, uint64_t address, Releases *releases) {
@@ -371,6 +376,15 @@ static void note_observed(Threads *threads, uint32_t number, uint32_t lane, uint
 
 static bool acquires(unsigned order) {
     return order == THREADS_ACQUIRE || order == THREADS_ACQ_REL;
+}
+
+/* To read it again is nothing new, while nobody else writes there, if there was nothing to tell of. */
+static void note_poll(Attempt *attempt, uint32_t lane, uint64_t address) {
+    const ShadowPage *page = attempt->page;
+    uint32_t slot = page->cells[address % SHADOW_PAGE >> page->shift].writes;
+    if (attempt->record->element == 1U << page->shift && slot && !attempt->threads->shape.history &&
+        !attempt->threads->shape.by_word && (attempt_is_clear(attempt, slot) || is_strong(attempt, slot)))
+        threads_poll(attempt->threads, attempt->index, lane, address, slot);
 }
 
 typedef struct Gained {
@@ -403,6 +417,8 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
             }
             attempt_touch(attempt, address, address + elements.bytes);
             threads_observed(threads, attempt->index, lane, address, &observed);
+            if (record->kind == THREADS_READ && observed.any && elements.count == 1)
+                note_poll(attempt, lane, address);
             if (alone && record->kind == THREADS_UPDATE && observed.any)
                 observed.releases =
                     threads_releases_share(threads_location(threads, address, record->element, true)->releases);
@@ -449,6 +465,7 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
         .read_only = access->read_only,
         .gives = access->gives && access->kind != THREADS_WRITE,
         .inits = access->inits,
+        .stays = true,
     };
     return index;
 }
@@ -572,6 +589,9 @@ void threads_access(Threads *threads, uint32_t operation, uint32_t warp, uint32_
         return;
     }
     bool strong = access->order != THREADS_WEAK && !access->object;
+    if (strong && !threads->several && access->kind == THREADS_READ &&
+        threads_poll_again(threads, warp, lowest(lanes), access, addresses[lowest(lanes)]))
+        return;
     /* A strong access may part views while it is done, so it has parts of its own. They are done in the order of lanes:
      * who observes whom goes by that. */
     if (strong && (threads_view_of(threads, warp, lowest(lanes))->lanes & lanes) != lanes)

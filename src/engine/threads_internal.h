@@ -115,13 +115,22 @@ typedef struct Release {
     uint32_t level;
     Clock *clock;
 } Release;
-typedef struct Releases { /* sorted by CTA and level */
+/* Of many: more are put behind those that are there, which others have, too. One CTA and level may be there twice. */
+typedef struct ReleaseRow {
+    uint32_t references, count, capacity;
+    Release items[];
+} ReleaseRow;
+typedef struct Releases { /* sorted by CTA and level, if there is no row */
     uint32_t references, count, capacity;
     uint32_t one_cta;   /* UINT32_MAX: they are from several */
     uint32_t min_level; /* of all */
     Clock *all;         /* of all of them */
+    ReleaseRow *row;    /* of which the first `count` are these; NULL: they are here */
     Release items[];
 } Releases;
+static inline const Release *releases_items(const Releases *releases) {
+    return releases->row ? releases->row->items : releases->items;
+}
 
 Releases *threads_releases_share(Releases *releases);
 void threads_releases_drop(Threads *threads, Releases *releases);
@@ -238,6 +247,7 @@ typedef struct Record {
     uint8_t kind, proxy, order, level, element;
     uint8_t scope; /* as it was told */
     bool read_only, gives, inits, marked;
+    bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
 
@@ -308,9 +318,14 @@ typedef struct Witness {
     uint32_t warp, lane;                        /* warp: of the grid */
     uint32_t record, wrote_chain, wrote_number; /* record 0: it has not written */
     uint32_t saw_chain, saw_number, saw_epoch;  /* saw_chain 0: nothing */
+    uint32_t own;                               /* the first of its releases there (Location.own), + 1 */
+    struct {
+        uint32_t record, writes, sweep; /* of its last read; what had been written; Threads.sweeps */
+    } poll;
 } Witness;
 typedef struct OwnRelease { /* a release there, for the thread's later strong writes there */
-    uint32_t warp, lane, level;
+    uint32_t level;
+    uint32_t next; /* of the same thread, + 1 */
     Clock *clock;
 } OwnRelease;
 struct Location {
@@ -363,6 +378,7 @@ struct Threads {
     Store operations, records, nodes;
     uint32_t *node_table;
     uint32_t node_capacity, node_count, record_count;
+    uint32_t sweeps;                /* so far */
     uint32_t sweep_at, sweep_first; /* records and nodes together; the second a SOONER-th of that where few are left */
     ShadowPage **pages;
     uint32_t page_count, page_capacity;
@@ -521,6 +537,10 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
 bool threads_morally_strong(const Threads *threads, const Record *one, const Record *other);
 /* ... and after: its own write, and what it has observed, is known there. */
 void threads_observed(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, const Observed *observed);
+/* What a thread has read is noted, if to read it again is nothing new while nobody writes there; and it is read again.
+ * False: that has to be looked at. */
+void threads_poll(Threads *threads, uint32_t record, uint32_t lane, uint64_t address, uint32_t writes);
+bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address);
 /* Whether the strong write was observed by somebody whom the accessing lane knows. */
 bool threads_was_observed(Threads *threads, const Knower *knower, uint32_t by, uint32_t record, uint32_t lane,
                           uint64_t address);

@@ -1,6 +1,7 @@
 /* What releases bring to those who acquire: clocks, each with the scope and the CTA of who released it. */
 #include "engine/threads_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static size_t size_of(uint32_t capacity) {
@@ -13,22 +14,35 @@ Releases *threads_releases_share(Releases *releases) {
     return releases;
 }
 
+static size_t row_size(uint32_t capacity) {
+    return sizeof(ReleaseRow) + capacity * sizeof(Release);
+}
+
+static void row_drop(Threads *threads, ReleaseRow *row) {
+    if (!row || --row->references > 0)
+        return;
+    for (uint32_t i = 0; i < row->count; i++)
+        threads_clock_drop(threads, row->items[i].clock);
+    gsan_pool_give(&threads->pool, row, row_size(row->capacity));
+}
+
 void threads_releases_drop(Threads *threads, Releases *releases) {
     if (!releases || --releases->references > 0)
         return;
-    for (uint32_t i = 0; i < releases->count; i++)
+    for (uint32_t i = 0; !releases->row && i < releases->count; i++)
         threads_clock_drop(threads, releases->items[i].clock);
+    row_drop(threads, releases->row);
     threads_clock_drop(threads, releases->all);
     gsan_pool_give(&threads->pool, releases, size_of(releases->capacity));
 }
 
-/* A copy of its own with room for one more. */
+/* A copy of its own, with room for one more if they are in it. */
 static void own(Threads *threads, Releases **releases) {
     Releases *old = *releases;
-    if (old && old->references == 1 && old->count < old->capacity)
+    if (old && old->references == 1 && (old->row || old->count < old->capacity))
         return;
     uint32_t count = old ? old->count : 0;
-    uint32_t capacity = count < 2 ? 2 : count + count / 2;
+    uint32_t capacity = old && old->row ? 0 : count < 2 ? 2 : count + count / 2;
     Releases *made = gsan_pool_take(&threads->pool, size_of(capacity));
     *made = (Releases){.references = 1, .capacity = capacity, .one_cta = UINT32_MAX, .min_level = LEVEL_GPU};
     if (old) {
@@ -36,15 +50,83 @@ static void own(Threads *threads, Releases **releases) {
         made->all = threads_clock_share(old->all);
         made->one_cta = old->one_cta;
         made->min_level = old->min_level;
-        memcpy(made->items, old->items, count * sizeof(Release));
-        for (uint32_t i = 0; i < count; i++)
-            threads_clock_share(made->items[i].clock);
+        made->row = old->row;
+        if (made->row)
+            made->row->references++;
+        for (uint32_t i = 0; !made->row && i < count; i++)
+            made->items[i] =
+                (Release){old->items[i].cta, old->items[i].level, threads_clock_share(old->items[i].clock)};
         threads_releases_drop(threads, old);
     }
     *releases = made;
 }
 
+/* ---- A few: sorted ---- */
+
+static void put_sorted(Threads *threads, Release *items, uint32_t *count, Release item) {
+    uint32_t low = 0, high = *count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const Release *there = &items[middle];
+        if (there->cta < item.cta || (there->cta == item.cta && there->level < item.level))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < *count && items[low].cta == item.cta && items[low].level == item.level) {
+        threads_clock_join(threads, &items[low].clock, item.cta, item.clock);
+        threads_clock_drop(threads, item.clock);
+        return;
+    }
+    memmove(&items[low + 1], &items[low], (*count - low) * sizeof(Release));
+    items[low] = item;
+    ++*count;
+}
+
+/* ---- Many: one behind the other ---- */
+
+static int by_cta(const void *a, const void *b) {
+    const Release *x = a, *y = b;
+    if (x->cta != y->cta)
+        return x->cta < y->cta ? -1 : 1;
+    return (x->level > y->level) - (x->level < y->level);
+}
+
+/* A row of its own, in which each CTA and level is once. */
+static void row_make(Threads *threads, Releases *releases) {
+    ReleaseRow *old = releases->row;
+    uint32_t capacity = 2 * releases->count;
+    ReleaseRow *made = gsan_pool_take(&threads->pool, row_size(capacity));
+    made->references = 1;
+    made->capacity = capacity;
+    memcpy(made->items, releases_items(releases), releases->count * sizeof(Release));
+    for (uint32_t i = 0; old && i < releases->count; i++)
+        threads_clock_share(made->items[i].clock);
+    qsort(made->items, releases->count, sizeof(Release), by_cta);
+    for (uint32_t i = 0; i < releases->count; i++) {
+        Release *last = made->count ? &made->items[made->count - 1] : NULL;
+        if (last && by_cta(last, &made->items[i]) == 0) {
+            threads_clock_join(threads, &last->clock, last->cta, made->items[i].clock);
+            threads_clock_drop(threads, made->items[i].clock);
+        } else {
+            made->items[made->count++] = made->items[i];
+        }
+    }
+    row_drop(threads, old);
+    releases->row = made;
+    releases->count = made->count;
+}
+
+/* Nobody else has put something behind them, and there is room. */
+static void put_behind(Threads *threads, Releases *releases, Release item) {
+    if (!releases->row || releases->row->count != releases->count || releases->count == releases->row->capacity)
+        row_make(threads, releases);
+    releases->row->items[releases->row->count++] = item;
+    releases->count++;
+}
+
 void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, uint32_t level, Clock *clock) {
+    enum { FEW = 8 };
     own(threads, releases);
     Releases *to = *releases;
     if (to->all && to->one_cta != cta && to->all->home != NO_HOME) {
@@ -59,29 +141,16 @@ void threads_releases_add(Threads *threads, Releases **releases, uint32_t cta, u
         to->all = threads_clock_share(clock);
     to->one_cta = to->count == 0 || to->one_cta == cta ? cta : UINT32_MAX;
     to->min_level = level < to->min_level ? level : to->min_level;
-    uint32_t low = 0, high = to->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const Release *item = &to->items[middle];
-        if (item->cta < cta || (item->cta == cta && item->level < level))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < to->count && to->items[low].cta == cta && to->items[low].level == level) {
-        threads_clock_join(threads, &to->items[low].clock, cta, clock);
-        threads_clock_drop(threads, clock);
-        return;
-    }
-    memmove(&to->items[low + 1], &to->items[low], (to->count - low) * sizeof(Release));
-    to->items[low] = (Release){cta, level, clock};
-    to->count++;
+    if (to->row || to->count >= FEW)
+        put_behind(threads, to, (Release){cta, level, clock});
+    else
+        put_sorted(threads, to->items, &to->count, (Release){cta, level, clock});
 }
 
 void threads_releases_join(Threads *threads, Releases **releases, const Releases *more) {
     for (uint32_t i = 0; more && i < more->count; i++)
-        threads_releases_add(threads, releases, more->items[i].cta, more->items[i].level,
-                             threads_clock_share(more->items[i].clock));
+        threads_releases_add(threads, releases, releases_items(more)[i].cta, releases_items(more)[i].level,
+                             threads_clock_share(releases_items(more)[i].clock));
 }
 
 void threads_releases_acquire(Threads *threads, Releases *releases, Clock **clock, uint32_t cta, uint32_t level) {
@@ -92,7 +161,7 @@ void threads_releases_acquire(Threads *threads, Releases *releases, Clock **cloc
         return;
     }
     for (uint32_t i = 0; i < releases->count; i++) {
-        const Release *item = &releases->items[i];
+        const Release *item = &releases_items(releases)[i];
         if (level_has(threads, level, cta, item->cta) && level_has(threads, item->level, item->cta, cta))
             threads_clock_join(threads, clock, cta, item->clock);
         else

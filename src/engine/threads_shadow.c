@@ -348,6 +348,7 @@ static void records_sweep(Threads *threads) {
 void threads_sweep(Threads *threads) {
     if (threads->record_count + threads->node_count < threads->sweep_at)
         return;
+    threads->sweeps++;
     for (uint32_t i = 0; i < threads->page_capacity; i++)
         for (const ShadowPage *page = threads->pages[i]; page; page = page->next)
             mark_page(threads, page);

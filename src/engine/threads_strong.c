@@ -218,34 +218,33 @@ Observed threads_observe(Threads *threads, uint32_t record, uint32_t lane, uint6
     return observed;
 }
 
-static void own_release(Threads *threads, Location *location, uint32_t warp, uint32_t lane, uint32_t level,
-                        Clock *clock) {
-    for (uint32_t i = 0; i < location->own_count; i++) {
-        OwnRelease *own = &location->own[i];
-        if (own->warp != warp || own->lane != lane || own->level != level)
+static void own_release(Threads *threads, Location *location, Witness *witness, uint32_t level, Clock *clock) {
+    for (uint32_t i = witness->own; i; i = location->own[i - 1].next) {
+        OwnRelease *own = &location->own[i - 1];
+        if (own->level != level)
             continue;
         threads_clock_drop(threads, own->clock);
         own->clock = clock;
         return;
     }
     *THREADS_PUSH(threads, location->own, location->own_count, location->own_capacity) =
-        (OwnRelease){warp, lane, level, clock};
+        (OwnRelease){level, witness->own, clock};
+    witness->own = location->own_count;
 }
 
-/* The release patterns that end in this write. */
-static void put_releases(Threads *threads, Location *location, const Record *record, uint32_t lane) {
-    uint32_t warp = record->cta * threads->cta_warps + record->warp;
-    if (record->operation)
-        return;
-    for (uint32_t i = 0; i < location->own_count; i++)
-        if (location->own[i].warp == warp && location->own[i].lane == lane)
-            threads_releases_add(threads, &location->releases, record->cta, location->own[i].level,
-                                 threads_clock_share(location->own[i].clock));
+/* The release patterns that end in this write, of the thread whose witness it is. */
+static void put_releases(Threads *threads, Location *location, const Record *record, Witness *witness) {
+    uint32_t warp = witness->warp, lane = witness->lane;
+    bool releases = record->order == THREADS_RELEASE || record->order == THREADS_ACQ_REL;
+    for (uint32_t i = witness->own; i; i = location->own[i - 1].next)
+        if (!releases || location->own[i - 1].level != record->level) /* else this one has all of it */
+            threads_releases_add(threads, &location->releases, record->cta, location->own[i - 1].level,
+                                 threads_clock_share(location->own[i - 1].clock));
     threads_fenced_releases(threads, warp, lane, LEVEL_CTA, &location->releases);
-    if (record->order != THREADS_RELEASE && record->order != THREADS_ACQ_REL)
+    if (!releases)
         return;
     Clock *clock = threads_export(threads, warp, threads_view_of(threads, warp, lane), 1U << lane);
-    own_release(threads, location, warp, lane, record->level, threads_clock_share(clock));
+    own_release(threads, location, witness, record->level, threads_clock_share(clock));
     threads_releases_add(threads, &location->releases, record->cta, record->level, clock);
 }
 
@@ -274,8 +273,8 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
         location->number++;
         location->record = index;
         location->lane = lane;
-        put_releases(threads, location, record, lane);
         if (witness) {
+            put_releases(threads, location, record, witness);
             if (witness->record && record_at(threads, witness->record)->level < record->level) {
                 /* The narrower one stays where it is, and the wider one does not stand for it. */
                 Witness *old = THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity);
@@ -291,4 +290,39 @@ void threads_observed(Threads *threads, uint32_t index, uint32_t lane, uint64_t 
     }
     if (witness && observed->any)
         saw(threads, location, witness, observed->chain, observed->number, record->epoch);
+}
+
+/* ---- Polls ---- */
+
+void threads_poll(Threads *threads, uint32_t index, uint32_t lane, uint64_t address, uint32_t writes) {
+    const Record *record = record_at(threads, index);
+    const Location *location = threads_location(threads, address, record->element, false);
+    Witness *witness = location ? witness_find(location, record->cta * threads->cta_warps + record->warp, lane) : NULL;
+    if (!witness)
+        return;
+    witness->poll.record = index;
+    witness->poll.writes = writes;
+    witness->poll.sweep = threads->sweeps;
+}
+
+/* It is the same access, made later: what it brings is known, and nobody asks for when it was made before. */
+bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const ThreadsAccess *access, uint64_t address) {
+    const ShadowPage *page = threads_page_lines(threads, address, false);
+    const Location *location =
+        page && page->cells && page->locations ? threads_location(threads, address, access->element, false) : NULL;
+    const Witness *witness = location ? witness_find(location, warp, lane) : NULL;
+    if (!witness || !witness->poll.record || witness->poll.sweep != threads->sweeps ||
+        witness->saw_chain != location->chain || witness->saw_number != location->number ||
+        access->bytes != 1U << page->shift ||
+        page->cells[address % SHADOW_PAGE >> page->shift].writes != witness->poll.writes)
+        return false;
+    Record *record = record_at(threads, witness->poll.record);
+    if (!record->stays || record->site != access->site || record->order != access->order ||
+        record->scope != access->scope || record->gives != access->gives)
+        return false;
+    View *view = threads_view_of(threads, warp, lane);
+    view->touched = true;
+    record->epoch = view->now;
+    record->instruction = threads->instructions;
+    return true;
 }

@@ -582,3 +582,30 @@ bool record_next(RecordStream *stream, Record *record) {
     }
     return false;
 }
+
+uint32_t record_peek(const RecordStream *stream) {
+    const RecordCursor *cursor = &stream->cursors[0];
+    const RecordReader *reader = stream->reader;
+    if (stream->count != 1 || cursor->map)
+        return UINT32_MAX;
+    if (cursor->run) {
+        const RecordShape *shape = &reader->shapes[cursor->site + 1];
+        bool plain = !shape->parts && !shape->ends && !shape->masked && !cursor->torn;
+        return plain && cursor->run_lanes == UINT32_MAX ? cursor->site + 1 : UINT32_MAX;
+    }
+    Head head = head_at(cursor->at);
+    uint32_t site = record_site(head.word);
+    bool plain = record_kind(head.word) == RECORD_PLAIN && head.lanes == UINT32_MAX && site < reader->site_count;
+    return plain && !reader->shapes[site].parts ? site : UINT32_MAX;
+}
+
+void record_pass(RecordStream *stream) {
+    RecordCursor *cursor = &stream->cursors[0];
+    if (cursor->run) {
+        cursor->site++;
+        cursor->run--;
+    } else {
+        cursor->at += RECORD_UNIT;
+    }
+    stream->count = settle(stream->reader, cursor);
+}

@@ -176,6 +176,10 @@ uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp);
 void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, RecordCursor *room);
 /* False: there is none any more. What it points to is the recording's. */
 bool record_next(RecordStream *stream, Record *record);
+/* The site of the next one, if it is a RECORD_PLAIN of all lanes, and easy to see; else UINT32_MAX. */
+uint32_t record_peek(const RecordStream *stream);
+/* That one is over. */
+void record_pass(RecordStream *stream);
 
 /* The value of a lane by its corners. */
 static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {

@@ -16,40 +16,61 @@ static PlayWarp *warps_of(const Player *player, const PtxCta *cta) {
     return &cluster_of(player, cta)->warps[cta->rank * player->reader.warps];
 }
 
-static bool can_meet(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
+/* Whether those who come there, of whom there is nothing else to do, need not be told to the machine. */
+static bool can_meet(const Player *player, const PlayWarp *warp, const PlaySite *site) {
     const PtxCta *cta = warp->warp->cta;
     const PlayMeeting *meeting = meeting_of(player, cta);
-    bool alone = !warp->pending || (&warp->pending->record == record && !warp->pending->next);
-    if (record->lanes != UINT32_MAX || record->torn || record->kind == RECORD_GIVES_UP || !alone || warp->parts ||
-        player->other || (player->seen && player->seen->see) || !site->code || cta->live != cta->warp_count * PTX_LANES)
+    if (warp->parts || player->other || (player->seen && player->seen->see) || !site->code ||
+        cta->live != cta->warp_count * PTX_LANES)
         return false;
     const PtxNamed *named = ptx_named_at(cta, site->barrier);
     return meeting->count ? meeting->barrier == site->barrier : !named || !named->expected;
 }
 
-/* Each comes, it flips, and each goes on. */
-static void all_meet(Player *player, const PtxCta *cta, uint32_t barrier) {
-    PlayWarp *warps = warps_of(player, cta);
-    ptx_watch_meet(player->watch, cta, barrier);
-    if (player->apart)
-        ptx_watch_meet(player->apart, cta, barrier);
-    player->check->events += 2 * player->reader.warps + 1;
-    for (uint32_t i = 0; i < player->reader.warps; i++)
-        warps[i].met = NULL;
-    meeting_of(player, cta)->count = 0;
-}
-
-bool meet_comes(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
-    const PtxCta *cta = warp->warp->cta;
-    if (!can_meet(player, warp, site, record))
-        return false;
-    PlayMeeting *meeting = meeting_of(player, cta);
-    play_ran(player->machine, site->code, record->lanes);
+static void come(Player *player, PlayWarp *warp, const PlaySite *site) {
+    PlayMeeting *meeting = meeting_of(player, warp->warp->cta);
+    play_ran(player->machine, site->code, UINT32_MAX);
     warp->met = site;
     warp->met_as = meeting->count++;
     meeting->barrier = site->barrier;
-    if (meeting->count == player->reader.warps)
-        all_meet(player, cta, site->barrier);
+}
+
+/* Who goes on to the next barrier, and does nothing before it, has come there, too: loops that poll are so, for all
+ * warps but the one that does. */
+static void come_again(Player *player, PlayWarp *warp) {
+    uint32_t next = warp->pending ? UINT32_MAX : record_peek(&warp->stream);
+    const PlaySite *site = next == UINT32_MAX ? NULL : &player->sites->items[next];
+    if (!site || !site->meets || !can_meet(player, warp, site))
+        return;
+    record_pass(&warp->stream);
+    player->records++;
+    come(player, warp, site);
+}
+
+/* Each comes, it flips, and each goes on. */
+static void all_meet(Player *player, const PtxCta *cta) {
+    PlayWarp *warps = warps_of(player, cta);
+    PlayMeeting *meeting = meeting_of(player, cta);
+    while (meeting->count == player->reader.warps) {
+        ptx_watch_meet(player->watch, cta, meeting->barrier);
+        if (player->apart)
+            ptx_watch_meet(player->apart, cta, meeting->barrier);
+        player->check->events += 2 * player->reader.warps + 1;
+        meeting->count = 0;
+        for (uint32_t i = 0; i < player->reader.warps; i++)
+            warps[i].met = NULL;
+        for (uint32_t i = 0; i < player->reader.warps; i++)
+            come_again(player, &warps[i]);
+    }
+}
+
+bool meet_comes(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
+    bool alone = !warp->pending || (&warp->pending->record == record && !warp->pending->next);
+    if (record->lanes != UINT32_MAX || record->torn || record->kind == RECORD_GIVES_UP || !alone ||
+        !can_meet(player, warp, site))
+        return false;
+    come(player, warp, site);
+    all_meet(player, warp->warp->cta);
     return true;
 }
 

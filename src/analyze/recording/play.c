@@ -477,7 +477,7 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
         tell_progress(player);
         for (uint32_t i = 0; i < warps && !player->stops; i++) {
             PlayWarp *warp = &cluster->warps[i];
-            if (!warp->drained || warp->pending)
+            if (warp->pending || (!warp->drained && !warp->met))
                 any |= play_turn(player, warp);
         }
     }

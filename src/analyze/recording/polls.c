@@ -12,7 +12,7 @@
 
 #include "analyze/recording/order.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 enum {
     MOST_BACK = 4096, /* accesses before a poll that are looked at */
@@ -48,6 +48,8 @@ bool poll_ends(const Strong *item, uint64_t value) {
 
 /* Whether it ends its loop on that value, and leaves it as it is. */
 static bool ends_on(const Strong *item, uint64_t value) {
+    if (item->kind == STRONG_READ)
+        return poll_ends(item, value);
     Strong as = *item;
     uint64_t left;
     as.found = value;
@@ -55,6 +57,21 @@ static bool ends_on(const Strong *item, uint64_t value) {
 }
 
 /* ---- Where it ends -------------------------------------------------------------------------------- */
+
+/* Where the place holds one value: before all accesses from `begin` on, up to the next stretch. */
+typedef struct Stretch {
+    uint64_t value;
+    uint32_t begin;
+    uint32_t again; /* the next stretch with the same value; NONE */
+    bool known;
+} Stretch;
+
+/* What comes last of each key, for as many as there are accesses. */
+typedef struct Latest {
+    uint64_t *keys;
+    uint32_t *at; /* + 1; 0: free */
+    uint32_t mask;
+} Latest;
 
 /* The accesses to one place, in their order. Each has a turn; some have two, of which the second is in reserve. */
 typedef struct Row {
@@ -64,6 +81,10 @@ typedef struct Row {
     bool any;                 /* some are elsewhere */
     uint32_t *lists, *next;   /* of those: who comes before each, + 1, and the next of the list */
     uint32_t *slots;          /* of each: its first turn */
+    uint32_t *own, *later;    /* of each: behind its thread's access before it; its thread's next one, NONE */
+    Stretch *stretches;
+    uint32_t *stretch_of; /* of each; and of the end */
+    Latest latest;
 } Row;
 enum { NONE = UINT32_MAX };
 
@@ -80,47 +101,86 @@ static bool only_reads(const Strong *item) {
     return item->kind == STRONG_READ || (item->kind == STRONG_CAS && item->finds && item->found != item->compared);
 }
 
-/* A poll may be played before those who only read, and before atomics by which all go on, instead of behind them. */
-static void find_early(Row *row, uint32_t at) {
+static void latest_clear(Latest *latest, uint32_t count) {
+    uint32_t capacity = 4;
+    while (capacity < 2 * count)
+        capacity *= 2;
+    memset(latest->at, 0, capacity * sizeof *latest->at);
+    latest->mask = capacity - 1;
+}
+
+/* The last of that key so far, + 1; from now on it is `at`. */
+static uint32_t latest_put(Latest *latest, uint64_t key, uint32_t at) {
+    uint32_t seat = (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & latest->mask;
+    while (latest->at[seat] && latest->keys[seat] != key)
+        seat = (seat + 1) & latest->mask;
+    uint32_t before = latest->at[seat];
+    latest->keys[seat] = key;
+    latest->at[seat] = at + 1;
+    return before;
+}
+
+static void find_own(Row *row) {
+    latest_clear(&row->latest, row->count);
+    for (uint32_t i = 0; i < row->count; i++) {
+        row->own[i] = latest_put(&row->latest, row->items[i]->thread, i);
+        row->later[i] = NONE;
+        if (row->own[i])
+            row->later[row->own[i] - 1] = i;
+    }
+}
+
+static void find_stretches(Row *row) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= row->count; i++) {
+        uint64_t value = 0;
+        bool known = held_before(row, i, &value);
+        const Stretch *last = count ? &row->stretches[count - 1] : NULL;
+        if (!last || last->known != known || last->value != value)
+            row->stretches[count++] = (Stretch){value, i, NONE, known};
+        row->stretch_of[i] = count - 1;
+    }
+    latest_clear(&row->latest, count);
+    for (uint32_t i = count; i-- > 0;)
+        if (row->stretches[i].known)
+            row->stretches[i].again = latest_put(&row->latest, row->stretches[i].value, i) - 1; /* 0: NONE */
+}
+
+/* A poll may be played before those who only read, and before atomics by which all go on, instead of behind them:
+ * before the last of these, and not before others, which end at `least`. */
+static void find_early(Row *row, uint32_t at, uint32_t least, uint32_t changed) {
     const Strong *poll = row->items[at];
-    uint64_t value;
-    bool changed = false;
-    if (!poll->poll || !poll->finds || !ends_on(poll, poll->found))
+    least = row->own[at] > least ? row->own[at] : least;
+    least = at >= MOST_BACK && at - MOST_BACK + 1 > least ? at - MOST_BACK + 1 : least;
+    if (changed <= least || !poll->poll || !poll->finds || !ends_on(poll, poll->found))
         return;
-    for (uint32_t i = at; i-- > 0 && at - i < MOST_BACK;) {
-        const Strong *before = row->items[i];
-        if (before->thread == poll->thread || (!only_reads(before) && !before->goes_on))
-            break;
-        changed |= before->goes_on;
-        if (changed && held_before(row, i, &value) && ends_on(poll, value)) {
-            row->first[at] = i;
+    for (uint32_t i = row->stretch_of[changed - 1];; i--) {
+        const Stretch *stretch = &row->stretches[i];
+        if (stretch->known && ends_on(poll, stretch->value)) {
+            row->first[at] = stretch->begin > least ? stretch->begin : least;
             row->second[at] = at;
             row->any = true;
         }
+        if (stretch->begin <= least)
+            return;
     }
 }
 
 /* What was read may have been there again later: if it cannot be read here, then there. */
 static void find_late(Row *row, uint32_t at) {
     const Strong *item = row->items[at];
-    uint64_t value;
     if (!only_reads(item) || !item->finds || row->second[at] != NONE)
         return;
-    bool changed = false;
-    for (uint32_t i = at + 1; i <= row->count && i - at < MOST_FORTH; i++) {
-        bool known = held_before(row, i, &value);
-        if (changed && known && value == item->found) {
-            row->second[at] = i;
-            row->any = true;
-            return;
-        }
-        if (i < row->count && row->items[i]->thread == item->thread)
-            return;
-        changed |= !known || value != item->found;
-    }
+    uint32_t again = row->stretches[row->stretch_of[at]].again;
+    uint32_t to = again == NONE ? NONE : row->stretches[again].begin;
+    if (to == NONE || to - at >= MOST_FORTH || to > row->later[at])
+        return;
+    row->second[at] = to;
+    row->any = true;
 }
 
 static void take_row(Row *row, const Strong *items, uint32_t count, const uint32_t *numbers) {
+    uint32_t least = 0, changed = 0; /* behind the last that is not passed; behind the last that goes on */
     row->count = count;
     row->any = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -128,9 +188,15 @@ static void take_row(Row *row, const Strong *items, uint32_t count, const uint32
         row->first[i] = i;
         row->second[i] = NONE;
     }
+    if (count == 1)
+        return;
+    find_own(row);
+    find_stretches(row);
     for (uint32_t i = 0; i < count; i++) {
-        find_early(row, i);
+        find_early(row, i, least, changed);
         find_late(row, i);
+        changed = row->items[i]->goes_on ? i + 1 : changed;
+        least = !only_reads(row->items[i]) && !row->items[i]->goes_on ? i + 1 : least;
     }
 }
 
@@ -189,11 +255,27 @@ static bool add_reads(StrongTurns *turns, const Strong *items, uint32_t count) {
     return true;
 }
 
+static uint32_t most_of_a_key(const Strong *items, uint32_t count) {
+    uint32_t most = 0;
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && items[end].key == items[i].key;)
+            end++;
+        most = end - i > most ? end - i : most;
+    }
+    return most;
+}
+
 void polls_turns(StrongTurns *turns, const Strong *items, uint32_t count, Arena *arena) {
-    Row row = {.items = ARENA_ARRAY(arena, const Strong *, count + 1)};
-    uint32_t **lists[] = {&row.first, &row.second, &row.lists, &row.next, &row.slots};
+    Row row = {0};
+    uint32_t **lists[] = {&row.first, &row.second, &row.lists, &row.next,
+                          &row.slots, &row.own,    &row.later, &row.stretch_of};
+    uint32_t most = most_of_a_key(items, count);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        *lists[i] = ARENA_ARRAY(arena, uint32_t, (size_t)count + 2);
+        *lists[i] = ARENA_ARRAY(arena, uint32_t, (size_t)most + 2);
+    row.items = ARENA_ARRAY(arena, const Strong *, most + 1);
+    row.stretches = ARENA_ARRAY(arena, Stretch, (size_t)most + 1);
+    row.latest.keys = ARENA_ARRAY(arena, uint64_t, 4 * (size_t)most + 8);
+    row.latest.at = ARENA_ARRAY(arena, uint32_t, 4 * (size_t)most + 8);
     turns->items = ARENA_ARRAY(arena, StrongTurn, 2 * (size_t)count + 1);
     turns->count = 0;
     for (uint32_t i = 0, end; i < count; i = end) {

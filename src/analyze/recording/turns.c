@@ -191,7 +191,10 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
         number = polls_number(turns, place, number);
     if (low == high || turns->items[low].number >= number || turns->items[low].state == TURN_ANY)
         return true;
-    BISECT(low, low, high, turns->items[low].number < number);
+    if (number < high - place->begin && turns->items[place->begin + number].number == number)
+        low = place->begin + number; /* as a rule numbers have no gaps */
+    else
+        BISECT(low, low, high, turns->items[low].number < number);
     if (low < place->end)
         turns->items[low].waiter = player->first_cluster + cluster + 1;
     return false;
