@@ -1,5 +1,5 @@
-/* Under the address sanitizer a program takes several times as long: a fifth of the random ones, of the sizes and of the
- * repetitions is enough there, and all of them with COMPLETE=1 (`make complete`). */
+/* Under the address sanitizer a program takes several times as long: a fifth of the random ones, of the sizes and of
+ * the repetitions is enough there, and all of them with COMPLETE=1 (`make complete`). */
 #ifndef UNIT_SHARE_H
 #define UNIT_SHARE_H
 

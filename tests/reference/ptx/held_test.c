@@ -1,6 +1,6 @@
 /* The machine of PTX against the interpreter, which shares no code with it: random kernels leave the same memory. */
-#include "held.h"
 #include "../../unit/share.h"
+#include "held.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
