@@ -327,7 +327,7 @@ test: ## run every test
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" scripts/test
 
-complete: ## run every test, and under the sanitizers all of unit, golden and record, of which `make test` takes a share there
+complete: ## run every test, and under the sanitizers all of unit, golden, record, reference and threads, of which `make test` takes a share there
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" COMPLETE=1 scripts/test
 
