@@ -15,7 +15,7 @@ endif
 # runs longest under the address sanitizer is optimized a little there, and has its checks in place; elsewhere they are calls.
 CFLAGS ?= $(if $(SANITIZE),-O0 -g1,-O2 -g1)
 ifeq ($(origin CFLAGS)$(findstring address,$(SANITIZE)),fileaddress)
-busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base engine emulate ptx model render analyze/membar analyze/threads),$@),-Og,$(checks_called))
+busy = $(if $(filter $(patsubst %,$(BUILD)/obj/%/%,base config engine emulate ptx model render analyze/membar analyze/threads),$@),-Og,$(checks_called))
 checks_called := $(shell $(CC) -Werror --param asan-instrumentation-with-call-threshold=0 -E -xc /dev/null -o /dev/null 2>/dev/null && echo --param asan-instrumentation-with-call-threshold=0)
 endif
 # What the next compiler warns of must not keep anybody from building; where changes are tested it does.
@@ -79,7 +79,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -150,6 +150,7 @@ $(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/record/shadow.h s
 	@if $(DEVICE_CC) --print-targets 2>/dev/null | grep -q nvptx64; then \
 		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@.$$$$ $< && mv $@.$$$$ $@; \
 		else : > $@; fi
+device: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
 $(BUILD)/obj/instrument/shadow_runtime.o: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
 $(BUILD)/obj/instrument/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(DEVICE)"'
 
@@ -326,7 +327,7 @@ test: ## run every test
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" scripts/test
 
-complete: ## run every test, and under the sanitizers all of unit, golden and record, of which `make test` takes a share there
+complete: ## run every test, and under the sanitizers all of unit, golden, record, reference and threads, of which `make test` takes a share there
 	@CC="$(CC)" scripts/setup test
 	@CC="$(CC)" COMPLETE=1 scripts/test
 

@@ -90,31 +90,22 @@ static inline void store32(uint64_t at, uint32_t value) {
 static inline void store64(uint64_t at, uint64_t value) {
     __asm__ volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
 }
-static inline uint32_t add32(uint64_t at, uint32_t value) {
-    uint32_t old;
-    __asm__ volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
-    return old;
-}
-static inline uint64_t add64(uint64_t at, uint64_t value) {
-    uint64_t old;
-    __asm__ volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(at), "l"(value) : "memory");
-    return old;
-}
-static inline uint32_t or32(uint64_t at, uint32_t value) {
-    uint32_t old;
-    __asm__ volatile("atom.relaxed.gpu.global.or.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
-    return old;
-}
-static inline uint32_t and32(uint64_t at, uint32_t value) {
-    uint32_t old;
-    __asm__ volatile("atom.relaxed.gpu.global.and.b32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
-    return old;
-}
-static inline uint32_t max32(uint64_t at, uint32_t value) {
-    uint32_t old;
-    __asm__ volatile("atom.relaxed.gpu.global.max.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(value) : "memory");
-    return old;
-}
+/* What they give is what was there. */
+#define ATOMIC(type, kind, name, operation)                                    \
+    static inline type name(uint64_t at, type value) {                         \
+        type old;                                                              \
+        __asm__ volatile("atom.relaxed.gpu.global." operation " %0, [%1], %2;" \
+                         : "=" kind(old)                                       \
+                         : "l"(at), kind(value)                                \
+                         : "memory");                                          \
+        return old;                                                            \
+    }
+ATOMIC(uint32_t, "r", add32, "add.u32")
+ATOMIC(uint64_t, "l", add64, "add.u64")
+ATOMIC(uint32_t, "r", or32, "or.b32")
+ATOMIC(uint32_t, "r", and32, "and.b32")
+ATOMIC(uint32_t, "r", max32, "max.u32")
+#undef ATOMIC
 /* Nobody waits for what these give. */
 static inline void raise32(uint64_t at, uint32_t value) {
     __asm__ volatile("red.relaxed.gpu.global.max.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
@@ -123,23 +114,19 @@ static inline void raise_version(uint64_t at) {
     __asm__ volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
 }
 /* Where it holds, without a jump around it: several of them are on their way together. Else 0. */
-static inline uint32_t load32_if(bool holds, uint64_t at) {
-    uint32_t value;
-    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.relaxed.gpu.global.u32 %0, [%1]; }"
-                     : "=&r"(value)
-                     : "l"(at), "r"((uint32_t)holds)
-                     : "memory");
-    return value;
-}
+#define LOAD_IF(name, load)                                                                             \
+    static inline uint32_t name(bool holds, uint64_t at) {                                              \
+        uint32_t value;                                                                                 \
+        __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p " load " %0, [%1]; }" \
+                         : "=&r"(value)                                                                 \
+                         : "l"(at), "r"((uint32_t)holds)                                                \
+                         : "memory");                                                                   \
+        return value;                                                                                   \
+    }
+LOAD_IF(load32_if, "ld.relaxed.gpu.global.u32")
 /* Of what the own CTA alone has written: an earlier value at worst, and that from the nearest cache. */
-static inline uint32_t own32_if(bool holds, uint64_t at) {
-    uint32_t value;
-    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; mov.u32 %0, 0; @p ld.global.u32 %0, [%1]; }"
-                     : "=&r"(value)
-                     : "l"(at), "r"((uint32_t)holds)
-                     : "memory");
-    return value;
-}
+LOAD_IF(own32_if, "ld.global.u32")
+#undef LOAD_IF
 static inline void raise32_if(bool holds, uint64_t at, uint32_t value) {
     __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p red.relaxed.gpu.global.max.u32 [%0], %1; }"
                      :

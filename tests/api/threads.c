@@ -182,13 +182,23 @@ typedef struct Worker {
 
 static pthread_barrier_t start;
 
+/* Of a race the thread sanitizer knows without its happening: there a quarter is enough, and all with COMPLETE=1. */
+static int rounds(void) {
+#ifdef __SANITIZE_THREAD__
+    const char *complete = getenv("COMPLETE");
+    return complete && *complete ? ROUNDS : ROUNDS / 4;
+#else
+    return ROUNDS;
+#endif
+}
+
 static void *work(void *argument) {
     Worker *worker = argument;
     pthread_barrier_wait(&start); /* so that all are the first to use the op table */
     weir_context *weir = weir_create();
     if (!weir)
         abort();
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < rounds(); round++)
         for (int i = 0; i < TEXTS; i++) {
             Output output = describe(weir, texts[i]);
             if (round == 0) {

@@ -141,19 +141,26 @@ static const char *deeds_differ(Arena *arena, const Deeds *ours, const Deeds *th
 
 /* ---- A run that is recorded ---- */
 
+/* A file of PTX, and what was made of it: that is the same for all its launches. */
+typedef struct File {
+    PtxModule module, instrumented;
+    Source *source, *text; /* of the first; of the second, NULL before it is made */
+    InstrumentOptions options;
+    Sites sites;
+    const char *problem; /* what kept it from being made */
+} File;
+
 typedef struct Case {
     Arena arena;
     const char *name;
-    PtxModule *module, instrumented;
-    Source *text; /* of the instrumented one */
+    File *file;
+    PtxModule *module; /* of the file, as it was */
     uint32_t entry, instrumented_entry;
     Launch given;
     PtxLaunch launch;    /* of the kernel as it was */
     PtxProgram *program; /* ... */
     PtxMachine *machine; /* of the instrumented one */
     PtxLaunch with;
-    InstrumentOptions options;
-    Sites sites;
     Recording recording;
     RecordLaunch block;
     bool another_order; /* than that which it is held against: those who poll do so more or less often */
@@ -203,7 +210,7 @@ static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t e
 
 /* The launch of the kernel as it was, and one parameter more: the block and chunks in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
-    size_t bytes = program->parameter_bytes, chunk = of->sites.chunk;
+    size_t bytes = program->parameter_bytes, chunk = of->file->sites.chunk;
     uint64_t address = LAUNCH_AT;
     of->with = of->launch;
     of->with.parameters = ARENA_ARRAY(&of->arena, uint8_t, bytes);
@@ -244,7 +251,7 @@ static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
 }
 
 static void take_recording(Case *of, bool complete) {
-    size_t chunk = of->sites.chunk, count = warps_of(&of->launch);
+    size_t chunk = of->file->sites.chunk, count = warps_of(&of->launch);
     memcpy(&of->block, bytes_at(of, LAUNCH_AT, sizeof of->block), sizeof of->block);
     uint32_t asked = of->block.next < more_chunks(of) ? of->block.next : more_chunks(of);
     Str name = ptx_name(of->module, of->module->functions[of->entry].name);
@@ -256,10 +263,10 @@ static void take_recording(Case *of, bool complete) {
                                          : hangs  ? RECORDING_CUT | RECORDING_HUNG
                                                   : RECORDING_CUT,
                                 .shared = (uint32_t)of->launch.dynamic_bytes,
-                                .spaces = of->options.spaces,
-                                .options = instrument_options_number(&of->options),
+                                .spaces = of->file->options.spaces,
+                                .options = instrument_options_number(&of->file->options),
                                 .chunk = (uint32_t)chunk,
-                                .fingerprint = instrument_fingerprint(&of->sites),
+                                .fingerprint = instrument_fingerprint(&of->file->sites),
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = record_dropped(&of->block),
@@ -304,23 +311,30 @@ static const char *pass_file(Case *of) {
     return recording_read(&of->recording, kept, count, &of->arena, &problem) ? NULL : problem;
 }
 
-static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
-    const char *problem = NULL;
+static const char *instrument_file(File *of) {
     Diagnostics diagnostics = {0};
     Text text = {0};
-    Str name = ptx_name(of->module, of->module->functions[of->entry].name);
-    if (!instrument_sites(&of->sites, of->module, &of->options, &problem) ||
-        !instrument(of->module, &of->options, &text, &problem))
-        return problem;
+    if (of->text)
+        return of->problem;
+    if (instrument_sites(&of->sites, &of->module, &of->options, &of->problem))
+        instrument(&of->module, &of->options, &text, &of->problem);
     of->text = source_copy("instrumented.ptx", text.data, text.size);
     text_free(&text);
-    if (!ptx_read(&of->instrumented, of->text, false, &diagnostics))
-        return diagnostics.items[0].message;
-    of->instrumented_entry = find_kernel(&of->instrumented, name);
-    PtxProgram *program = ptx_program(&of->arena, &of->instrumented, of->instrumented_entry, SIZE_MAX, &problem);
+    if (!of->problem && !ptx_read(&of->instrumented, of->text, false, &diagnostics))
+        of->problem = diagnostics.items[0].message;
+    return of->problem;
+}
+
+static const char *record(Case *of, uint64_t budget, PtxEnd *end) {
+    Str name = ptx_name(of->module, of->module->functions[of->entry].name);
+    const char *problem = instrument_file(of->file);
+    if (problem)
+        return problem;
+    of->instrumented_entry = find_kernel(&of->file->instrumented, name);
+    PtxProgram *program = ptx_program(&of->arena, &of->file->instrumented, of->instrumented_entry, SIZE_MAX, &problem);
     if (!program)
         return problem;
-    turn_around(program, &of->instrumented, of->instrumented_entry);
+    turn_around(program, &of->file->instrumented, of->instrumented_entry);
     add_block(of, program);
     of->machine = ptx_machine(program, &of->with, GEAR_DATA, &problem);
     if (!of->machine)
@@ -583,8 +597,6 @@ static const char *run_case(Case *of, const char *json) {
     if (!launch_read(&of->arena, source, &of->given, &diagnostics))
         return "its launch cannot be read";
     of->entry = find_kernel(of->module, of->given.kernel);
-    of->options =
-        (InstrumentOptions){.mode = INSTRUMENT_RECORD, .spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE};
     of->program = of->entry == PTX_NONE ? NULL : ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
     if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
         return problem ? problem : "there is no such kernel";
@@ -600,8 +612,8 @@ static const char *run_case(Case *of, const char *json) {
     return problem;
 }
 
-static void run_launch(PtxModule *module, const char *name, const char *json) {
-    Case of = {.name = name, .module = module};
+static void run_launch(File *file, const char *name, const char *json) {
+    Case of = {.name = name, .file = file, .module = &file->module};
     arena_init(&of.arena, SIZE_MAX);
     if (verbose)
         printf("%s\n", name);
@@ -609,16 +621,12 @@ static void run_launch(PtxModule *module, const char *name, const char *json) {
     fflush(stdout);
     if (of.machine)
         ptx_machine_free(of.machine);
-    if (of.text)
-        ptx_free(&of.instrumented);
-    source_free(of.text);
-    instrument_sites_free(&of.sites);
     arena_free(&of.arena);
 }
 
 /* ---- Files ---- */
 
-static void run_list(PtxModule *module, const char *path, json_t *cases) {
+static void run_list(File *file, const char *path, json_t *cases) {
     size_t index;
     json_t *each;
     json_array_foreach(cases, index, each) {
@@ -629,7 +637,7 @@ static void run_list(PtxModule *module, const char *path, json_t *cases) {
         json_object_del(copy, "tolerance");
         expand(copy);
         char *text = json_dumps(copy, JSON_COMPACT);
-        run_launch(module, name, text);
+        run_launch(file, name, text);
         free(text);
         json_decref(copy);
     }
@@ -642,21 +650,24 @@ static void run_file(const char *path) {
     const char *end = strstr(path, ".launch.json");
     size_t size = end ? (size_t)(end - path) : strlen(path) - strlen(".json");
     snprintf(ptx_path, sizeof ptx_path, "%.*s.ptx", (int)size, path);
-    Source *ptx = source_read(ptx_path, &problem);
     json_t *json = json_load_file(path, 0, &error);
-    PtxModule module = {0};
+    File file = {.source = source_read(ptx_path, &problem), .options = {.mode = INSTRUMENT_RECORD}};
+    file.options.spaces = global ? INSTRUMENT_GLOBAL : INSTRUMENT_EVERYWHERE;
     Diagnostics diagnostics = {0};
-    if (!ptx || !json || !ptx_read(&module, ptx, false, &diagnostics)) {
+    if (!file.source || !json || !ptx_read(&file.module, file.source, false, &diagnostics)) {
         judge(path, problem ? problem : json ? "the PTX cannot be read" : error.text);
     } else if (json_is_array(json)) {
-        run_list(&module, path, json);
+        run_list(&file, path, json);
     } else {
         char *text = json_dumps(json, JSON_COMPACT);
-        run_launch(&module, path, text);
+        run_launch(&file, path, text);
         free(text);
     }
-    ptx_free(&module);
-    source_free(ptx);
+    instrument_sites_free(&file.sites);
+    ptx_free(&file.instrumented);
+    source_free(file.text);
+    ptx_free(&file.module);
+    source_free(file.source);
     json_decref(json);
 }
 

@@ -225,12 +225,12 @@ static void classes_say_what_the_whole_grid_says(void **state) {
         clean += few.classed && !few.race && !few.outside;
         free(text);
     }
-    print_message("of 400: %u by classes, of which %u race, %u leave their tensor, %u are clean\n", classed, races,
-                  outside, clean);
-    assert_in_range(classed, 250, 400);
-    assert_in_range(races, 50, 400);
-    assert_in_range(outside, 20, 400);
-    assert_in_range(clean, 50, 400);
+    print_message("of %u: %u by classes, of which %u race, %u leave their tensor, %u are clean\n", share_of(400),
+                  classed, races, outside, clean);
+    assert_in_range(classed, share_of(250), share_of(400));
+    assert_in_range(races, share_of(50), share_of(400));
+    assert_in_range(outside, share_of(20), share_of(400));
+    assert_in_range(clean, share_of(50), share_of(400));
 }
 
 /* ---- Tiles that are numbered in groups ------------------------------------------------------------ */
@@ -289,12 +289,12 @@ static void so_they_do_of_tiles_in_groups(void **state) {
         clean += few.classed && !few.race && !few.outside;
         free(text);
     }
-    print_message("of 300: %u by classes, of which %u race, %u leave their tensor, %u are clean\n", classed, races,
-                  outside, clean);
-    assert_in_range(classed, 250, 300);
-    assert_in_range(races, 30, 300);
-    assert_in_range(outside, 30, 300);
-    assert_in_range(clean, 100, 300);
+    print_message("of %u: %u by classes, of which %u race, %u leave their tensor, %u are clean\n", share_of(300),
+                  classed, races, outside, clean);
+    assert_in_range(classed, share_of(250), share_of(300));
+    assert_in_range(races, share_of(30), share_of(300));
+    assert_in_range(outside, share_of(30), share_of(300));
+    assert_in_range(clean, share_of(100), share_of(300));
 }
 
 int main(void) {

@@ -122,9 +122,11 @@ static void compare_hashes(const char *name, uint32_t threads, unsigned forms) {
     for (; fgets(line, sizeof line, file); form++) {
         char *tab = strchr(line, '\t');
         uint64_t hash = UINT64_C(0xCBF29CE484222325);
-        for (uint32_t thread = 0; thread < threads; thread++)
+        for (uint32_t thread = 0; thread < threads; thread++) {
+            uint64_t value = stored(&r, form, thread);
             for (unsigned byte = 0; byte < 8; byte++)
-                hash = (hash ^ (stored(&r, form, thread) >> 8 * byte & 0xFF)) * UINT64_C(0x100000001B3);
+                hash = (hash ^ (value >> 8 * byte & 0xFF)) * UINT64_C(0x100000001B3);
+        }
         assert_non_null(tab);
         if (hash == strtoull(tab + 1, NULL, 16))
             continue;

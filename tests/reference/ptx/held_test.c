@@ -1,4 +1,5 @@
 /* The machine of PTX against the interpreter, which shares no code with it: random kernels leave the same memory. */
+#include "../../unit/share.h"
 #include "held.h"
 
 #include <setjmp.h>
@@ -53,19 +54,19 @@ static void hold(uint64_t seed, void (*write)(uint64_t seed, Text *text), uint32
 static void values(void **state) {
     (void)state;
     compared = unknown = guessed = 0;
-    for (uint64_t seed = 0; seed < KERNELS; seed++)
+    for (uint64_t seed = 0; seed < share_of(KERNELS); seed++)
         hold(seed, held_values_kernel, seed % 3 ? 64 : 40);
-    assert_true(compared > 50000);
+    assert_true(compared > share_of(50000));
     assert_true(unknown < compared / 10); /* x / 0 */
-    assert_true(guessed < KERNELS);
+    assert_true(guessed < share_of(KERNELS));
 }
 
 static void memory(void **state) {
     (void)state;
     compared = unknown = guessed = 0;
-    for (uint64_t seed = 0; seed < KERNELS; seed++)
+    for (uint64_t seed = 0; seed < share_of(KERNELS); seed++)
         hold(seed, held_memory_kernel, seed % 3 ? 64 : 40);
-    assert_true(compared > 50000);
+    assert_true(compared > share_of(50000));
     assert_int_equal(unknown + guessed, 0);
 }
 
