@@ -87,6 +87,8 @@ typedef struct Site {
     bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
+    bool meets;         /* lanes of a mask wait for each other */
+    bool hands;         /* ... and hand registers to each other, which orders no memory */
     bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
     SitePoll poll;      /* strong */
     uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */

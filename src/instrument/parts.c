@@ -9,6 +9,9 @@ static bool is_data(const Look *look, const PtxStatement *statement, const PtxEf
         for (unsigned k = 0; k < 3; k++)
             if (names[k].size && ptx_effect_operand(look->module, statement, names[k]) == operand)
                 return true;
+        if (effects[i].effect.verb == EFFECT_WARP_SYNC && effects[i].effect.relaxed &&
+            ptx_effect_operand(look->module, statement, effects[i].on) != operand)
+            return true; /* lanes hand it to each other */
     }
     return ptx_effect_operand(look->module, statement, STR("policy")) == operand ||
            ptx_effect_operand(look->module, statement, STR("timeout")) == operand;

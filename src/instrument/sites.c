@@ -46,11 +46,12 @@ static bool is_strong(const PtxEffect *effect) {
     return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC && of->order != ORDER_WEAK;
 }
 
-/* Whether others may notice what it does, or it them, beside the memory that it touches. */
+/* Whether others may notice what it does, or it them, beside the memory that it touches. Of lanes that hand on nothing
+ * but registers, if some of them may never come. */
 static bool synchronizes(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     switch (effect->effect.verb) {
     case EFFECT_WARP_SYNC:
-        return !effect->effect.relaxed;
+        return !effect->effect.relaxed || look_for_some(look, instruction);
     case EFFECT_ANYTHING:
         return !effect->callee || call_leaves(look->calls, look->flow.instructions[instruction]);
     case EFFECT_READ:
@@ -120,6 +121,8 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
             any |= (bits & options->spaces) != 0 || site->strong;
         }
         site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
+        site->meets |= effect->effect.verb == EFFECT_WARP_SYNC;
+        site->hands |= effect->effect.verb == EFFECT_WARP_SYNC && effect->effect.relaxed;
         site->map |= map_in_memory(look, instruction, effect);
         parts &= !is_texture(effect) && effect->effect.verb != EFFECT_ANYTHING;
     }

@@ -380,11 +380,11 @@ static void tell_given_up(const Playing *playing) {
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
     ThreadsCheck *check = &playing->check;
     Verdict *verdict = check->verdict;
-    const PtxWarp *running = play_running(&playing->player);
+    uint32_t lane = 0;
+    const PtxWarp *running = play_running(&playing->player, &lane);
     uint32_t later = play_not_begun(&playing->player) * check->machine->cluster_size;
     double seconds = (double)playing->recording->launch.hang_after / 1e9;
     if (running) {
-        uint32_t lane = (uint32_t)__builtin_ctz(running->launched & ~running->exited);
         verdict_incomplete(
             verdict, "", 0,
             "a wait took longer than %g s, and was ended while %s still ran: the kernel may hang, or may "

@@ -37,11 +37,12 @@ typedef struct PlaySite {
     bool meets;                               /* all threads of the CTA, at this barrier: */
     bool at_named;                            /* whoever comes to it is at some named barrier */
     uint32_t barrier;
-    const PtxArgument *mask;            /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
-    const PtxArgument *state, *object;  /* a wait: its token, if it has one, and the mbarrier; else NULL */
-    const PtxArgument *address;         /* strong: of the access */
-    PtxSpace space;                     /* ... and in which memory */
-    uint8_t strong_kind;                /* ... and StrongKind */
+    const PtxArgument *mask;           /* bar.warp.sync and the like: of the lanes that meet; NULL: it is another one */
+    const PtxForm *hands;              /* ... that hand registers to each other, which orders no memory; else NULL */
+    const PtxArgument *state, *object; /* a wait: its token, if it has one, and the mbarrier; else NULL */
+    const PtxArgument *address;        /* strong: of the access */
+    PtxSpace space;                    /* ... and in which memory */
+    uint8_t strong_kind;               /* ... and StrongKind */
     uint8_t strong_bytes, strong_count; /* ... and bytes of the place, of which a vector has several */
     bool finds;                         /* ... and it gives what it found */
     bool goes_on;                       /* ... an atomic by which all threads of the device go on */
@@ -239,7 +240,7 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster);
 /* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
 void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
-const PtxWarp *play_running(const Player *player);
+const PtxWarp *play_running(const Player *player, uint32_t *lane);
 /* Clusters of which no warp had begun. */
 uint32_t play_not_begun(const Player *player);
 

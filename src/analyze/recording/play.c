@@ -198,9 +198,10 @@ static bool comes_together(const Player *player, const PlayWarp *warp, const Pla
                                 : NULL;
     if (!there || !other->ready || other->group)
         return false;
-    return site->mask
-               ? there->mask && mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record)
-               : there == site;
+    if (!site->mask)
+        return there == site;
+    return there->mask && there->hands == site->hands &&
+           mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record);
 }
 
 static void drop_pending(Player *player, Pending **at) {
@@ -225,10 +226,10 @@ static void make_uniform(const Player *player, const PlayWarp *warp, const PlayS
 static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, uint32_t lanes,
                          PtxGroup **group) {
     PtxMachine *machine = player->machine;
-    if (site->mask) {
+    if (site->mask && !site->hands) {
         ptx_tell(machine,
                  &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
-    } else {
+    } else if (!site->mask) {
         *group = play_group(machine, warp->warp, site->code, lanes);
         set_registers(player, *group, site, record);
     }
@@ -255,7 +256,7 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     if (*group)
         return try_site(player, warp, site, record, group);
     uint32_t wanted = wanted_lanes(player, warp, site, record), here = record->lanes;
-    if (record->lanes & ~wanted) /* its mask lacks a lane of its own, which is a fault */
+    if (record->lanes & ~wanted && !site->hands) /* its mask lacks a lane of its own, which is a fault */
         return try_site(player, warp, site, record, group);
     for (const Pending *other = warp->pending; (wanted & ~here) && other; other = other->next)
         if (&other->record != record && comes_together(player, warp, site, record, other))
@@ -279,7 +280,7 @@ static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGr
     return *at = pending;
 }
 
-/* Lanes of a bar.warp.sync may have different masks: those of each are a record of their own. `record`
+/* Lanes of a bar.warp.sync or the like may have different masks: those of each are a record of their own. `record`
  * becomes the last of them; the others are kept. */
 static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Record *record) {
     Lanes masks;
@@ -513,7 +514,9 @@ static void stand(Player *player, PlayWarp *warp) {
         pending->group = play_group(player->machine, warp->warp, site->code, pending->record.lanes);
         bool meets = site->gathers || site->mask;
         pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
-        pending->group->waits_for = meets ? wanted_lanes(player, warp, site, &pending->record) : 0;
+        pending->group->waits_for = site->mask ? mask_of(player, warp, site, &pending->record)
+                                    : meets    ? live_lanes(warp->warp)
+                                               : 0;
         if (pending->record.kind == RECORD_GIVES_UP && site->site->waits && site->object)
             stand_at_mbarrier(player, site, &pending->record, pending->group);
     }
@@ -531,13 +534,29 @@ static bool has_begun(const Player *player, const PtxWarp *warp) {
     return record_begun(player->recording, id * player->reader.warps + warp->index);
 }
 
-const PtxWarp *play_running(const Player *player) {
+/* Lanes of which nothing says that they wait. Where some wait for others by a mask, each says where it is; elsewhere
+ * one speaks for all. */
+static uint32_t running_lanes(const Player *player, const PlayWarp *warp) {
+    uint32_t wait = 0;
+    bool apart = false;
+    for (const Pending *pending = warp->pending; pending; pending = pending->next) {
+        wait |= pending->record.lanes;
+        apart |= pending->ready && pending->record.kind != RECORD_EXIT && pending->record.kind != RECORD_GIVES_UP &&
+                 player->sites->items[pending->record.site].mask;
+    }
+    return apart || !wait ? live_lanes(warp->warp) & ~wait : 0;
+}
+
+const PtxWarp *play_running(const Player *player, uint32_t *lane) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
             const PlayWarp *warp = &player->clusters[i]->warps[k];
-            if (live_lanes(warp->warp) && !warp->pending && has_begun(player, warp->warp))
+            uint32_t lanes = running_lanes(player, warp);
+            if (lanes && has_begun(player, warp->warp)) {
+                *lane = (uint32_t)__builtin_ctz(lanes);
                 return warp->warp;
+            }
         }
     return NULL;
 }

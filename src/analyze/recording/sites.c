@@ -183,8 +183,10 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     find_global(check, site);
     site->gathers = site->code->together;
     site->awaits = code_effect(check, site->code, EFFECT_AWAIT_LAUNCHES, &effect);
-    if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
-        site->mask = code_argument(program, site->code, 0);
+    if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect)) {
+        site->mask = code_named(program, site->code, effect.on);
+        site->hands = effect.effect.relaxed ? site->code->form : NULL;
+    }
     if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
