@@ -122,7 +122,8 @@ bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const 
         else if (operand == offsets && operand->kind == PTX_VECTOR)
             for (uint32_t k = 1; k <= operand->a; k++)
                 add_part(&g, &operand[k], false, true, 0);
-        else if (operand->kind == PTX_REGISTER && !written && !is_data(look, statement, effects, count, operand)) {
+        else if (operand->kind == PTX_REGISTER && !site->tests && !written &&
+                 !is_data(look, statement, effects, count, operand)) {
             bool predicate = ptx_operand_form(&look->values, (uint32_t)(operand - look->module->operands)).width == 1;
             if (!predicate || !form->writes)
                 add_part(&g, operand, false, true, 0);

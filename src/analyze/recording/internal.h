@@ -40,6 +40,7 @@ typedef struct PlaySite {
     const PtxArgument *mask;           /* bar.warp.sync and the like: of the lanes that meet; NULL: it is another one */
     const PtxForm *hands;              /* ... that hand registers to each other, which orders no memory; else NULL */
     const PtxArgument *state, *object; /* a wait: its token, if it has one, and the mbarrier; else NULL */
+    const PtxArgument *tested;         /* a wait before it is known how it ends: the mbarrier; else NULL */
     const PtxArgument *address;        /* strong: of the access */
     PtxSpace space;                    /* ... and in which memory */
     uint8_t strong_kind;               /* ... and StrongKind */

@@ -157,6 +157,29 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
     return true;
 }
 
+/* Lanes look at mbarriers: whether in vain is told behind it, if not. */
+static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
+    PtxMachine *machine = player->machine;
+    PtxGroup *group = play_group(machine, warp->warp, site->code, record->lanes);
+    PtxEvent event = {.kind = PTX_EVENT_TEST, .code = site->code, .warp = warp->warp};
+    PtxSpot spot;
+    set_registers(player, group, site, record);
+    for (uint32_t left = record->lanes; left; left &= left - 1)
+        if (play_spot(machine, group, site->code, site->tested, (uint32_t)__builtin_ctz(left), &spot)) {
+            uint64_t place = ptx_place(spot);
+            if (event.lanes && event.place != place) {
+                ptx_tell(machine, &event);
+                event.lanes = 0;
+            }
+            event.place = place;
+            event.lanes |= left & -left;
+        }
+    if (event.lanes)
+        ptx_tell(machine, &event);
+    forget_registers(group, site);
+    play_done(machine, group);
+}
+
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
@@ -363,6 +386,10 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
+    if (site->tested) {
+        test_mbarriers(player, warp, site, record);
+        return true;
+    }
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);

@@ -187,7 +187,9 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
         site->mask = code_named(program, site->code, effect.on);
         site->hands = effect.effect.relaxed ? site->code->form : NULL;
     }
-    if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
+    if (code_effect(check, site->code, EFFECT_WAIT, &effect) && site->site->tests) {
+        site->tested = code_named(program, site->code, effect.on);
+    } else if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
