@@ -34,6 +34,7 @@ typedef struct PlaySite {
     bool awaits;                              /* launches before this one */
     uint8_t global;                           /* it may read (1) or write (2) global memory */
     bool for_system;                          /* a strong access whose scope has the host */
+    bool sequential;                          /* a fence that is in one order with all others of its kind */
     bool meets;                               /* all threads of the CTA, at this barrier: */
     bool at_named;                            /* whoever comes to it is at some named barrier */
     uint32_t barrier;
@@ -206,7 +207,8 @@ typedef struct Player {
     bool stops;                 /* a fault */
     bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
     PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;                  /* ... now, for one of them */
+    bool lets;                  /* ... now, for one of them; or for one of the fences of `late` */
+    uint32_t late;              /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
     const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
     struct PlayCopies *copies;  /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
@@ -248,6 +250,11 @@ uint32_t play_not_begun(const Player *player);
 /* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
 bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
 void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group);
+
+/* ---- fences.c: sequential fences in another order ---- */
+/* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and
+ * taken out. How many are left. */
+uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count);
 
 /* ---- meet.c: barriers of whole CTAs ---- */
 /* The warp has come to where all threads of its CTA meet: it stands there, or all go on. False: the machine has to do

@@ -350,6 +350,11 @@ static bool is_null(const PlaySite *site, const Record *record) {
     return false;
 }
 
+/* Whether it is a fence that is to come when nobody else can go on. */
+static bool is_late(const Player *player, const PlayWarp *warp, const PlaySite *site) {
+    return site->sequential && player->late == warp->warp->cta->cluster + 1;
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -386,6 +391,11 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
+    if (is_late(player, warp, site)) {
+        if (!player->lets)
+            return false;
+        player->lets = false;
+    }
     if (site->tested) {
         test_mbarriers(player, warp, site, record);
         return true;
@@ -680,11 +690,24 @@ bool play_skip(Player *player) {
     return any;
 }
 
+/* One of the fences that are to be late comes. Whether there was one. */
+static bool let_late(Player *player) {
+    PlayCluster *cluster = player->late ? player->clusters[player->late - 1] : NULL;
+    player->lets = false;
+    for (uint32_t i = 0; cluster && i < player->reader.warps * player->machine->cluster_size; i++)
+        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+            player->lets |= pending->ready && pending->record.kind < RECORD_EXIT &&
+                            player->sites->items[pending->record.site].sequential;
+    if (player->lets)
+        enqueue(player, cluster);
+    return player->lets;
+}
+
 PtxEnd play(Player *player) {
     do
         if (!play_on(player))
             return PTX_END_TIME;
-    while (!player->stops && player->live && (play_skip(player) || play_pass(player)));
+    while (!player->stops && player->live && (let_late(player) || play_skip(player) || play_pass(player)));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

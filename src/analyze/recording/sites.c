@@ -261,7 +261,8 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         sites->any_strong |= site->site->strong && site->code; /* else it is of another kernel */
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
-        sites->any_sequential |= is_sequential(check, site->code);
+        site->sequential = is_sequential(check, site->code);
+        sites->any_sequential |= site->sequential;
     }
     return true;
 }
