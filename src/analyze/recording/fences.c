@@ -42,7 +42,7 @@ static PtxEnd play_again(Player *again, StrongTurns *turns) {
     return play(again);
 }
 
-/* False: there is no such run, or no memory for it. */
+/* False: there is no such run, or no memory for it. A wait whose phase had gone by would have hung in it. */
 static bool play_late(const Player *player, PtxWatch *watch, uint32_t late, uint64_t *records) {
     Player again;
     StrongTurns turns;
@@ -56,7 +56,7 @@ static bool play_late(const Player *player, PtxWatch *watch, uint32_t late, uint
     machine->arena.exhausted = before;
     machine->observe = NULL;
     arena_free(&again.arena);
-    return end == PTX_END_COMPLETE;
+    return end == PTX_END_COMPLETE && !again.lapped;
 }
 
 uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count) {
