@@ -33,6 +33,9 @@ static void write_part(Code *code, const Step *step, const SitePart *part) {
     uint32_t list = new_label(code), done = new_label(code);
     bool wide = part->bits == 64, uniform = part->shape == PART_UNIFORM;
     bool proven = part->proven && part->shape != PART_TABLE;
+    /* Of a table nothing is taken away: who has the same value is one lane, or some that are equal in it. */
+    uint32_t word =
+        part->shape == PART_TABLE ? record_word(0, RECORD_UNIFORM, step->site->number) : part_word(step->site, part);
     write_part_value(code, step, part);
     if (!uniform || !proven)
         write_base(code, part);
@@ -42,7 +45,7 @@ static void write_part(Code *code, const Step *step, const SitePart *part) {
     }
     if (wide && (!uniform || !proven))
         code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
-    write_one(code, part_word(step->site, part), wide || (uniform && proven) ? "~lo" : "~t0", "~hi");
+    write_one(code, word, wide || (uniform && proven) ? "~lo" : "~t0", "~hi");
     if (proven)
         return;
     code_say(code, "bra ~L%u", done);
@@ -86,6 +89,8 @@ void write_apart(Code *code, const Step *step) {
         write_one(code, record_word(0, site->ends ? RECORD_EXIT : RECORD_PLAIN, site->number), "~zero", "~zero");
     for (uint32_t i = 0; i < site->part_count; i++)
         write_part(code, step, &site->parts[i]);
+    if (site->hands) /* ptxas would write the record behind it, where nobody comes who waits in vain */
+        code_say(code, "bar.warp.sync ~mask");
     if (*predicate)
         code_label(code, over);
 }

@@ -97,16 +97,53 @@ static bool spread(Calls *calls) {
     return changed;
 }
 
+/* ---- Where lanes meet --------------------------------------------------------------------------------------- */
+
+bool call_meets(const Calls *calls, uint32_t statement) {
+    if (!is_call(calls->module, statement))
+        return false;
+    uint32_t to = called_by(calls, statement);
+    return to == PTX_NONE ? calls_address(calls->module, statement) && calls->taken_meets : calls->meets[to];
+}
+
+static bool waits_for_lanes(const PtxModule *module, uint32_t statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *of = &module->statements[statement];
+    unsigned count =
+        of->kind == PTX_INSTRUCTION && module->forms[of->what].effect_count ? ptx_effects_of(module, of, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WARP_SYNC)
+            return true;
+    return false;
+}
+
+/* Functions in which lanes wait for each other by a mask, or in those that they call. */
+static void find_meets(Calls *calls) {
+    const PtxModule *module = calls->module;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t f = 0; f < module->functions_count; f++)
+            for (uint32_t i = module->functions[f].begin;
+                 module->functions[f].body && !calls->meets[f] && i < module->functions[f].end; i++)
+                if (waits_for_lanes(module, i) || call_meets(calls, i)) {
+                    calls->meets[f] = changed = true;
+                    calls->taken_meets |= calls->taken[f];
+                }
+    }
+}
+
 void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *arena) {
     *calls = (Calls){.module = module};
     calls->definitions = ARENA_ARRAY(arena, uint32_t, module->names_count + 1);
     calls->hands = ARENA_ARRAY(arena, bool, module->functions_count + 1);
     calls->taken = ARENA_ARRAY(arena, bool, module->functions_count + 1);
+    calls->meets = ARENA_ARRAY(arena, bool, module->functions_count + 1);
     memset(calls->definitions, 0xff, sizeof *calls->definitions * module->names_count);
     for (uint32_t i = 0; i < module->functions_count; i++)
         if (module->functions[i].body && module->functions[i].name != PTX_NONE)
             calls->definitions[module->functions[i].name] = i;
     find_taken(calls, arena);
+    find_meets(calls);
     for (uint32_t i = 0; i < module->functions_count; i++)
         calls->hands[i] = calls->taken[i] && !module->functions[i].entry;
     for (uint32_t i = 0; i < sites->count; i++)

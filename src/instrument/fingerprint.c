@@ -32,8 +32,8 @@ static void add_part(Mix *mix, const SitePart *part) {
 }
 
 static void add_site(Mix *mix, const Site *site) {
-    const bool flags[] = {site->ends,   site->strong,     site->large, site->fetches,
-                          site->masked, site->only_tells, site->all,   site->bare};
+    const bool flags[] = {site->ends,       site->strong, site->large, site->fetches, site->masked,
+                          site->only_tells, site->all,    site->bare,  site->tests};
     uint64_t bits = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         bits |= (uint64_t)flags[i] << i;

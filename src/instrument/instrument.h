@@ -87,11 +87,14 @@ typedef struct Site {
     bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */
-    bool map;           /* a RECORD_MAP stands before it, unless the map is a parameter */
-    SitePoll poll;      /* strong */
-    uint32_t run;       /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
-    bool masked;        /* in a run its lanes are told; else they are those that were told last, if not: */
-    bool all;           /* ... it is of all lanes of full warps */
+    bool tests;    /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
+    bool meets;    /* lanes of a mask wait for each other */
+    bool hands;    /* ... and hand registers to each other, which orders no memory */
+    bool map;      /* a RECORD_MAP stands before it, unless the map is a parameter */
+    SitePoll poll; /* strong */
+    uint32_t run;  /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */
+    bool masked;   /* in a run its lanes are told; else they are those that were told last, if not: */
+    bool all;      /* ... it is of all lanes of full warps */
     const uint32_t *of; /* ... of these, of each warp of the CTA: its guard depends on the thread's number alone */
     uint32_t of_count;
     bool bare;       /* a RECORD_RUN of it has no lanes in its head: warps are full */

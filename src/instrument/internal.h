@@ -13,11 +13,15 @@ typedef struct Calls {
     uint32_t *definitions; /* of each name: the function with a body; PTX_NONE */
     bool *hands;           /* of each function with a body that is no kernel: it is handed where its caller was */
     bool *taken;           /* of each function: its address is taken */
+    bool *meets;      /* of each function with a body: lanes wait for each other by a mask in it, or in what it calls */
+    bool taken_meets; /* in one whose address is taken */
 } Calls;
 /* Of functions whose sites are known. */
 void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *arena);
 /* Whether a statement is a call that hands it on. */
 bool call_hands(const Calls *calls, uint32_t statement);
+/* Whether a statement is a call of a function in which lanes wait for each other by a mask. */
+bool call_meets(const Calls *calls, uint32_t statement);
 /* Whether a statement is a call of what is in another module. */
 bool call_leaves(const Calls *calls, uint32_t statement);
 /* Whether there is such a call in a function. */
@@ -39,7 +43,9 @@ typedef struct Look {
     /* It is not, but launches that instrument_fits does not take are not looked at: what is told of the lanes of a warp
      * holds in the others. Which lanes come together does so in all: nobody waits for one that does not come. */
     bool rows;
-    const bool *divergent; /* of each block: it may be run by a part of a warp's threads */
+    /* Of each block: it may be run by a part of a warp's threads, as a branch parts them, or as some wait elsewhere for
+     * others by a mask. Of a function that is called: once all of a warp have called it together. */
+    const bool *divergent;
     /* Where forms take it for granted that no index wraps between the lanes of a warp, that can be looked at: all
      * instructions that extend one are such as write_wrap_check can. */
     bool wraps_checked;
@@ -113,6 +119,8 @@ static inline bool look_full(const Look *look) {
     const PtxBlockShape *shape = &look->values.shape;
     return look->shaped && (uint64_t)shape->x * shape->y * shape->z % RECORD_LANES == 0;
 }
+/* Whether a part of a warp's lanes may come to an instruction. */
+bool look_for_some(const Look *look, uint32_t instruction);
 /* A wait that is repeated until it succeeds, by a loop that does nothing else: the block that is behind the loop, where
  * the wait is over for all who come, and its place in the text. PTX_NONE: it is no such wait. */
 uint32_t wait_exit(const Look *look, uint32_t instruction, uint32_t *behind);

@@ -37,6 +37,88 @@ static bool find_divergent(Look *look, const char **problem) {
     return true;
 }
 
+/* ---- Lanes that go on without others ---------------------------------------------------------------------- */
+
+/* Whether all lanes of a warp that have not ended wait for each other there, if all come to its block. */
+static bool joins_warp(const Look *look, uint32_t instruction, const PtxEffect *effect) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    const PtxOperand *mask = ptx_effect_operand(look->module, statement, effect->on);
+    uint64_t value = 0;
+    if (statement->flags & PTX_GUARDED)
+        return false;
+    if (effect->effect.verb == EFFECT_NAMED_SYNC)
+        return !ptx_effect_operand(look->module, statement, effect->count);
+    if (effect->effect.verb != EFFECT_WARP_SYNC || !mask)
+        return effect->effect.verb == EFFECT_CTA_BARRIER;
+    Form form = ptx_operand_form(&look->values, (uint32_t)(mask - look->module->operands));
+    return form_constant(&form, &value) && (uint32_t)value == UINT32_MAX;
+}
+
+bool look_for_some(const Look *look, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    if (!look->module->functions[look->function].entry || look->divergent[look->flow.block_of[instruction]])
+        return true;
+    if (!(statement->flags & PTX_GUARDED))
+        return false;
+    Form guard = ptx_operand_form(&look->values, statement->first);
+    return !look->shaped || !look_granted(look, &guard) || !form_is_uniform(look->values.tables, &guard);
+}
+
+/* Of each block: whether lanes wait in it, by a mask, that a part of a warp comes to; and whether all of the warp meet
+ * in it. */
+static bool find_meetings(const Look *look, bool *some, bool *all) {
+    const PtxFlow *flow = &look->flow;
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    bool any = false;
+    for (uint32_t i = 0; i < flow->instruction_count; i++) {
+        uint32_t block = flow->block_of[i];
+        if (!flow->blocks[block].reached || !look_acts(look, i))
+            continue;
+        unsigned count = ptx_effects_of(look->module, look_statement(look, i), effects);
+        bool waits = look->calls && call_meets(look->calls, flow->instructions[i]);
+        for (unsigned k = 0; k < count; k++) {
+            waits |= effects[k].effect.verb == EFFECT_WARP_SYNC;
+            all[block] |= !look->divergent[block] && joins_warp(look, i, &effects[k]);
+        }
+        some[block] |= waits && look_for_some(look, i);
+        any |= some[block];
+    }
+    return any;
+}
+
+/* While lanes wait for others by a mask, those that are not in it, or do not come, go on: also to places that all lanes
+ * come to sooner or later. They come there apart, and none may be made to wait for the others, up to where all of them
+ * wait for each other anyway. */
+static void find_apart(Look *look) {
+    const PtxFlow *flow = &look->flow;
+    Arena *arena = &look->arena;
+    bool *some = ARENA_ARRAY(arena, bool, flow->block_count + 1),
+         *all = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+    bool *seen = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+    bool *apart = ARENA_ARRAY(arena, bool, flow->block_count + 1);
+    uint32_t *open = ARENA_ARRAY(arena, uint32_t, flow->block_count + 1), count = 0;
+    if (!find_meetings(look, some, all))
+        return;
+    memcpy(apart, look->divergent, flow->block_count * sizeof *apart);
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        apart[b] |= some[b];
+        seen[b] = some[b];
+        if (some[b])
+            open[count++] = b;
+    }
+    while (count) {
+        const FlowBlock *block = &flow->blocks[open[--count]];
+        for (uint32_t k = 0; k < block->successor_count; k++) {
+            uint32_t to = flow->edges[block->successors + k];
+            apart[to] = true;
+            if (!seen[to] && !all[to])
+                open[count++] = to;
+            seen[to] = true;
+        }
+    }
+    look->divergent = apart;
+}
+
 static void look_close(Look *look) {
     arena_free(&look->arena);
     ptx_values_free(&look->values);
@@ -63,11 +145,14 @@ static bool look_open(Look *look, PtxModule *module, uint32_t function, const Ca
     look->shaped = threads > 0 && threads <= FORM_MOST_THREADS;
     look->rows = has_rows(module, function, shape);
     look->divergent = look->values.divergent;
-    if (look->rows && !find_divergent(look, problem))
+    bool meets = calls && calls->meets[function];
+    if ((look->rows || (meets && !look->shaped)) && !find_divergent(look, problem))
         return look_closed(look);
     look->wraps_checked = true;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++)
         look->wraps_checked &= !look->values.assumed[i] || can_check_wrap(look, i);
+    if (meets)
+        find_apart(look);
     return true;
 }
 

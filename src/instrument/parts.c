@@ -9,6 +9,9 @@ static bool is_data(const Look *look, const PtxStatement *statement, const PtxEf
         for (unsigned k = 0; k < 3; k++)
             if (names[k].size && ptx_effect_operand(look->module, statement, names[k]) == operand)
                 return true;
+        if (effects[i].effect.verb == EFFECT_WARP_SYNC && effects[i].effect.relaxed &&
+            ptx_effect_operand(look->module, statement, effects[i].on) != operand)
+            return true; /* lanes hand it to each other */
     }
     return ptx_effect_operand(look->module, statement, STR("policy")) == operand ||
            ptx_effect_operand(look->module, statement, STR("timeout")) == operand;
@@ -119,7 +122,8 @@ bool gather_parts(const Look *look, uint32_t instruction, uint32_t block, const 
         else if (operand == offsets && operand->kind == PTX_VECTOR)
             for (uint32_t k = 1; k <= operand->a; k++)
                 add_part(&g, &operand[k], false, true, 0);
-        else if (operand->kind == PTX_REGISTER && !written && !is_data(look, statement, effects, count, operand)) {
+        else if (operand->kind == PTX_REGISTER && !site->tests && !written &&
+                 !is_data(look, statement, effects, count, operand)) {
             bool predicate = ptx_operand_form(&look->values, (uint32_t)(operand - look->module->operands)).width == 1;
             if (!predicate || !form->writes)
                 add_part(&g, operand, false, true, 0);

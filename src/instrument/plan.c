@@ -234,6 +234,12 @@ static bool is_for_all(const Look *look, const Step *step) {
            (step->settled || !(look_statement(look, step->instruction)->flags & PTX_GUARDED));
 }
 
+/* Whether lanes that come there together may go on apart, waiting for others by masks that differ. */
+static bool may_part(const Step *step) {
+    const Site *site = step->site;
+    return site->meets && site->part_count && !part_is_one(&site->parts[0]);
+}
+
 /* Lanes that come to a step of a straight stretch together come to the others of it, too. */
 static void find_stretches(Plan *plan) {
     Step *head = NULL;
@@ -248,6 +254,8 @@ static void find_stretches(Plan *plan) {
             head->room += units;
         else
             head = is_for_all(plan->look, step) ? step : NULL;
+        if (head && may_part(step))
+            head = NULL;
     }
 }
 

@@ -53,6 +53,7 @@ static void shape_meeting(const Site *site, const PtxModule *module, RecordShape
             threads = NULL;
         shape->meets_at = number_of(module, site, ptx_effect_operand(module, statement, effects[i].on));
         shape->meets_count = number_of(module, site, threads);
+        shape->meets_by = effects[i].effect.relaxed ? 1 + statement->what : 0;
     }
 }
 

@@ -46,11 +46,12 @@ static bool is_strong(const PtxEffect *effect) {
     return of->done == DONE_NOW && of->helper == HELPER_BASE && of->proxy == PROXY_GENERIC && of->order != ORDER_WEAK;
 }
 
-/* Whether others may notice what it does, or it them, beside the memory that it touches. */
+/* Whether others may notice what it does, or it them, beside the memory that it touches. Of lanes that hand on nothing
+ * but registers, if some of them may never come. */
 static bool synchronizes(const Look *look, uint32_t instruction, const PtxEffect *effect) {
     switch (effect->effect.verb) {
     case EFFECT_WARP_SYNC:
-        return !effect->effect.relaxed;
+        return !effect->effect.relaxed || look_for_some(look, instruction);
     case EFFECT_ANYTHING:
         return !effect->callee || call_leaves(look->calls, look->flow.instructions[instruction]);
     case EFFECT_READ:
@@ -120,6 +121,8 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
             any |= (bits & options->spaces) != 0 || site->strong;
         }
         site->waits |= effect->effect.verb == EFFECT_WAIT && effect->gives.size;
+        site->meets |= effect->effect.verb == EFFECT_WARP_SYNC;
+        site->hands |= effect->effect.verb == EFFECT_WARP_SYNC && effect->effect.relaxed;
         site->map |= map_in_memory(look, instruction, effect);
         parts &= !is_texture(effect) && effect->effect.verb != EFFECT_ANYTHING;
     }
@@ -149,6 +152,21 @@ typedef struct Finding {
     const InstrumentOptions *options;
 } Finding;
 
+/* A wait in vain that nothing repeats: that it was made is all there is to record, and it has no success that would be
+ * recorded later. */
+static bool is_made_once(const Look *look, uint32_t instruction, const Site *site) {
+    return site->waits && look->flow.blocks[look->flow.block_of[instruction]].loop == PTX_NONE;
+}
+
+static Site test_of(const Look *look, uint32_t instruction, const Site *wait, Arena *arena) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    Site test = {.number = wait->number, .function = wait->function, .statement = wait->statement, .tests = true};
+    unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
+    if (!gather_parts(look, instruction, look->flow.block_of[instruction], effects, count, &test, arena))
+        test.part_count = 0;
+    return test;
+}
+
 static bool find_in(Finding *finding, Look *look, const char **problem) {
     Sites *sites = finding->sites;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++) {
@@ -156,7 +174,12 @@ static bool find_in(Finding *finding, Look *look, const char **problem) {
         if (!look->flow.blocks[look->flow.block_of[i]].reached ||
             !site_of(look, i, finding->options, &site, &sites->arena))
             continue;
-        if (sites->count == RECORD_SITES) {
+        if (is_made_once(look, i, &site)) {
+            *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) =
+                test_of(look, i, &site, &sites->arena);
+            site.number = sites->count;
+        }
+        if (sites->count >= RECORD_SITES) {
             *problem = "there are more than a million instructions to record";
             return false;
         }

@@ -12,6 +12,7 @@ typedef struct Act {
     RecordMeets meets;
     bool counted;
     uint32_t lanes, at, count;
+    uint32_t by; /* RECORD_MEETS_LANES: RecordShape.meets_by */
 } Act;
 
 typedef struct Warp {
@@ -22,7 +23,7 @@ typedef struct Warp {
     uint32_t next[RECORD_LANES];   /* of each lane: acts that it is done with, or are not its own */
     uint32_t passed[RECORD_LANES]; /* ... and that it has come behind, as records show */
     uint32_t came[NAMED], held_at[NAMED];
-    uint32_t masks[RECORD_LANES];                         /* of lanes that meet others: whom */
+    uint32_t masks[RECORD_LANES], by[RECORD_LANES];       /* of lanes that meet others: whom, and by what */
     uint32_t meets_lanes;                                 /* lanes that are held there */
     uint32_t arrivals[RECORD_LANES], waits[RECORD_LANES]; /* at the cluster's barrier */
     uint32_t waits_for_cluster;                           /* lanes that are held there */
@@ -70,6 +71,7 @@ static Act act_of(const Record *record, const RecordShape *shapes) {
     const RecordShape *shape = &shapes[record->site];
     bool known = number_of(record, &shape->meets_at, &act.at) && number_of(record, &shape->meets_count, &act.count);
     act.counted = shape->meets_count.given;
+    act.by = shape->meets_by;
     act.meets = known && (shape->meets == RECORD_MEETS_LANES || act.at < NAMED) ? shape->meets : RECORD_MEETS_NOBODY;
     return act;
 }
@@ -122,10 +124,11 @@ static void settle_named(Cluster *cluster, Cta *cta, uint32_t id) {
 
 static void settle_lanes(Cluster *cluster, Warp *warp) {
     for (uint32_t left = warp->meets_lanes, here; left; left &= ~here) {
-        uint32_t mask = warp->masks[__builtin_ctz(left)];
+        uint32_t lane = (uint32_t)__builtin_ctz(left), mask = warp->masks[lane];
         here = 0;
         for (uint32_t other = left; other; other &= other - 1)
-            here |= warp->masks[__builtin_ctz(other)] == mask ? other & -other : 0;
+            if (warp->masks[__builtin_ctz(other)] == mask && warp->by[__builtin_ctz(other)] == warp->by[lane])
+                here |= other & -other;
         if (mask & live(warp) & ~here)
             continue;
         warp->meets_lanes &= ~here;
@@ -171,8 +174,10 @@ static void come(Cta *cta, Warp *warp, const Act *act, uint32_t lanes) {
         }
         break;
     case RECORD_MEETS_LANES:
-        for (uint32_t left = lanes; left; left &= left - 1)
+        for (uint32_t left = lanes; left; left &= left - 1) {
             warp->masks[__builtin_ctz(left)] = act->at;
+            warp->by[__builtin_ctz(left)] = act->by;
+        }
         warp->meets_lanes |= lanes;
         warp->held |= lanes;
         break;

@@ -40,6 +40,7 @@ typedef struct RecordShape {
     RecordMeets meets;
     RecordNumber meets_at;    /* ... the barrier's number, or the mask of the lanes */
     RecordNumber meets_count; /* ... how many threads the barrier is for; not given: those of the CTA */
+    uint32_t meets_by;        /* lanes meet those alone that come by an instruction of the same words */
     uint16_t wide;            /* parts of 64 bits: a mask */
     uint16_t corners;         /* parts that have corners: a mask */
     uint16_t every;           /* parts that are told of every lane: a mask */

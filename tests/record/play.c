@@ -1,7 +1,7 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders] [--global] [--sample MASK] [--keep RECORDING]
+ *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample MASK] [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
@@ -14,12 +14,16 @@
  * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
- * of such a one. The last line is `N passed, N failed`. */
+ * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
+ * then look as if none of their threads could go on. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
+#include "instrument/shapes.h"
 #include "machine/expand.h"
 #include "ptx/reader.h"
+#include "record/standing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
@@ -31,7 +35,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define HURRIED    (HANG_AFTER >> 4 | UINT64_C(1) << 63 | 1 << 16) /* once, however many gave up */
 
 static unsigned passed, failed;
-static bool verbose, hangs, orders, global;
+static bool verbose, hangs, orders, cut, global;
 static const char *keep;
 static uint32_t sample; /* of the numbers of CTAs that are recorded these bits are 0 */
 
@@ -473,6 +477,35 @@ static const char *tell_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdi
     return NULL;
 }
 
+/* Whether no thread can go on, by what was recorded: as who watches a launch decides. */
+static bool stands_still(Case *of) {
+    RecordStanding standing;
+    RecordShape *shapes = site_shapes(&of->sites, of->module, &of->arena);
+    bool tells = record_standing(&standing, &of->recording, shapes, of->sites.count);
+    if (verbose)
+        printf("  %" PRIu64 " ended, %" PRIu64 " gave up, %" PRIu64 " held, %" PRIu64 " elsewhere\n", standing.ended,
+               standing.gave_up, standing.held, standing.elsewhere);
+    return tells && standing_still(&standing);
+}
+
+/* Stopped on its way, some of its threads can go on. */
+static const char *compare_cut(Case *of) {
+    enum { CUTS = 60 };
+    PtxEnd end = PTX_END_UNKNOWN;
+    const char *problem = record(of, BUDGET, &end);
+    uint64_t all = of->machine ? of->machine->used : 0;
+    if (problem || end != PTX_END_COMPLETE)
+        return problem ? problem : "the instrumented kernel does not end";
+    for (unsigned i = 1; i < CUTS; i++) {
+        of->machine->budget = all * i / CUTS;
+        end = ptx_schedule_run(of->machine, &(PtxSchedule){.kind = i % 2 ? SCHEDULE_EAGER : SCHEDULE_ROUND_ROBIN});
+        take_recording(of, false);
+        if (end == PTX_END_BUDGET && stands_still(of))
+            return "threads that can go on are taken to stand still";
+    }
+    return NULL;
+}
+
 static const char *compare_hangs(Case *of) {
     Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
@@ -486,6 +519,8 @@ static const char *compare_hangs(Case *of) {
         return "the instrumented kernel does not hang";
     if (of->block.hang_after != (host.gave_up ? HURRIED : HANG_AFTER))
         return "who waits is not told that others gave up";
+    if (!host.gave_up && !stands_still(of)) /* nobody says anything */
+        return "threads that cannot go on are taken to run";
     if (!ours || !theirs)
         return ours ? "the recording does not tell of a deadlock" : "the machine does not tell of a deadlock";
     return ours->rule == theirs->rule && ours->places[0].ir_line == theirs->places[0].ir_line
@@ -552,6 +587,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return compare_hangs(of);
     if (orders)
         return compare_orders(of);
+    if (cut)
+        return compare_cut(of);
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
@@ -681,6 +718,8 @@ int main(int count, char **arguments) {
             sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
+        else if (!strcmp(arguments[i], "--cut"))
+            cut = true;
         else if (!strcmp(arguments[i], "--global"))
             global = true;
         else if (!strcmp(arguments[i], "--orders"))

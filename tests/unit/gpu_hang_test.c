@@ -12,8 +12,21 @@
 
 enum { CHUNK = 256, WARPS = 3, MORE = 8, TAG = 9, LIMIT = 80 * MILLISECOND };
 /* A barrier for all 96 threads that three warps have, one without a number, one to which some only arrive; lanes that
- * meet, by a mask in their records; the cluster's barrier. */
-enum { SITE_BARRIER, SITE_WAIT, SITE_STORE, SITE_ALL, SITE_ARRIVE, SITE_LANES, SITE_COMES, SITE_AWAITS, SITES };
+ * meet, by a mask in their records, or in the instruction, and by what they hand on; the cluster's barrier. */
+enum {
+    SITE_BARRIER,
+    SITE_WAIT,
+    SITE_STORE,
+    SITE_ALL,
+    SITE_ARRIVE,
+    SITE_LANES,
+    SITE_SHUFFLE,
+    SITE_SAME_SHUFFLE,
+    SITE_VOTE,
+    SITE_COMES,
+    SITE_AWAITS,
+    SITES
+};
 static const RecordShape shapes[SITES] = {
     [SITE_BARRIER] = {.meets = RECORD_MEETS_NAMED, .meets_at = {.given = true}, .meets_count = {true, 0, false, 96}},
     [SITE_WAIT] = {.parts = 1},
@@ -23,6 +36,9 @@ static const RecordShape shapes[SITES] = {
                      .meets_at = {.given = true},
                      .meets_count = {true, 0, false, 96}},
     [SITE_LANES] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, false, 0}},
+    [SITE_SHUFFLE] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, false, 0}, .meets_by = 5},
+    [SITE_SAME_SHUFFLE] = {.parts = 1, .meets = RECORD_MEETS_LANES, .meets_at = {true, 1, false, 0}, .meets_by = 5},
+    [SITE_VOTE] = {.meets = RECORD_MEETS_LANES, .meets_at = {true, 0, false, UINT32_MAX}, .meets_by = 6},
     [SITE_COMES] = {.meets = RECORD_MEETS_CLUSTER_ARRIVE},
     [SITE_AWAITS] = {.meets = RECORD_MEETS_CLUSTER_WAIT}};
 
@@ -293,6 +309,25 @@ static void standing_at_other_lanes(void **state) {
     ASSERT_STANDING(0, 72, {0, RECORD_UNIFORM, SITE_LANES, 0xff, 0xffff}, {0, RECORD_EXIT, 0, 0xff00, 0});
 }
 
+/* Who waits for others at a shuffle does so while they are elsewhere: computing, at another barrier, or at a vote. */
+static void standing_at_a_shuffle(void **state) {
+    (void)state;
+    const uint32_t all = UINT32_MAX, low = 0xffff, high = 0xffff0000;
+    ASSERT_STANDING(16, 64, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all});
+    ASSERT_STANDING(32, 48, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_UNIFORM, SITE_LANES, high, all});
+    ASSERT_STANDING(32, 48, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_PLAIN, SITE_VOTE, high, 0});
+    ASSERT_STANDING(32, 48, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_PLAIN, SITE_BARRIER, high, 0});
+    /* They come, to that place or to another one of the same words; then all may be anywhere. */
+    ASSERT_STANDING(0, 80, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_UNIFORM, SITE_SHUFFLE, high, all});
+    ASSERT_STANDING(0, 80, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all},
+                    {0, RECORD_UNIFORM, SITE_SAME_SHUFFLE, high, all});
+    /* They end, or are not asked for. */
+    ASSERT_STANDING(0, 64, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_EXIT, 0, high, 0});
+    ASSERT_STANDING(0, 80, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, low});
+    /* What comes behind says that they got on, though it is not known how. */
+    ASSERT_STANDING(0, 80, {0, RECORD_UNIFORM, SITE_SHUFFLE, low, all}, {0, RECORD_WARP, SITE_STORE, low, 64});
+}
+
 static void standing_at_the_cluster(void **state) {
     (void)state;
     const uint32_t all = UINT32_MAX;
@@ -349,6 +384,7 @@ int main(void) {
         cmocka_unit_test(who_met_the_others_is_left_alone),
         cmocka_unit_test(standing_at_barriers),
         cmocka_unit_test(standing_at_other_lanes),
+        cmocka_unit_test(standing_at_a_shuffle),
         cmocka_unit_test(standing_at_the_cluster),
         cmocka_unit_test(standing_by_lanes),
         cmocka_unit_test(every_end_has_its_words),

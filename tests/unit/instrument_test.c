@@ -58,6 +58,46 @@ static char *instrumented(const char *text, bool keep_registers, char *why, size
     return to.data;
 }
 
+/* Sites at which lanes hand registers to each other. */
+static uint32_t handed_in(const char *text) {
+    Found found;
+    uint32_t handed = 0;
+    find(&found, text, INSTRUMENT_EVERYWHERE);
+    for (uint32_t i = 0; i < found.sites.count; i++)
+        handed += found.sites.items[i].hands;
+    found_free(&found);
+    return handed;
+}
+
+/* Lanes that hand registers to each other are recorded where a part of a warp may come, with the mask alone. What all
+ * of the warp comes to costs nothing, up to where lanes may wait elsewhere. */
+static void test_lanes_that_hand_on(void **state) {
+    (void)state;
+#define SHUFFLE "shfl.sync.bfly.b32 %r8, %r7, 1, 31, -1;\n"
+#define SOME    "setp.lt.u32 %p1, %r1, 7;\n@%p1 bra S;\nbra T;\nS:\n"
+    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SHUFFLE
+                               "setp.lt.u32 %p1, %r1, 32;\n@%p1 bra S;\nbra T;\nS:\n" SHUFFLE "T:\n" SHUFFLE
+                               "ret;\n}\n"),
+                     0); /* a warp or none */
+    assert_int_equal(handed_in(HEAD OPEN FREE INDEX SHUFFLE "vote.sync.ballot.b32 %r8, %p1, -1;\nret;\n}\n"), 0);
+    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nret;\n}\n"), 1);
+    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX "setp.lt.u32 %p1, %r1, 7;\n@%p1 " SHUFFLE "ret;\n}\n"), 1);
+    /* Behind it others come apart, up to where all of them meet. */
+    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\n" SHUFFLE "bra U;\nU:\n" SHUFFLE "ret;\n}\n"),
+                     2);
+    assert_int_equal(handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 0;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"),
+                     1);
+    assert_int_equal(
+        handed_in(HEAD OPEN SHAPED INDEX SOME SHUFFLE "T:\nbar.sync 1, 64;\nbra U;\nU:\n" SHUFFLE "ret;\n}\n"), 2);
+    Found found;
+    find(&found, HEAD OPEN SHAPED INDEX SOME "shfl.sync.idx.b32 %r8, %r7, %r6, %r5, %r2;\nT:\nret;\n}\n",
+         INSTRUMENT_EVERYWHERE);
+    assert_int_equal(found.sites.items[0].part_count, 1);
+    assert_true(found.sites.items[0].parts[0].proven);
+    assert_int_equal(found.sites.items[0].parts[0].shape, PART_UNIFORM);
+    found_free(&found);
+}
+
 static void test_sites(void **state) {
     (void)state;
     Found found;
@@ -484,16 +524,27 @@ static void test_alone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),    cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_sites),     cmocka_unit_test(test_spaces),
-        cmocka_unit_test(test_lanes),     cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_loop),      cmocka_unit_test(test_text),
-        cmocka_unit_test(test_registers), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_options),   cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_room),      cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_rows),      cmocka_unit_test(test_stretches),
-        cmocka_unit_test(test_waits),     cmocka_unit_test(test_looks),
-        cmocka_unit_test(test_alone),     cmocka_unit_test(test_rows_that_do_not_fit),
+        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_lanes_that_hand_on),
+        cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_rows_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,11 +381,11 @@ static void tell_given_up(const Playing *playing) {
 static void judge_hang(Playing *playing, const ThreadsRun *run) {
     ThreadsCheck *check = &playing->check;
     Verdict *verdict = check->verdict;
-    const PtxWarp *running = play_running(&playing->player);
+    uint32_t lane = 0;
+    const PtxWarp *running = play_running(&playing->player, &lane);
     uint32_t later = play_not_begun(&playing->player) * check->machine->cluster_size;
     double seconds = (double)playing->recording->launch.hang_after / 1e9;
     if (running) {
-        uint32_t lane = (uint32_t)__builtin_ctz(running->launched & ~running->exited);
         verdict_incomplete(
             verdict, "", 0,
             "a wait took longer than %g s, and was ended while %s still ran: the kernel may hang, or may "
@@ -499,25 +499,30 @@ static void open_apart(Playing *playing) {
     ptx_watch_start(player->apart);
 }
 
-static void tell_apart(Playing *playing, const ThreadsRun *run) {
+static void tell_apart(Playing *playing, const ThreadsRun *run, bool complete) {
     ThreadsCheck *check = &playing->check;
-    const PtxWatch *apart = playing->player.apart;
+    Player *player = &playing->player;
     const char *before = check->unordered;
-    uint32_t count = 0, known = 0;
-    const PtxRace *races = apart ? ptx_watch_races(apart, &count) : NULL;
-    const PtxRace *others = ptx_watch_races(playing->player.watch, &known);
-    check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
+    uint32_t count = 0, known = 0, left = 0;
+    const PtxRace *races = player->apart ? ptx_watch_races(player->apart, &count) : NULL;
+    const PtxRace *others = ptx_watch_races(player->watch, &known);
+    PtxRace *hidden = ARENA_ARRAY(&check->arena, PtxRace, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         bool told = races[i].first.cta == races[i].second.cta;
         for (uint32_t k = 0; k < known && !told; k++)
             told = others[k].rule == races[i].rule && others[k].first.code == races[i].first.code &&
                    others[k].second.code == races[i].second.code;
         if (!told)
-            threads_race(check, &races[i], &run->schedule, run->world);
+            hidden[left++] = races[i];
     }
+    if (complete && !before && left && is_whole(playing))
+        left = fences_tell(player, hidden, left);
+    check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
+    for (uint32_t i = 0; i < left; i++)
+        threads_race(check, &hidden[i], &run->schedule, run->world);
     check->unordered = before;
-    if (apart)
-        ptx_watch_free(playing->player.apart);
+    if (player->apart)
+        ptx_watch_free(player->apart);
 }
 
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
@@ -577,10 +582,10 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     runs_tell_races(check, &run, watch, 0);
     polls_tell(player, check->verdict, races);
     copies_tell(player);
-    tell_apart(playing, &run);
     threads_overwrite(check, &run);
     if (!hung)
         judge(playing, &run, end);
+    tell_apart(playing, &run, end == PTX_END_COMPLETE);
     tell_missing(playing);
     tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {

@@ -34,14 +34,17 @@ typedef struct PlaySite {
     bool awaits;                              /* launches before this one */
     uint8_t global;                           /* it may read (1) or write (2) global memory */
     bool for_system;                          /* a strong access whose scope has the host */
+    bool sequential;                          /* a fence that is in one order with all others of its kind */
     bool meets;                               /* all threads of the CTA, at this barrier: */
     bool at_named;                            /* whoever comes to it is at some named barrier */
     uint32_t barrier;
-    const PtxArgument *mask;            /* bar.warp.sync: of the lanes that meet; NULL: it is another one */
-    const PtxArgument *state, *object;  /* a wait: its token, if it has one, and the mbarrier; else NULL */
-    const PtxArgument *address;         /* strong: of the access */
-    PtxSpace space;                     /* ... and in which memory */
-    uint8_t strong_kind;                /* ... and StrongKind */
+    const PtxArgument *mask;           /* bar.warp.sync and the like: of the lanes that meet; NULL: it is another one */
+    const PtxForm *hands;              /* ... that hand registers to each other, which orders no memory; else NULL */
+    const PtxArgument *state, *object; /* a wait: its token, if it has one, and the mbarrier; else NULL */
+    const PtxArgument *tested;         /* a wait before it is known how it ends: the mbarrier; else NULL */
+    const PtxArgument *address;        /* strong: of the access */
+    PtxSpace space;                    /* ... and in which memory */
+    uint8_t strong_kind;               /* ... and StrongKind */
     uint8_t strong_bytes, strong_count; /* ... and bytes of the place, of which a vector has several */
     bool finds;                         /* ... and it gives what it found */
     bool goes_on;                       /* ... an atomic by which all threads of the device go on */
@@ -206,7 +209,8 @@ typedef struct Player {
     bool stops;                 /* a fault */
     bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
     PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;                  /* ... now, for one of them */
+    bool lets;                  /* ... now, for one of them; or for one of the fences of `late` */
+    uint32_t late;              /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
     const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
     struct PlayCopies *copies;  /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
@@ -241,13 +245,18 @@ bool play_takes_turns(const Player *player, const PlayCluster *cluster);
 /* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
 void play_stand(Player *player);
 /* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
-const PtxWarp *play_running(const Player *player);
+const PtxWarp *play_running(const Player *player, uint32_t *lane);
 /* Clusters of which no warp had begun. */
 uint32_t play_not_begun(const Player *player);
 
 /* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
 bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
 void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group);
+
+/* ---- fences.c: sequential fences in another order ---- */
+/* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and
+ * taken out. How many are left. */
+uint32_t fences_tell(const Player *player, PtxRace *races, uint32_t count);
 
 /* ---- meet.c: barriers of whole CTAs ---- */
 /* The warp has come to where all threads of its CTA meet: it stands there, or all go on. False: the machine has to do

@@ -157,6 +157,29 @@ static bool try_site(Player *player, PlayWarp *warp, const PlaySite *site, const
     return true;
 }
 
+/* Lanes look at mbarriers: whether in vain is told behind it, if not. */
+static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record) {
+    PtxMachine *machine = player->machine;
+    PtxGroup *group = play_group(machine, warp->warp, site->code, record->lanes);
+    PtxEvent event = {.kind = PTX_EVENT_TEST, .code = site->code, .warp = warp->warp};
+    PtxSpot spot;
+    set_registers(player, group, site, record);
+    for (uint32_t left = record->lanes; left; left &= left - 1)
+        if (play_spot(machine, group, site->code, site->tested, (uint32_t)__builtin_ctz(left), &spot)) {
+            uint64_t place = ptx_place(spot);
+            if (event.lanes && event.place != place) {
+                ptx_tell(machine, &event);
+                event.lanes = 0;
+            }
+            event.place = place;
+            event.lanes |= left & -left;
+        }
+    if (event.lanes)
+        ptx_tell(machine, &event);
+    forget_registers(group, site);
+    play_done(machine, group);
+}
+
 static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
     uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
     uint64_t key = play_strong_key(player, site, record, cta);
@@ -198,9 +221,10 @@ static bool comes_together(const Player *player, const PlayWarp *warp, const Pla
                                 : NULL;
     if (!there || !other->ready || other->group)
         return false;
-    return site->mask
-               ? there->mask && mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record)
-               : there == site;
+    if (!site->mask)
+        return there == site;
+    return there->mask && there->hands == site->hands &&
+           mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record);
 }
 
 static void drop_pending(Player *player, Pending **at) {
@@ -225,10 +249,10 @@ static void make_uniform(const Player *player, const PlayWarp *warp, const PlayS
 static bool run_together(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, uint32_t lanes,
                          PtxGroup **group) {
     PtxMachine *machine = player->machine;
-    if (site->mask) {
+    if (site->mask && !site->hands) {
         ptx_tell(machine,
                  &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = site->code, .warp = warp->warp, .lanes = lanes});
-    } else {
+    } else if (!site->mask) {
         *group = play_group(machine, warp->warp, site->code, lanes);
         set_registers(player, *group, site, record);
     }
@@ -255,7 +279,7 @@ static bool try_together(Player *player, PlayWarp *warp, const PlaySite *site, R
     if (*group)
         return try_site(player, warp, site, record, group);
     uint32_t wanted = wanted_lanes(player, warp, site, record), here = record->lanes;
-    if (record->lanes & ~wanted) /* its mask lacks a lane of its own, which is a fault */
+    if (record->lanes & ~wanted && !site->hands) /* its mask lacks a lane of its own, which is a fault */
         return try_site(player, warp, site, record, group);
     for (const Pending *other = warp->pending; (wanted & ~here) && other; other = other->next)
         if (&other->record != record && comes_together(player, warp, site, record, other))
@@ -279,7 +303,7 @@ static Pending *keep(Player *player, PlayWarp *warp, const Record *record, PtxGr
     return *at = pending;
 }
 
-/* Lanes of a bar.warp.sync may have different masks: those of each are a record of their own. `record`
+/* Lanes of a bar.warp.sync or the like may have different masks: those of each are a record of their own. `record`
  * becomes the last of them; the others are kept. */
 static void part_masks(Player *player, PlayWarp *warp, const PlaySite *site, Record *record) {
     Lanes masks;
@@ -326,6 +350,11 @@ static bool is_null(const PlaySite *site, const Record *record) {
     return false;
 }
 
+/* Whether it is a fence that is to come when nobody else can go on. */
+static bool is_late(const Player *player, const PlayWarp *warp, const PlaySite *site) {
+    return site->sequential && player->late == warp->warp->cta->cluster + 1;
+}
+
 /* Does what the record says. False: it has to wait; *group says what for, if the machine knows. */
 static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup **group) {
     if (record->kind == RECORD_EXIT) {
@@ -362,6 +391,15 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return try_held(player, warp, site, record, group);
     if (site->site->strong)
         return try_strong(player, warp, site, record, group);
+    if (is_late(player, warp, site)) {
+        if (!player->lets)
+            return false;
+        player->lets = false;
+    }
+    if (site->tested) {
+        test_mbarriers(player, warp, site, record);
+        return true;
+    }
     if (site->gathers || site->mask)
         return try_together(player, warp, site, record, group);
     return try_site(player, warp, site, record, group);
@@ -513,7 +551,9 @@ static void stand(Player *player, PlayWarp *warp) {
         pending->group = play_group(player->machine, warp->warp, site->code, pending->record.lanes);
         bool meets = site->gathers || site->mask;
         pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
-        pending->group->waits_for = meets ? wanted_lanes(player, warp, site, &pending->record) : 0;
+        pending->group->waits_for = site->mask ? mask_of(player, warp, site, &pending->record)
+                                    : meets    ? live_lanes(warp->warp)
+                                               : 0;
         if (pending->record.kind == RECORD_GIVES_UP && site->site->waits && site->object)
             stand_at_mbarrier(player, site, &pending->record, pending->group);
     }
@@ -531,13 +571,29 @@ static bool has_begun(const Player *player, const PtxWarp *warp) {
     return record_begun(player->recording, id * player->reader.warps + warp->index);
 }
 
-const PtxWarp *play_running(const Player *player) {
+/* Lanes of which nothing says that they wait. Where some wait for others by a mask, each says where it is; elsewhere
+ * one speaks for all. */
+static uint32_t running_lanes(const Player *player, const PlayWarp *warp) {
+    uint32_t wait = 0;
+    bool apart = false;
+    for (const Pending *pending = warp->pending; pending; pending = pending->next) {
+        wait |= pending->record.lanes;
+        apart |= pending->ready && pending->record.kind != RECORD_EXIT && pending->record.kind != RECORD_GIVES_UP &&
+                 player->sites->items[pending->record.site].mask;
+    }
+    return apart || !wait ? live_lanes(warp->warp) & ~wait : 0;
+}
+
+const PtxWarp *play_running(const Player *player, uint32_t *lane) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
             const PlayWarp *warp = &player->clusters[i]->warps[k];
-            if (live_lanes(warp->warp) && !warp->pending && has_begun(player, warp->warp))
+            uint32_t lanes = running_lanes(player, warp);
+            if (lanes && has_begun(player, warp->warp)) {
+                *lane = (uint32_t)__builtin_ctz(lanes);
                 return warp->warp;
+            }
         }
     return NULL;
 }
@@ -634,11 +690,24 @@ bool play_skip(Player *player) {
     return any;
 }
 
+/* One of the fences that are to be late comes. Whether there was one. */
+static bool let_late(Player *player) {
+    PlayCluster *cluster = player->late ? player->clusters[player->late - 1] : NULL;
+    player->lets = false;
+    for (uint32_t i = 0; cluster && i < player->reader.warps * player->machine->cluster_size; i++)
+        for (const Pending *pending = cluster->warps[i].pending; pending; pending = pending->next)
+            player->lets |= pending->ready && pending->record.kind < RECORD_EXIT &&
+                            player->sites->items[pending->record.site].sequential;
+    if (player->lets)
+        enqueue(player, cluster);
+    return player->lets;
+}
+
 PtxEnd play(Player *player) {
     do
         if (!play_on(player))
             return PTX_END_TIME;
-    while (!player->stops && player->live && (play_skip(player) || play_pass(player)));
+    while (!player->stops && player->live && (let_late(player) || play_skip(player) || play_pass(player)));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

@@ -198,9 +198,13 @@ static bool prepare_site(ThreadsCheck *check, PlaySite *site) {
     find_global(check, site);
     site->gathers = site->code->together;
     site->awaits = code_effect(check, site->code, EFFECT_AWAIT_LAUNCHES, &effect);
-    if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect) && site->code->count == 1)
-        site->mask = code_argument(program, site->code, 0);
-    if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
+    if (code_effect(check, site->code, EFFECT_WARP_SYNC, &effect)) {
+        site->mask = code_named(program, site->code, effect.on);
+        site->hands = effect.effect.relaxed ? site->code->form : NULL;
+    }
+    if (code_effect(check, site->code, EFFECT_WAIT, &effect) && site->site->tests) {
+        site->tested = code_named(program, site->code, effect.on);
+    } else if (code_effect(check, site->code, EFFECT_WAIT, &effect)) {
         site->state = effect.by_state ? code_named(program, site->code, effect.phase) : NULL;
         site->object = code_named(program, site->code, effect.on);
     }
@@ -274,7 +278,8 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         sites->any_order |= site->site->strong && site->code && site->site->poll.bits;
         sites->any_state |= site->state != NULL;
         sites->any_data |= site->data != 0;
-        sites->any_sequential |= is_sequential(check, site->code);
+        site->sequential = is_sequential(check, site->code);
+        sites->any_sequential |= site->sequential;
     }
     return true;
 }

@@ -230,6 +230,9 @@ static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
     case PTX_EVENT_FLIP:
         threads_flip(watch->engine, object);
         break;
+    case PTX_EVENT_TEST: /* orders nothing */
+        watch_mbarrier(watch, event, THREADS_READ, false);
+        break;
     case PTX_EVENT_WAIT:
         watch_mbarrier(watch, event, THREADS_READ, false);
         threads_wait(watch->engine, object, watch_warp(watch, event->warp), event->lanes,
@@ -308,6 +311,7 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
     case PTX_EVENT_ARRIVE:
     case PTX_EVENT_COMPLETE:
     case PTX_EVENT_FLIP:
+    case PTX_EVENT_TEST:
     case PTX_EVENT_WAIT:
         see_mbarrier(watch, event);
         break;
@@ -334,7 +338,6 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
         threads_over(watch->engine, ptx_watch_cta(watch, event->warp->cta->number));
         watch_cta_over(watch, event->warp->cta->number);
         break;
-    case PTX_EVENT_TEST: /* orders nothing, and whoever goes on has waited with success */
     case PTX_EVENT_AWAIT_LAUNCHES:
     case PTX_EVENT_UNKNOWN:
         break;
