@@ -89,7 +89,8 @@ void write_apart(Code *code, const Step *step) {
         write_one(code, record_word(0, site->ends ? RECORD_EXIT : RECORD_PLAIN, site->number), "~zero", "~zero");
     for (uint32_t i = 0; i < site->part_count; i++)
         write_part(code, step, &site->parts[i]);
-    if (site->hands) /* ptxas would write the record behind it, where nobody comes who waits in vain */
+    /* ptxas would write the record behind where lanes wait for each other, to which nobody comes who waits in vain. */
+    if (site->hands || site->aligned)
         code_say(code, "bar.warp.sync ~mask");
     if (*predicate)
         code_label(code, over);

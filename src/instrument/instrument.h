@@ -90,6 +90,7 @@ typedef struct Site {
     bool tests;    /* the same wait, which nothing repeats, before it: whoever looks at the mbarrier does so in time */
     bool meets;    /* lanes of a mask wait for each other */
     bool hands;    /* ... and hand registers to each other, which orders no memory */
+    bool aligned;  /* a barrier of threads before which the lanes of a warp wait for each other */
     bool map;      /* a RECORD_MAP stands before it, unless the map is a parameter */
     SitePoll poll; /* strong */
     uint32_t run;  /* sites that a RECORD_RUN of this one tells of, itself included; 0: it has none */

@@ -81,6 +81,18 @@ static bool map_in_memory(const Look *look, uint32_t instruction, const PtxEffec
     return origin.space != PTX_SPACE_PARAM && on->a && on[1].kind == PTX_REGISTER;
 }
 
+/* A barrier of threads which all lanes of a warp are to come to together. */
+static bool is_aligned(const PtxEffect *effects, unsigned count) {
+    bool barrier = false, converged = false;
+    for (unsigned i = 0; i < count; i++) {
+        EffectVerb verb = effects[i].effect.verb;
+        converged |= verb == EFFECT_CONVERGED;
+        barrier |= verb == EFFECT_NAMED_SYNC || verb == EFFECT_NAMED_ARRIVE || verb == EFFECT_CTA_BARRIER ||
+                   verb == EFFECT_CLUSTER_ARRIVE || verb == EFFECT_CLUSTER_WAIT;
+    }
+    return barrier && converged;
+}
+
 static bool ends_thread(const Look *look, uint32_t instruction) {
     PtxEvaluator evaluator = look_form(look, instruction)->evaluator;
     return look->module->functions[look->function].entry
@@ -112,6 +124,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
     if (!look_acts(look, instruction))
         return false;
     unsigned count = ptx_effects_of(look->module, look_statement(look, instruction), effects);
+    site->aligned = is_aligned(effects, count);
     for (unsigned i = 0; i < count; i++) {
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
