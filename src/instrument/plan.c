@@ -473,13 +473,17 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     plan->lone = plan->together && !plan->dynamic && !plan->corners && !plan->every;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
-    uint32_t own = 0;
+    uint32_t own = 0, all = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t units = step_most_units(&plan->steps[i]), room = plan->steps[i].room;
         own = units > own ? units : own;
         own = room > own ? room : own;
+        all += units;
     }
     plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));
-    if (open && plan->chunk < CHUNK_LARGE)
-        plan->chunk = CHUNK_LARGE;
+    uint32_t usual = open ? CHUNK_LARGE : 0; /* without loops, one for all that a warp may have to say is enough */
+    if (open && !plan->loops && !plan->calls && all < CHUNK_LARGE / RECORD_UNIT - UNITS_KEPT)
+        usual = chunk_for(all);
+    if (plan->chunk < usual)
+        plan->chunk = usual;
 }

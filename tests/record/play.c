@@ -480,8 +480,8 @@ static const char *tell_both(Case *of, PtxEnd *recorded, Verdict *machine, Verdi
 /* Whether no thread can go on, by what was recorded: as who watches a launch decides. */
 static bool stands_still(Case *of) {
     RecordStanding standing;
-    RecordShape *shapes = site_shapes(&of->sites, of->module, &of->arena);
-    bool tells = record_standing(&standing, &of->recording, shapes, of->sites.count);
+    RecordShape *shapes = site_shapes(&of->file->sites, of->module, &of->arena);
+    bool tells = record_standing(&standing, &of->recording, shapes, of->file->sites.count);
     if (verbose)
         printf("  %" PRIu64 " ended, %" PRIu64 " gave up, %" PRIu64 " held, %" PRIu64 " elsewhere\n", standing.ended,
                standing.gave_up, standing.held, standing.elsewhere);
