@@ -22,14 +22,21 @@ typedef struct Named {
     uint32_t count, most;
 } Named;
 
+/* Textures, samplers and surfaces are no memory that a kernel can access by its address; where they are asked for
+ * theirs, ptxas takes them for indirect ones. */
+static bool is_opaque(const PtxModule *module, const PtxVariable *variable) {
+    return variable->type != PTX_NONE && str_ends(ptx_name(module, variable->type), STR("ref"));
+}
+
 /* Those of a statement that declares some. */
 static void add_declared(Named *named, const PtxModule *module, const PtxFunction *function,
                          const PtxStatement *statement) {
     for (uint32_t i = 0; statement->kind == PTX_VARIABLES && i < statement->count && named->count < named->most; i++) {
-        uint32_t variable = statement->what + i;
-        if (str_is(ptx_name(module, module->variables[variable].space), named->space) &&
-            is_named(module, function, variable))
-            named->variables[named->count++] = variable;
+        uint32_t number = statement->what + i;
+        const PtxVariable *variable = &module->variables[number];
+        if (str_is(ptx_name(module, variable->space), named->space) && !is_opaque(module, variable) &&
+            is_named(module, function, number))
+            named->variables[named->count++] = number;
     }
 }
 

@@ -318,6 +318,22 @@ static void test_refused(void **state) {
     }
 }
 
+/* ptxas refuses a kernel that asks for the address of a texture and also names it. */
+static void test_places(void **state) {
+    (void)state;
+    char why[200];
+    char *text =
+        instrumented(".version 8.7\n.target sm_90a\n.address_size 64\n.global .texref tex;\n.global .u32 count;\n"
+                     ".visible .entry k() .reqntid 32 { .reg .f32 %f<5>; .reg .b32 %r<2>;\n"
+                     "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tex, {%r1}];\n"
+                     "st.global.u32 [count], %r1;\n ret; }\n",
+                     true, why, sizeof why);
+    assert_string_equal(why, "");
+    assert_non_null(strstr(text, ", count;"));
+    assert_null(strstr(text, ", tex;"));
+    free(text);
+}
+
 static void test_options(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
@@ -536,6 +552,7 @@ int main(void) {
         cmocka_unit_test(test_registers),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_options),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_wraps),
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_apart),
