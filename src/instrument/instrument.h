@@ -113,6 +113,7 @@ typedef struct Sites {
     uint32_t chunk; /* bytes of a chunk, a power of two: of all kernels of the module */
     uint32_t found; /* those that are instructions of interest; those that only tell are behind them */
     uint32_t slots; /* the most that a kernel has */
+    bool led_apart; /* of some warps several lanes lead, each with chunks of its own */
     Arena arena;
 } Sites;
 

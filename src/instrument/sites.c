@@ -228,6 +228,7 @@ static bool plan_sites(Finding *finding, uint32_t function, const char **problem
     for (uint32_t i = 0; i < plan.tell_count; i++)
         *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) = *plan.tells[i];
     sites->slots = plan.slots > sites->slots ? plan.slots : sites->slots;
+    sites->led_apart |= !plan.together;
     if (plan.chunk > sites->chunk)
         sites->chunk = plan.chunk;
     arena_free(&scratch);

@@ -1,7 +1,8 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample MASK] [--keep RECORDING]
+ *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample MASK] [--more COUNT]
+ *          [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
@@ -9,9 +10,10 @@
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
  * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
  * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded:
- * nothing may be found then that the machine does not find, and the verdict is incomplete. --keep writes the last
- * recording to a file, and compares nothing; with --global, of global memory alone. With --hangs, kernels that do not
- * end are run until their waits give up, by the machine's clock, and the recording has to name the same cause. With
+ * nothing may be found then that the machine does not find, and the verdict is incomplete. So it is with --more, if
+ * COUNT chunks beyond the first of each warp are too few. --keep writes the last recording to a file, and compares
+ * nothing; with --global, of global memory alone. With --hangs, kernels that do not end are run until their waits give
+ * up, by the machine's clock, and the recording has to name the same cause. With
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
@@ -37,7 +39,8 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 static unsigned passed, failed;
 static bool verbose, hangs, orders, cut, global;
 static const char *keep;
-static uint32_t sample; /* of the numbers of CTAs that are recorded these bits are 0 */
+static uint32_t sample;   /* of the numbers of CTAs that are recorded these bits are 0 */
+static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
 
 static void judge(const char *name, const char *problem) {
     if (problem)
@@ -184,7 +187,7 @@ static uint32_t warps_of(const PtxLaunch *launch) {
 }
 
 static uint32_t more_chunks(const Case *of) {
-    return 4096 + 16 * warps_of(&of->launch);
+    return more >= 0 ? (uint32_t)more : 4096 + 16 * warps_of(&of->launch);
 }
 
 /* Variables of shared memory from the last to the first, as another compiler might have it, and those of global memory
@@ -230,16 +233,16 @@ static void add_block(Case *of, const PtxProgram *program) {
         of->block.hang_after = HANG_AFTER;
         of->block.host = HOST_AT;
     }
-    PtxBuffer more[] = {
+    PtxBuffer buffers[] = {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
         {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
         {.name = "more", .address = MORE_AT, .bytes = (more_chunks(of) + 1) * chunk, .zero = true},
         {.name = "host", .address = HOST_AT, .bytes = sizeof(RecordHost), .zero = true}};
-    more[0].data_bytes = sizeof of->block;
+    buffers[0].data_bytes = sizeof of->block;
     of->with.buffers = ARENA_ARRAY(&of->arena, PtxBuffer, of->launch.buffer_count + 5);
     if (of->launch.buffer_count)
-        memcpy(of->with.buffers, of->launch.buffers, of->launch.buffer_count * sizeof *more);
-    memcpy(of->with.buffers + of->launch.buffer_count, more, sizeof more);
+        memcpy(of->with.buffers, of->launch.buffers, of->launch.buffer_count * sizeof *buffers);
+    memcpy(of->with.buffers + of->launch.buffer_count, buffers, sizeof buffers);
     of->with.buffer_count += 5;
 }
 
@@ -608,7 +611,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);
     }
-    bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE && !sample;
+    bool complete =
+        end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE && !sample && of->block.next <= more_chunks(of);
     if (!ends_alike(end, recorded))
         problem = "the instrumented kernel ends in another way";
     if (complete && has_incomplete(&played) && !has_incomplete(&machine)) { /* in other orders it may do so, too */
@@ -716,6 +720,8 @@ int main(int count, char **arguments) {
             keep = arguments[++i];
         else if (!strcmp(arguments[i], "--sample") && i + 1 < count)
             sample = (uint32_t)strtoul(arguments[++i], NULL, 0);
+        else if (!strcmp(arguments[i], "--more") && i + 1 < count)
+            more = strtol(arguments[++i], NULL, 0);
         else if (!strcmp(arguments[i], "--hangs"))
             hangs = true;
         else if (!strcmp(arguments[i], "--cut"))

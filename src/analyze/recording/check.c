@@ -470,6 +470,15 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
+/* Whether lanes of a warp lost records, and others of it did not: what they lost may order the others. */
+static bool has_holes(const Playing *playing) {
+    const Player *player = &playing->player;
+    const RecordingLaunch *launch = &playing->recording->launch;
+    bool stopped = launch->flags & (RECORDING_CUT | RECORDING_HUNG); /* then nothing came behind what is missing */
+    bool lost = launch->dropped & RECORD_DROPPED_PLACE || (player->reader.missing && !stopped);
+    return lost && player->sites->sites.led_apart;
+}
+
 /* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
 static const char *why_unordered(const Playing *playing) {
     const StrongTurns *turns = &playing->turns;
@@ -478,6 +487,8 @@ static const char *why_unordered(const Playing *playing) {
         return "CTAs that were not recorded may order them";
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
         return "the order of strong accesses, which may order them, is not known";
+    if (has_holes(playing))
+        return "records that did not fit, which may order them, are missing";
     return NULL;
 }
 
@@ -574,7 +585,7 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
             locks_tell(player, check->verdict);
     }
     check->unordered = why_unordered(playing);
-    check->unordered_within = check->unordered && playing->turns.doubts.within;
+    check->unordered_within = check->unordered && (playing->turns.doubts.within || has_holes(playing));
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
