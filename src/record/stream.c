@@ -591,7 +591,8 @@ uint32_t record_peek(const RecordStream *stream) {
     if (cursor->run) {
         const RecordShape *shape = &reader->shapes[cursor->site + 1];
         bool plain = !shape->parts && !shape->ends && !shape->masked && !cursor->torn;
-        return plain && cursor->run_lanes == UINT32_MAX ? cursor->site + 1 : UINT32_MAX;
+        bool all = shape->all || (!shape->of && cursor->run_lanes == UINT32_MAX);
+        return plain && all ? cursor->site + 1 : UINT32_MAX;
     }
     Head head = head_at(cursor->at);
     uint32_t site = record_site(head.word);
