@@ -13,6 +13,9 @@ typedef struct Playing {
     const Recording *recording;
     RecordingSeen *seen;
     bool hangs; /* and it is told why */
+    Recording unpacked;
+    PlaySites sites;
+    bool has_sites;
     Player player;
     StrongTurns turns;
 } Playing;
@@ -457,6 +460,7 @@ static PtxEnd play_all(Playing *playing) {
     machine->arena.exhausted = player->arena.exhausted = &here;
     if (setjmp(here)) {
         machine->arena.exhausted = before;
+        player->arena.exhausted = playing->check.arena.exhausted;
         return PTX_END_BUDGET;
     }
     PtxEnd end = PTX_END_BUDGET;
@@ -467,6 +471,7 @@ static PtxEnd play_all(Playing *playing) {
         survey_end(player);
     }
     machine->arena.exhausted = before;
+    player->arena.exhausted = playing->check.arena.exhausted;
     return end;
 }
 
@@ -506,6 +511,7 @@ static void open_apart(Playing *playing) {
         verdict_incomplete(check->verdict, "", 0, "races that fences may hide were not looked for: %s", problem);
         return;
     }
+    *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = player->apart;
     ptx_watch_values(player->apart, play_stored(check, player->sites));
     ptx_watch_start(player->apart);
 }
@@ -532,8 +538,6 @@ static void tell_apart(Playing *playing, const ThreadsRun *run, bool complete) {
     for (uint32_t i = 0; i < left; i++)
         threads_race(check, &hidden[i], &run->schedule, run->world);
     check->unordered = before;
-    if (player->apart)
-        ptx_watch_free(player->apart);
 }
 
 void playing_open(Player *player, ThreadsCheck *check, const Recording *recording, PlaySites *sites, PtxWatch *watch) {
@@ -560,11 +564,11 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
     ptx_watch_start(watch);
 }
 
-static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
+static void play_machine(Playing *playing, PtxWatch *watch) {
     ThreadsCheck *check = &playing->check;
     Player *player = &playing->player;
     ThreadsRun run = {0};
-    playing_open(player, check, playing->recording, sites, watch);
+    playing_open(player, check, playing->recording, &playing->sites, watch);
     open_apart(playing);
     copies_find(player);
     player->seen = playing->seen;
@@ -607,7 +611,6 @@ static void play_machine(Playing *playing, PtxWatch *watch, PlaySites *sites) {
     if (!playing->hangs)
         tell_lapped(playing);
     check->machine->observe = NULL;
-    arena_free(&player->arena);
 }
 
 bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites, const char **problem) {
@@ -622,32 +625,53 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
     return play_sites(sites, check, recording, problem);
 }
 
-static void check_recording(ThreadsCheck *check) {
-    Playing *playing = (Playing *)check;
+/* With its own memory; what the check has is given back by who made it. */
+static void close_playing(Playing *playing) {
+    arena_free(&playing->player.arena);
+    if (playing->has_sites)
+        play_sites_free(&playing->sites);
+    playing->has_sites = false;
+}
+
+static void play_recording(Playing *playing) {
+    ThreadsCheck *check = &playing->check;
     const char *problem = "";
-    PlaySites sites;
-    if (!playing->recording->ptx.size) {
-        recording_unseen(playing->recording, check->verdict);
-        return;
-    }
-    Recording unpacked = *playing->recording;
-    playing->recording = &unpacked;
-    if (!playing_prepare(check, &unpacked, &sites, &problem)) {
+    if (!playing_prepare(check, &playing->unpacked, &playing->sites, &problem)) {
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
         return;
     }
+    playing->has_sites = true;
     const PtxLaunch *launch = recording_launch(check, playing->recording);
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, false);
         if (watch)
-            play_machine(playing, watch, &sites);
+            play_machine(playing, watch);
         tell_variables(check);
         tell_shared(check, playing->recording);
     }
     runs_add_launch(check, launch);
     runs_close(check);
-    play_sites_free(&sites);
     check->verdict->only_launch = true;
+}
+
+static void check_recording(ThreadsCheck *check) {
+    Playing *playing = (Playing *)check;
+    if (!playing->recording->ptx.size) {
+        recording_unseen(playing->recording, check->verdict);
+        return;
+    }
+    playing->unpacked = *playing->recording;
+    playing->recording = &playing->unpacked;
+    jmp_buf here, *outer = check->arena.exhausted;
+    if (setjmp(here)) {
+        close_playing(playing);
+        check->arena.exhausted = check->verdict->arena->exhausted = outer;
+        longjmp(*outer, 1);
+    }
+    check->arena.exhausted = check->verdict->arena->exhausted = &here;
+    play_recording(playing);
+    check->arena.exhausted = check->verdict->arena->exhausted = outer;
+    close_playing(playing);
 }
 
 void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
