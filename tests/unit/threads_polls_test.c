@@ -11,33 +11,12 @@
 
 #include "engine/threads.h"
 #include "share.h"
+#include "threads_pair.h"
 
 enum { CTAS = 12, CTA_WARPS = 2, LANES = 32, DATA = 0x10000, FLAGS = 0x90000 };
 
-static uint64_t state;
-static uint32_t draw(uint32_t below) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % below;
-}
-
-typedef struct Pair {
-    Threads *each[2];
-} Pair;
-
-static Pair pair_new(void) {
-    Pair pair;
-    const char *problem;
-    for (int i = 0; i < 2; i++) {
-        ThreadsShape shape = {.ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .sweep_at = 200, .by_word = i == 1};
-        pair.each[i] = threads_create(&shape, &problem);
-        assert_non_null(pair.each[i]);
-    }
-    return pair;
-}
-
-static void pair_free(Pair *pair) {
-    for (int i = 0; i < 2; i++)
-        threads_free(pair->each[i]);
+static Pair new_pair(void) {
+    return pair_new((ThreadsShape){.ctas = CTAS, .cta_threads = CTA_WARPS * LANES, .sweep_at = 200});
 }
 
 /* Which races there are, and how often: of those at one place, which is told of first need not be the same. */
@@ -145,7 +124,7 @@ static void random_polls_agree(void **unused) {
     (void)unused;
     uint32_t with = 0;
     for (uint32_t seed = 0; seed < share_of(400); seed++) {
-        Pair pair = pair_new();
+        Pair pair = new_pair();
         uint32_t before = 0;
         state = seed * 977 + 5;
         for (uint32_t i = 0; i < 250; i++) {
@@ -164,7 +143,7 @@ static void random_polls_agree(void **unused) {
 static void failing_poll_orders(void **unused) {
     (void)unused;
     for (uint32_t takes = 0; takes < 2; takes++) {
-        Pair pair = pair_new();
+        Pair pair = new_pair();
         ThreadsAccess poll = strong(THREADS_READ, takes ? THREADS_ACQUIRE : THREADS_RELAXED, THREADS_GPU, 3);
         by(&pair, 0, 0, weak(THREADS_WRITE, 1), DATA);
         by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 2), FLAGS);
@@ -182,7 +161,7 @@ static void failing_poll_orders(void **unused) {
 static void later_poll_races(void **unused) {
     (void)unused;
     for (uint32_t again = 0; again < 2; again++) {
-        Pair pair = pair_new();
+        Pair pair = new_pair();
         ThreadsAccess poll = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 3);
         by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 1), FLAGS);
         by(&pair, 2, 0, poll, FLAGS);
@@ -199,7 +178,7 @@ static void later_poll_races(void **unused) {
 /* Another thread of the CTA, which knows of the first poll, stands for it; of the second one it knows nothing. */
 static void two_pollers_of_a_cta(void **unused) {
     (void)unused;
-    Pair pair = pair_new();
+    Pair pair = new_pair();
     ThreadsAccess poll = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 3);
     by(&pair, 0, 0, strong(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU, 1), FLAGS);
     by(&pair, 2, 0, poll, FLAGS);
@@ -219,7 +198,7 @@ static void counter_of_many(void **unused) {
     (void)unused;
     for (uint32_t missing = 0; missing < 2; missing++)
         for (uint32_t narrow = 0; narrow < 2; narrow++) {
-            Pair pair = pair_new();
+            Pair pair = new_pair();
             for (uint32_t round = 0; round < 5; round++) {
                 for (uint32_t cta = 0; cta < CTAS; cta++) {
                     by(&pair, cta * CTA_WARPS, 0, weak(THREADS_WRITE, 1), DATA + (round * CTAS + cta) * 4);

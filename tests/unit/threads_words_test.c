@@ -13,6 +13,7 @@
 
 #include "engine/threads.h"
 #include "share.h"
+#include "threads_pair.h"
 
 enum {
     CTAS = 4,
@@ -25,34 +26,10 @@ enum {
     FLAGS = 0x90000
 };
 
-static uint64_t state;
-static uint32_t draw(uint32_t below) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % below;
-}
 static bool one_in(uint32_t chances) {
     return draw(chances) == 0;
 }
 
-/* Two engines that are told the same. */
-typedef struct Pair {
-    Threads *each[2];
-} Pair;
-
-static Pair pair_new(ThreadsShape shape) {
-    Pair pair;
-    const char *problem;
-    for (int i = 0; i < 2; i++) {
-        shape.by_word = i == 1;
-        pair.each[i] = threads_create(&shape, &problem);
-        assert_non_null(pair.each[i]);
-    }
-    return pair;
-}
-static void pair_free(Pair *pair) {
-    for (int i = 0; i < 2; i++)
-        threads_free(pair->each[i]);
-}
 #define BOTH(pair, call)                    \
     for (int e_ = 0; e_ < 2; e_++) {        \
         Threads *engine = (pair)->each[e_]; \
