@@ -5,6 +5,7 @@
 #include "base/deadline.h"
 #include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
+#include "emulate/ptx/unused.h"
 
 enum { MOST_LAUNCHES = 16, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -468,6 +469,7 @@ bool runs_prepare(ThreadsCheck *check, const char **problem) {
     if (check->program && check->options->gear == GEAR_SLICE && !ptx_slice(check->program, program_budget, problem))
         return false;
     if (check->program) {
+        ptx_unused(check->program, program_budget);
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->went = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->ways = ARENA_ARRAY(&check->arena, unsigned, check->program->code_count + 1);

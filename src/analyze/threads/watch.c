@@ -108,11 +108,20 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
     };
 }
 
+/* Lanes that do not use what they read: it is the same to them whether somebody writes it meanwhile. */
+static uint32_t unused_lanes(const PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *access) {
+    if (access->kind != THREADS_READ || access->order != THREADS_WEAK)
+        return 0;
+    uint32_t site = access->site - (watch->options.seat ? watch->options.seat->first_site : 0);
+    return code_unused(&watch->machine->program->code[site], warp->index);
+}
+
 static void see_access(PtxWatch *watch, const PtxEvent *event) {
     uint64_t addresses[PTX_LANES];
     uint32_t warp = watch_warp(watch, event->warp);
-    uint32_t lanes = watch_addresses(watch, event->spots, event->lanes, addresses);
     ThreadsAccess access = watch_access(watch, event);
+    uint32_t lanes = event->lanes & ~unused_lanes(watch, event->warp, &access);
+    lanes = watch_addresses(watch, event->spots, lanes, addresses);
     if (access.kind != THREADS_UPDATE) {
         threads_access(watch->engine, 0, warp, lanes, &access, addresses);
         return;
@@ -135,12 +144,15 @@ void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess 
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *told,
                       const uint64_t addresses[PTX_LANES]) {
     watch->open.operation = 0;
+    lanes &= ~unused_lanes(watch, warp, told);
     threads_access(watch->engine, 0, watch_warp(watch, warp), lanes, told, addresses);
     watch_take_races(watch, NULL);
 }
 
 bool ptx_watch_beside(PtxWatch *watch, const PtxWarp *warp, const ThreadsAccess *told, uint64_t first) {
     watch->open.operation = 0;
+    if (unused_lanes(watch, warp, told))
+        return false;
     bool done = threads_access_beside(watch->engine, watch_warp(watch, warp), told, first);
     watch_take_races(watch, NULL);
     return done;

@@ -4,6 +4,7 @@
 #define ANALYZE_THREADS_WATCH_INTERNAL_H
 
 #include "analyze/threads/watch.h"
+#include "emulate/ptx/unused.h"
 #include "engine/threads.h"
 
 /* An operation that somebody may still wait for in a group, or by a commit. */

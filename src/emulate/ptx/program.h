@@ -76,6 +76,7 @@ typedef struct PtxCode {
     uint32_t first, count; /* arguments, those on top, the guard not counted */
     uint32_t meets;        /* control: code where threads that part here meet again; PTX_NONE */
     const PtxForm *form;
+    const uint32_t *unused; /* of a load: lanes of each warp that do not use what it gives (unused.h); NULL: all may */
 } PtxCode;
 
 /* A function: code from `begin` to `end`. */

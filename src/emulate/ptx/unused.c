@@ -1,0 +1,267 @@
+/* Who uses a value, backward over SSA values: threads of a CTA as sets. */
+#include "emulate/ptx/unused.h"
+
+#include "ptx/effects.h"
+
+typedef struct Uses {
+    const PtxFlow *flow;
+    const PtxValues *values;
+    Arena *arena;
+    uint32_t warps; /* of a CTA: a set of threads is so many masks of lanes */
+    uint32_t *used; /* by which threads each value is */
+    uint32_t *all;  /* threads */
+    bool *open;     /* of each value: what it comes from is to be looked at */
+    uint32_t *work;
+    uint32_t work_count, work_capacity;
+} Uses;
+
+static const PtxStatement *statement_of(const Uses *u, uint32_t instruction) {
+    return &u->flow->module->statements[u->flow->instructions[instruction]];
+}
+
+static const PtxForm *form_of(const Uses *u, uint32_t instruction) {
+    return &u->flow->module->forms[statement_of(u, instruction)->what];
+}
+
+static uint32_t *used_by(const Uses *u, uint32_t value) {
+    return &u->used[(size_t)value * u->warps];
+}
+
+static void use(Uses *u, uint32_t value, const uint32_t *threads) {
+    bool more = false;
+    if (value == PTX_NONE)
+        return;
+    uint32_t *used = used_by(u, value);
+    for (uint32_t i = 0; i < u->warps; i++) {
+        more |= (threads[i] & ~used[i]) != 0;
+        used[i] |= threads[i];
+    }
+    if (!more || u->open[value])
+        return;
+    u->open[value] = true;
+    *ARENA_PUSH(u->arena, u->work, u->work_count, u->work_capacity) = value;
+}
+
+/* Every register of an operand and of its members. */
+static void use_operand(Uses *u, const PtxOperand *operand, const uint32_t *threads) {
+    for (uint32_t i = 0, count = ptx_extent(operand); i < count; i++)
+        if (operand[i].kind == PTX_REGISTER)
+            use(u, flow_value(u->flow, (uint32_t)(operand + i - u->flow->module->operands)), threads);
+}
+
+/* ---- Instructions ---- */
+
+/* What a thread gets from an instruction comes from: */
+typedef enum Giver {
+    FROM_ELSEWHERE, /* ... or it does something */
+    FROM_WARP,      /* what lanes of its warp have */
+    FROM_ITSELF,    /* what it has itself, and nothing else happens */
+} Giver;
+
+static Giver giver_of(const PtxForm *form) {
+    switch (form->evaluator) {
+    case PTX_EVALUATE_SHUFFLE:
+    case PTX_EVALUATE_VOTE:
+    case PTX_EVALUATE_MATCH:
+    case PTX_EVALUATE_REDUCE:
+        return FROM_WARP;
+    case PTX_EVALUATE_NONE:
+    case PTX_EVALUATE_CARRY: /* it goes from instruction to instruction in no register */
+    case PTX_EVALUATE_BORROW:
+    case PTX_EVALUATE_LOAD:
+    case PTX_EVALUATE_ELECT:
+    case PTX_EVALUATE_ACTIVEMASK:
+        return FROM_ELSEWHERE;
+    default:
+        return form->evaluator < PTX_EVALUATE_MMA && form->row && !form->row->control && !form->effect_count &&
+                       !ptx_form_has(form->text, STR("cc"))
+                   ? FROM_ITSELF
+                   : FROM_ELSEWHERE;
+    }
+}
+
+static bool is_stored(const Uses *u, const PtxStatement *statement, const PtxOperand *operand, const PtxEffect *effects,
+                      unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size &&
+            ptx_effect_operand(u->flow->module, statement, effects[i].value) == operand)
+            return true;
+    return false;
+}
+
+/* Whether it says which lanes wait for each other. */
+static bool is_mask(const Uses *u, const PtxStatement *statement, const PtxOperand *operand, const PtxEffect *effects,
+                    unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].on.size && ptx_effect_operand(u->flow->module, statement, effects[i].on) == operand)
+            return true;
+    return false;
+}
+
+/* For which threads the guard may hold: it is known of some that it does not, by their number alone. */
+static const uint32_t *guarded(const Uses *u, const PtxStatement *statement, uint32_t *room) {
+    if (!(statement->flags & PTX_GUARDED))
+        return u->all;
+    Form guard = ptx_operand_form(u->values, statement->first);
+    if (guard.assumes || !form_based_on_constant(&guard))
+        return u->all;
+    for (uint32_t i = 0; i < u->warps * PTX_LANES; i++) {
+        bool holds = (guard.ones + form_offset(u->values, &guard, i)) & 1, negated = statement->flags & PTX_NEGATED;
+        room[i / PTX_LANES] = (i % PTX_LANES ? room[i / PTX_LANES] : 0) | (uint32_t)(holds != negated) << i % PTX_LANES;
+    }
+    return room;
+}
+
+/* What an instruction reads: its operands but for those that are written. The guard decides what is done, unless that
+ * is to compute. */
+static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = statement_of(u, instruction);
+    const PtxForm *form = form_of(u, instruction);
+    unsigned effect_count = ptx_effects_of(u->flow->module, statement, effects);
+    uint32_t count, place = 0, room[FORM_MOST_THREADS / PTX_LANES];
+    const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
+    bool acts = giver_of(form) == FROM_ELSEWHERE;
+    if (statement->flags & PTX_GUARDED)
+        use_operand(u, &u->flow->module->operands[statement->first], acts ? u->all : threads);
+    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
+        bool written = place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1);
+        if (written && operands[i].kind != PTX_ADDRESS && form->row)
+            continue;
+        bool stored = acts && is_stored(u, statement, &operands[i], effects, effect_count);
+        use_operand(u, &operands[i], stored ? guarded(u, statement, room) : threads);
+    }
+}
+
+/* Who meets whom is decided by all. */
+static void use_mask(Uses *u, uint32_t instruction) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxStatement *statement = statement_of(u, instruction);
+    unsigned effect_count = ptx_effects_of(u->flow->module, statement, effects);
+    uint32_t count;
+    const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
+    if (statement->flags & PTX_GUARDED)
+        use_operand(u, &u->flow->module->operands[statement->first], u->all);
+    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]))
+        if (is_mask(u, statement, &operands[i], effects, effect_count))
+            use_operand(u, &operands[i], u->all);
+}
+
+/* A value is used by more threads: so is what it comes from. */
+static void follow(Uses *u, uint32_t value) {
+    const FlowValue *v = &u->flow->values[value];
+    const uint32_t *used = used_by(u, value);
+    if (v->kind == VALUE_PHI) {
+        for (uint32_t i = 0; i < u->flow->blocks[v->block].predecessor_count; i++)
+            use(u, u->flow->inputs[v->inputs + i], used);
+    } else if (v->kind == VALUE_RESULT) {
+        uint32_t warps[FORM_MOST_THREADS / PTX_LANES];
+        Giver giver = giver_of(form_of(u, v->instruction));
+        for (uint32_t i = 0; i < u->warps; i++)
+            warps[i] = used[i] ? UINT32_MAX : 0;
+        use(u, v->before, used);
+        if (giver != FROM_ELSEWHERE)
+            use_operands(u, v->instruction, giver == FROM_WARP ? warps : used);
+    }
+}
+
+static void find_uses(Uses *u) {
+    for (uint32_t i = 0; i < u->flow->instruction_count; i++) {
+        Giver giver = giver_of(form_of(u, i));
+        if (giver == FROM_ELSEWHERE)
+            use_operands(u, i, u->all);
+        else if (giver == FROM_WARP)
+            use_mask(u, i);
+    }
+    while (u->work_count) {
+        uint32_t value = u->work[--u->work_count];
+        u->open[value] = false;
+        follow(u, value);
+    }
+}
+
+/* ---- Loads ---- */
+
+/* By which threads what a load gives is used: none, some or all of them. */
+static bool gives_some(const Uses *u, uint32_t instruction, uint32_t *unused) {
+    uint32_t count, some = 0, none = 0;
+    const PtxForm *form = form_of(u, instruction);
+    const PtxOperand *to = ptx_operands(u->flow->module, statement_of(u, instruction), &count);
+    if (form->evaluator != PTX_EVALUATE_LOAD || !form->effect_count || !(form->writes & 1) || !count)
+        return false;
+    for (uint32_t w = 0; w < u->warps; w++) {
+        uint32_t used = 0;
+        for (uint32_t i = 0, members = ptx_extent(to); i < members; i++)
+            if (to[i].kind == PTX_REGISTER) {
+                uint32_t value = flow_value(u->flow, (uint32_t)(to + i - u->flow->module->operands));
+                used |= value == PTX_NONE ? UINT32_MAX : used_by(u, value)[w];
+            }
+        unused[w] = ~used;
+        some |= used;
+        none |= ~used;
+    }
+    return some && none;
+}
+
+static void mark(const Uses *u, PtxProgram *program) {
+    const PtxRoutine *routine = &program->routines[u->flow->function];
+    uint32_t instruction = 0, *unused = NULL;
+    for (uint32_t i = routine->begin; i < routine->end; i++) {
+        PtxCode *code = &program->code[i];
+        while (instruction < u->flow->instruction_count && u->flow->instructions[instruction] != code->statement)
+            instruction++;
+        if (instruction == u->flow->instruction_count)
+            return;
+        if (!unused)
+            unused = ARENA_ARRAY(program->arena, uint32_t, u->warps);
+        if (gives_some(u, instruction, unused)) {
+            code->unused = unused;
+            unused = NULL;
+        }
+    }
+}
+
+static void find(Uses *u, PtxProgram *program) {
+    const PtxBlockShape *shape = &u->values->shape;
+    uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;
+    if (!threads || threads > FORM_MOST_THREADS || threads % PTX_LANES)
+        return;
+    u->warps = (uint32_t)threads / PTX_LANES;
+    u->used = ARENA_ARRAY(u->arena, uint32_t, (size_t)(u->flow->value_count + 1) * u->warps);
+    u->open = ARENA_ARRAY(u->arena, bool, u->flow->value_count + 1);
+    u->all = ARENA_ARRAY(u->arena, uint32_t, u->warps);
+    for (uint32_t i = 0; i < u->warps; i++)
+        u->all[i] = UINT32_MAX;
+    find_uses(u);
+    mark(u, program);
+}
+
+/* Whether there are stores that not all threads may make, which is quickly seen. */
+static bool stores_by_some(const PtxProgram *program) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].guard != PTX_NONE && program->code[i].visible)
+            return true;
+    return false;
+}
+
+void ptx_unused(PtxProgram *program, size_t budget) {
+    const char *problem;
+    PtxFlow flow;
+    PtxValues values;
+    PtxBlockShape shape = ptx_block_shape(program->module, program->entry);
+    if (!shape.x || !stores_by_some(program) || !ptx_flow(&flow, program->module, program->entry, budget, &problem))
+        return;
+    if (!ptx_values(&values, &flow, NULL, budget, &problem)) {
+        ptx_flow_free(&flow);
+        return;
+    }
+    Arena arena;
+    jmp_buf exhausted;
+    arena_init(&arena, budget);
+    arena.exhausted = &exhausted;
+    if (!setjmp(exhausted))
+        find(&(Uses){.flow = &flow, .values = &values, .arena = &arena}, program);
+    arena_free(&arena);
+    ptx_values_free(&values);
+    ptx_flow_free(&flow);
+}

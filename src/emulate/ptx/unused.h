@@ -1,0 +1,21 @@
+/* Loads whose value some threads do not use. Where a tile has fewer elements than there are threads, compilers let
+ * several threads load the same element and compute with it, and one alone store what comes of it: the others' stores
+ * have a guard that does not hold. What they read then decides nothing, and somebody may write it meanwhile.
+ *
+ * A thread uses a value if that, or what is computed from it, is stored by an instruction whose guard may hold for the
+ * thread, addresses memory, or decides what is done; or if it is handed to lanes of the warp of which one uses what comes
+ * of it. A load whose value no thread at all uses is left as it is. */
+#ifndef EMULATE_PTX_UNUSED_H
+#define EMULATE_PTX_UNUSED_H
+
+#include "emulate/ptx/program.h"
+
+/* Sets `unused` of the code of a kernel that says how many threads a CTA has; elsewhere, or if it would take more than
+ * `budget` bytes, there are no such loads. */
+void ptx_unused(PtxProgram *program, size_t budget);
+/* Lanes of a warp, by its number in the CTA, that do not use what a load gives them. */
+static inline uint32_t code_unused(const PtxCode *code, uint32_t warp) {
+    return code->unused ? code->unused[warp] : 0;
+}
+
+#endif
