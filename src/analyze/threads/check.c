@@ -31,11 +31,17 @@ bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
     return true;
 }
 
+/* An engine that stops because the time is up says that it lacks memory; that the time was up is told anyway. */
+static void tell_unwatched(const ThreadsCheck *check, const char *how, const char *problem) {
+    if (!deadline.missed)
+        verdict_incomplete(check->verdict, "", 0, "races were not looked for%s: %s", how, problem);
+}
+
 void runs_close(ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->watch_count; i++) {
         const char *problem = ptx_watch_problem(check->watches[i]);
         if (problem && check->watches[i] != check->explores)
-            verdict_incomplete(check->verdict, "", 0, "races were not looked for in all of it: %s", problem);
+            tell_unwatched(check, " in all of it", problem);
         ptx_watch_free(check->watches[i]);
     }
     check->watch_count = 0;
@@ -72,7 +78,7 @@ static void end_run(const Audience *audience) {
         ptx_watch_end(audience->watch);
     const char *problem = audience->watch ? ptx_watch_problem(audience->watch) : NULL;
     if (problem && audience->watch != audience->check->explores)
-        verdict_incomplete(audience->check->verdict, "", 0, "races were not looked for to the end: %s", problem);
+        tell_unwatched(audience->check, " to the end", problem);
     audience->check->runs++;
     worlds_note(audience->check);
 }
@@ -238,7 +244,7 @@ PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
-        verdict_incomplete(check->verdict, "", 0, "races were not looked for: %s", problem);
+        tell_unwatched(check, "", problem);
     else
         *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = watch;
     return watch;
