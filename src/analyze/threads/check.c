@@ -46,6 +46,7 @@ void runs_close(ThreadsCheck *check) {
     }
     check->watch_count = 0;
     check->explores = NULL;
+    ptx_replicas_close(&check->replicas);
     if (check->machine)
         ptx_machine_free(check->machine);
     check->machine = NULL;

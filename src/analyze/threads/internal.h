@@ -4,6 +4,7 @@
 
 #include "analyze/threads/check.h"
 #include "analyze/threads/watch.h"
+#include "emulate/ptx/replicas.h"
 #include "emulate/ptx/schedule.h"
 #include "model/effect/ptx_column.h"
 
@@ -11,6 +12,7 @@
 typedef enum DoubtKind {
     DOUBTED_LAUNCH, /* a race at a launch that nobody gave */
     DOUBTED_DATA,   /* ... for some choices of data that is not known */
+    DOUBTED_VALUES, /* threads write to the same place by one instruction, and whether that is the same is not known */
     DOUBTED_FIT,    /* a launch that nobody gave does not fit the kernel */
     DOUBTED_KINDS,
 } DoubtKind;
@@ -45,11 +47,12 @@ typedef struct ThreadsCheck {
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */
     Doubt doubts[DOUBTED_KINDS];
-    size_t classes;      /* of CTAs in the last run; 0: all were run */
-    bool guessed;        /* in the run of some class */
-    bool hung;           /* in some order */
-    uint64_t first_used; /* instructions of the first run */
-    bool recorded;       /* a recording is played */
+    PtxReplicas replicas;  /* of the launch; opened when asked for */
+    size_t classes;        /* of CTAs in the last run; 0: all were run */
+    bool guessed;          /* in the run of some class */
+    bool hung;             /* in some order */
+    uint64_t first_used;   /* instructions of the first run */
+    bool recorded;         /* a recording is played */
     const char *unordered; /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
     bool unordered_within; /* ... and threads of one CTA may be, too */
 } ThreadsCheck;

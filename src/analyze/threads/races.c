@@ -167,6 +167,24 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
+/* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
+ * Of recordings it is. */
+static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
+    const uint32_t *block = check->launch->block;
+    const PtxRoutine *routine = &check->program->routines[check->program->entry];
+    uint32_t at = (uint32_t)(race->first.code - check->program->code);
+    if (race->rule != RULE_RACE_WAW || race->same_value || race->first.code != race->second.code ||
+        race->reason == REASON_PROXY || race->first.access.kind != EFFECT_WRITE || race->first.asynchronous ||
+        race->second.asynchronous || race->first.cta != race->second.cta || check->machine->plays ||
+        at < routine->begin || at >= routine->end || !(check->ran[at] & PTX_RAN_UNKNOWN))
+        return false;
+    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
+    if (!check->replicas.program &&
+        !ptx_replicas_open(&check->replicas, check->program, &shape, ptx_values_budget(check->module)))
+        return true;
+    return ptx_may_store_same(&check->replicas, race->first.code, race->first.thread, race->second.thread);
+}
+
 /* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so,
  * behind match.sync: whether that orders memory PTX does not say. */
 static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
@@ -254,6 +272,17 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                              "at a launch that Weir chose, %s (%s): whether callers make such launches is not "
                              "known; give one with --launch",
                              message_of(check, race, rule), check->launch->text);
+        }
+        return NULL;
+    }
+    if (may_be_same(check, race)) {
+        Doubt *doubt = &check->doubts[DOUBTED_VALUES];
+        if (!doubt->count++) {
+            doubt->line = code_line(check->program, race->second.code);
+            doubt->text = verdict_text(check->verdict,
+                                       "%s: whether both write the same value depends on data that is not known; give "
+                                       "it with --launch",
+                                       message_of(check, race, rule));
         }
         return NULL;
     }

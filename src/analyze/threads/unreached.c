@@ -45,7 +45,8 @@ static bool is_settled(const PtxFlow *flow, uint32_t value, unsigned depth) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     if (form->evaluator == PTX_EVALUATE_LOAD)
         return loads_parameter(module, statement);
-    if (form->evaluator == PTX_EVALUATE_NONE || form->evaluator == PTX_EVALUATE_ACTIVEMASK || ptx_effects_of(module, statement, effects))
+    if (form->evaluator == PTX_EVALUATE_NONE || form->evaluator == PTX_EVALUATE_ACTIVEMASK ||
+        ptx_effects_of(module, statement, effects))
         return false;
     for (uint32_t i = statement->first; i < statement->first + statement->count; i++) {
         uint32_t read = flow_value(flow, i);

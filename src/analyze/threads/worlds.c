@@ -159,7 +159,7 @@ static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool
         worlds_doubt_races(check, races, count);
     if (wrong && !sure) {
         doubt_end(check, end);
-        worlds->over = true; /* it cannot get better */
+        worlds->over = true;                                            /* it cannot get better */
     } else if (end != PTX_END_BUDGET && !runs_judge(check, run, end)) { /* loops on made-up data need not end */
         worlds->over = true;
     }

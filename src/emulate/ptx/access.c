@@ -348,13 +348,23 @@ static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *r
     return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
-/* What is not known may be other than what was there, and than what another lane stores. */
-static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
+static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
     unsigned each = access->element < 8 ? access->element : 8;
     uint32_t unknown = 0;
     for (unsigned i = 0; i < access->align / each; i++)
         unknown |= stored->unknown[i];
-    return (unknown & lanes) | memory_changes(lanes, spots, access->align, stored->bytes[0], sizeof stored->bytes[0]);
+    return unknown;
+}
+
+static void note_unknown(const PtxMachine *machine, const PtxCode *code) {
+    if (machine->ran)
+        machine->ran[code - machine->program->code] |= PTX_RAN_UNKNOWN;
+}
+
+/* What is not known may be other than what was there, and than what another lane stores. */
+static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
+    return (unknown_lanes(access, stored) & lanes) |
+           memory_changes(lanes, spots, access->align, stored->bytes[0], sizeof stored->bytes[0]);
 }
 
 /* A store to local memory, and nobody knows where: nobody knows what is there from now on. */
@@ -385,6 +395,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, spots))
         return PTX_STEP_FAULT;
     if (code->data) {
+        note_unknown(machine, code);
         access_tell(machine, group, code, access, lanes, spots, lanes);
         return PTX_STEP_NEXT;
     }
@@ -397,6 +408,8 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
+    if (unknown_lanes(access, &stored) & lanes)
+        note_unknown(machine, code);
     if (told)
         access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {

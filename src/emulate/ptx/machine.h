@@ -337,7 +337,8 @@ typedef struct PtxMachine {
     void *tiles;            /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
-enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4 }; /* ran; its guard held in some lane; did not in some lane */
+/* It ran; its guard held in some lane; did not in some lane; it stored what nobody knows. */
+enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4, PTX_RAN_UNKNOWN = 8 };
 
 /* All memory of a machine is its arena. NULL, with a sentence, if the launch does not fit the kernel. */
 PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxGear gear, const char **problem);

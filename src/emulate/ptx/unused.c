@@ -51,32 +51,25 @@ static void use_operand(Uses *u, const PtxOperand *operand, const uint32_t *thre
 
 /* ---- Instructions ---- */
 
-/* What a thread gets from an instruction comes from: */
-typedef enum Giver {
-    FROM_ELSEWHERE, /* ... or it does something */
-    FROM_WARP,      /* what lanes of its warp have */
-    FROM_ITSELF,    /* what it has itself, and nothing else happens */
-} Giver;
-
-static Giver giver_of(const PtxForm *form) {
+PtxGiver ptx_giver(const PtxForm *form) {
     switch (form->evaluator) {
     case PTX_EVALUATE_SHUFFLE:
     case PTX_EVALUATE_VOTE:
     case PTX_EVALUATE_MATCH:
     case PTX_EVALUATE_REDUCE:
-        return FROM_WARP;
+        return GIVEN_BY_WARP;
     case PTX_EVALUATE_NONE:
     case PTX_EVALUATE_CARRY: /* it goes from instruction to instruction in no register */
     case PTX_EVALUATE_BORROW:
     case PTX_EVALUATE_LOAD:
     case PTX_EVALUATE_ELECT:
     case PTX_EVALUATE_ACTIVEMASK:
-        return FROM_ELSEWHERE;
+        return GIVEN_ELSEWHERE;
     default:
         return form->evaluator < PTX_EVALUATE_MMA && form->row && !form->row->control && !form->effect_count &&
                        !ptx_form_has(form->text, STR("cc"))
-                   ? FROM_ITSELF
-                   : FROM_ELSEWHERE;
+                   ? GIVEN_BY_ITSELF
+                   : GIVEN_ELSEWHERE;
     }
 }
 
@@ -121,7 +114,7 @@ static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads)
     unsigned effect_count = ptx_effects_of(u->flow->module, statement, effects);
     uint32_t count, place = 0, room[FORM_MOST_THREADS / PTX_LANES];
     const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
-    bool acts = giver_of(form) == FROM_ELSEWHERE;
+    bool acts = ptx_giver(form) == GIVEN_ELSEWHERE;
     if (statement->flags & PTX_GUARDED)
         use_operand(u, &u->flow->module->operands[statement->first], acts ? u->all : threads);
     for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
@@ -156,21 +149,21 @@ static void follow(Uses *u, uint32_t value) {
             use(u, u->flow->inputs[v->inputs + i], used);
     } else if (v->kind == VALUE_RESULT) {
         uint32_t warps[FORM_MOST_THREADS / PTX_LANES];
-        Giver giver = giver_of(form_of(u, v->instruction));
+        PtxGiver giver = ptx_giver(form_of(u, v->instruction));
         for (uint32_t i = 0; i < u->warps; i++)
             warps[i] = used[i] ? UINT32_MAX : 0;
         use(u, v->before, used);
-        if (giver != FROM_ELSEWHERE)
-            use_operands(u, v->instruction, giver == FROM_WARP ? warps : used);
+        if (giver != GIVEN_ELSEWHERE)
+            use_operands(u, v->instruction, giver == GIVEN_BY_WARP ? warps : used);
     }
 }
 
 static void find_uses(Uses *u) {
     for (uint32_t i = 0; i < u->flow->instruction_count; i++) {
-        Giver giver = giver_of(form_of(u, i));
-        if (giver == FROM_ELSEWHERE)
+        PtxGiver giver = ptx_giver(form_of(u, i));
+        if (giver == GIVEN_ELSEWHERE)
             use_operands(u, i, u->all);
-        else if (giver == FROM_WARP)
+        else if (giver == GIVEN_BY_WARP)
             use_mask(u, i);
     }
     while (u->work_count) {

@@ -3,12 +3,20 @@
  * have a guard that does not hold. What they read then decides nothing, and somebody may write it meanwhile.
  *
  * A thread uses a value if that, or what is computed from it, is stored by an instruction whose guard may hold for the
- * thread, addresses memory, or decides what is done; or if it is handed to lanes of the warp of which one uses what comes
- * of it. A load whose value no thread at all uses is left as it is. */
+ * thread, addresses memory, or decides what is done; or if it is handed to lanes of the warp of which one uses what
+ * comes of it. A load whose value no thread at all uses is left as it is. */
 #ifndef EMULATE_PTX_UNUSED_H
 #define EMULATE_PTX_UNUSED_H
 
 #include "emulate/ptx/program.h"
+
+/* What a thread gets from an instruction comes from: */
+typedef enum PtxGiver {
+    GIVEN_ELSEWHERE, /* ... or it does something */
+    GIVEN_BY_WARP,   /* what lanes of its warp have */
+    GIVEN_BY_ITSELF, /* what it has itself, and nothing else happens */
+} PtxGiver;
+PtxGiver ptx_giver(const PtxForm *form);
 
 /* Sets `unused` of the code of a kernel that says how many threads a CTA has; elsewhere, or if it would take more than
  * `budget` bytes, there are no such loads. */

@@ -1,0 +1,142 @@
+/* Two threads side by side, backward over SSA values from what they store. */
+#include "emulate/ptx/replicas.h"
+
+#include "emulate/ptx/unused.h"
+#include "ptx/effects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool ptx_replicas_open(PtxReplicas *replicas, const PtxProgram *program, const PtxBlockShape *shape, size_t budget) {
+    const char *problem;
+    *replicas = (PtxReplicas){0};
+    if (!ptx_flow(&replicas->flow, program->module, program->entry, budget, &problem))
+        return false;
+    replicas->seen = malloc(replicas->flow.value_count + 1);
+    replicas->work = malloc((replicas->flow.value_count + 1) * sizeof *replicas->work);
+    if (!replicas->seen || !replicas->work ||
+        !ptx_values(&replicas->values, &replicas->flow, shape, budget, &problem)) {
+        free(replicas->seen);
+        free(replicas->work);
+        ptx_flow_free(&replicas->flow);
+        return false;
+    }
+    replicas->program = program;
+    return true;
+}
+
+void ptx_replicas_close(PtxReplicas *replicas) {
+    if (!replicas->program)
+        return;
+    free(replicas->seen);
+    free(replicas->work);
+    ptx_values_free(&replicas->values);
+    ptx_flow_free(&replicas->flow);
+    *replicas = (PtxReplicas){0};
+}
+
+typedef struct Pair {
+    PtxReplicas *replicas;
+    uint32_t one, other; /* threads */
+    uint32_t count;      /* values that are to be looked at: replicas->work */
+    bool differ;         /* something is not the same */
+    bool handed;         /* something comes from other lanes: two that add what they have to it may come to the same */
+} Pair;
+
+/* What a form says of the two. */
+typedef enum Alike { NOT_KNOWN, SAME, DIFFERENT } Alike;
+
+static Alike compare(const Pair *pair, const Form *form) {
+    bool in_warp = pair->one / FORM_LANES == pair->other / FORM_LANES;
+    const PtxValues *values = &pair->replicas->values;
+    if (form->kind == FORM_TABLE && (form->span <= SPAN_CTA || in_warp))
+        return (form_offset(values, form, pair->one) ^ form_offset(values, form, pair->other)) & form_mask(form->width)
+                   ? DIFFERENT
+                   : SAME;
+    if (form->kind != FORM_TABLE && form->kind != FORM_NEVER && in_warp && !((pair->one ^ pair->other) & form->lanes))
+        return SAME;
+    return NOT_KNOWN;
+}
+
+/* Once each: whether it differs is found when its turn comes. */
+static void look_at(Pair *pair, uint32_t value) {
+    pair->differ |= value == PTX_NONE;
+    if (value == PTX_NONE || pair->replicas->seen[value])
+        return;
+    pair->replicas->seen[value] = 1;
+    pair->replicas->work[pair->count++] = value;
+}
+
+static void look_at_operand(Pair *pair, const PtxOperand *operand) {
+    const PtxFlow *flow = &pair->replicas->flow;
+    for (uint32_t i = 0, count = ptx_extent(operand); i < count; i++) {
+        uint32_t index = (uint32_t)(operand + i - flow->module->operands);
+        if (operand[i].kind == PTX_REGISTER) {
+            look_at(pair, flow_value(flow, index));
+        } else if (operand[i].kind != PTX_VECTOR && operand[i].kind != PTX_ADDRESS) {
+            Form form = ptx_operand_form(&pair->replicas->values, index);
+            pair->differ |= compare(pair, &form) == DIFFERENT;
+        }
+    }
+}
+
+/* What an instruction reads; of a load, from where. */
+static void look_at_operands(Pair *pair, const PtxStatement *statement) {
+    const PtxModule *module = pair->replicas->flow.module;
+    const PtxForm *form = &module->forms[statement->what];
+    uint32_t count, place = 0;
+    const PtxOperand *operands = ptx_operands(module, statement, &count);
+    if (statement->flags & PTX_GUARDED)
+        look_at_operand(pair, &module->operands[statement->first]);
+    for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
+        bool written = place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1);
+        if (!written || operands[i].kind == PTX_ADDRESS)
+            look_at_operand(pair, &operands[i]);
+    }
+}
+
+static void look_behind_result(Pair *pair, const FlowValue *value) {
+    const PtxFlow *flow = &pair->replicas->flow;
+    const PtxStatement *statement = &flow->module->statements[flow->instructions[value->instruction]];
+    const PtxForm *form = &flow->module->forms[statement->what];
+    bool matrix = form->evaluator >= PTX_EVALUATE_MMA && form->evaluator <= PTX_EVALUATE_TENSOR_MMA;
+    if (value->before != PTX_NONE)
+        look_at(pair, value->before);
+    if (matrix || ptx_giver(form) == GIVEN_BY_WARP)
+        pair->handed = true;
+    else if (ptx_giver(form) == GIVEN_BY_ITSELF || form->evaluator == PTX_EVALUATE_LOAD)
+        look_at_operands(pair, statement);
+    else
+        pair->differ = true;
+}
+
+static void look_behind(Pair *pair, uint32_t value) {
+    const PtxFlow *flow = &pair->replicas->flow;
+    const FlowValue *v = &flow->values[value];
+    Alike alike = compare(pair, &pair->replicas->values.forms[value]);
+    pair->differ |= alike == DIFFERENT;
+    if (alike != NOT_KNOWN)
+        return;
+    if (v->kind == VALUE_RESULT)
+        look_behind_result(pair, v);
+    for (uint32_t i = 0; v->kind == VALUE_PHI && i < flow->blocks[v->block].predecessor_count; i++)
+        look_at(pair, flow->inputs[v->inputs + i]);
+}
+
+bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other) {
+    const PtxModule *module = replicas->flow.module;
+    const PtxStatement *statement = &module->statements[code->statement];
+    Pair pair = {.replicas = replicas, .one = one, .other = other};
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    const PtxOperand *stored = NULL;
+    for (unsigned i = 0, count = ptx_effects_of(module, statement, effects); i < count && !stored; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size)
+            stored = ptx_effect_operand(module, statement, effects[i].value);
+    if (!stored)
+        return false;
+    memset(replicas->seen, 0, replicas->flow.value_count);
+    look_at_operand(&pair, stored);
+    while (pair.count && !pair.handed)
+        look_behind(&pair, replicas->work[--pair.count]);
+    return pair.handed || !pair.differ;
+}
