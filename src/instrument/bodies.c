@@ -15,14 +15,6 @@ static void write_chunk_body(Code *code) {
     write_refill_alone(code, 0);
 }
 
-static void write_one_body(Code *code) {
-    write_group_body(code, false);
-}
-
-static void write_four_body(Code *code) {
-    write_group_body(code, true);
-}
-
 static void write_small_body(Code *code) {
     write_tag(code);
     write_lane_body(code, false);
@@ -45,11 +37,10 @@ typedef struct BodyRow {
     "b64 ~ptr", "b64 ~launch", "b32 ~t4", "b32 ~count", "b32 ~limit", "b64 ~d1", "b32 ~time", "b32 ~lo", "b64 ~written"
 static const BodyRow rows[BODY_COUNT] = {
     [BODY_CHUNK] = {"weir_chunk", {"b64 ~ptr", "b64 ~launch", "b32 ~tag", "b32 ~count"}, false, write_chunk_body},
-    [BODY_ONE] = {"weir_one", {GROUP_TAKES, "b32 ~what", "b64 ~g0"}, true, write_one_body},
     [BODY_FOUR] = {"weir_four",
                    {GROUP_TAKES, "b32 ~what", "b32 ~rest", "b64 ~g0", "b64 ~g1", "b64 ~g2", "b64 ~g3"},
                    true,
-                   write_four_body},
+                   write_group_body},
     [BODY_LANE] = {"weir_lane", {LANE_TAKES}, false, write_small_body},
     [BODY_LANE_LARGE] = {"weir_lane_large", {LANE_TAKES, "b32 ~hi", "b64 ~upper"}, false, write_large_body},
 };

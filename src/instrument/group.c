@@ -68,12 +68,9 @@ static void write_group(Code *code) {
         code_say(code, "activemask.b32 ~mask");
     write_launch(code, "~e0");
     code_say(code, "or.b32 ~word, ~tag, 0x%x", group->site);
-    if (group->count == 1)
-        write_body_call(code, BODY_ONE, "~ptr, ~e0, ~word, ~count, ~mask, %u, %u, ~g0", limit, group->what[0]);
-    else
-        write_body_call(code, BODY_FOUR, "~ptr, ~e0, ~word, ~count, ~mask, %u, %u, %u, ~g0, ~g1, ~g%u, ~g%u", limit,
-                        group->what[0] | group->what[1] << GROUP_BITS, group->what[2] | group->what[3] << GROUP_BITS,
-                        group->count > 2 ? 2U : 0, group->count > 3 ? 3U : 0);
+    write_body_call(code, BODY_FOUR, "~ptr, ~e0, ~word, ~count, ~mask, %u, %u, %u, ~g0, ~g%u, ~g%u, ~g%u", limit,
+                    group->what[0] | group->what[1] << GROUP_BITS, group->what[2] | group->what[3] << GROUP_BITS,
+                    group->count > 1 ? 1U : 0, group->count > 2 ? 2U : 0, group->count > 3 ? 3U : 0);
     *group = (Group){0};
     code->headed = true;
 }
@@ -204,14 +201,11 @@ static void write_group_part(Code *code) {
     code_say(code, "add.u32 ~count, ~count, ~t1");
 }
 
-void write_group_body(Code *code, bool several) {
+void write_group_body(Code *code) {
     uint32_t again = new_label(code);
     write_group_head(code);
-    if (several)
-        code_label(code, again);
+    code_label(code, again);
     write_group_part(code);
-    if (!several)
-        return;
     code_say(code, "mov.b64 ~g0, ~g1");
     code_say(code, "mov.b64 ~g1, ~g2");
     code_say(code, "mov.b64 ~g2, ~g3");

@@ -292,8 +292,7 @@ typedef enum CodeRegister {
 /* Code that many places need, as functions of the module (bodies.c). */
 typedef enum Body {
     BODY_CHUNK, /* a further chunk; those below call it */
-    BODY_ONE,   /* the record of one part (group.c) */
-    BODY_FOUR,  /* those of up to four */
+    BODY_FOUR,  /* the records of up to four parts (group.c) */
     BODY_LANE,  /* that of a lane's strong access (each.c) */
     BODY_LANE_LARGE,
     BODY_COUNT
@@ -423,7 +422,7 @@ void write_apart(Code *code, const Step *step);
 bool step_may_group(const Look *look, const Step *step);
 uint32_t group_most_units(void); /* that a call may take */
 void write_grouped(Code *code, const Step *step);
-void write_group_body(Code *code, bool several);
+void write_group_body(Code *code);
 /* Who leads those of ~mask, in ~first; in ~t0 those before the lane. */
 void write_first(Code *code);
 /* Around the instruction. */
