@@ -2,9 +2,15 @@
  * its own. */
 #include "instrument/internal.h"
 
+void write_first(Code *code) {
+    code_say(code, "mov.u32 ~t0, %%lanemask_lt");
+    code_say(code, "and.b32 ~t0, ~t0, ~mask");
+    code_say(code, "setp.eq.u32 ~first, ~t0, 0");
+}
+
 /* The values of all lanes that are there, behind a head. */
-static void write_list(Code *code, const Step *step, const SitePart *part) {
-    unsigned bytes = part->bits / 8;
+static void write_list(Code *code, unsigned bits) {
+    unsigned bytes = bits / 8;
     code_say(code, "brev.b32 ~t1, ~mask");
     code_say(code, "clz.b32 ~t1, ~t1");
     code_say(code, "mov.b64 {~t2, ~t3}, ~ptr");
@@ -15,8 +21,8 @@ static void write_list(Code *code, const Step *step, const SitePart *part) {
     code_say(code, "and.b32 ~t1, ~t1, ~mask");
     code_say(code, "popc.b32 ~t1, ~t1");
     code_say(code, "mad.wide.u32 ~d1, ~t1, %u, ~d1", bytes);
-    code_say(code, "st.global.b%u [~d1+%u], %s", part->bits, RECORD_UNIT, bytes == 8 ? "~value" : "~lo");
-    write_unit(code, "~first", 0, record_word(0, RECORD_LIST, step->site->number), "~mask", "~zero", "~zero");
+    code_say(code, "st.global.b%u [~d1+%u], %s", bits, RECORD_UNIT, bytes == 8 ? "~value" : "~lo");
+    code_say(code, "@~first st.global.v4.b32 [~ptr], {~word, ~mask, ~zero, ~zero}");
     code_say(code, "popc.b32 ~t1, ~mask");
     code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, 2 * RECORD_UNIT - 1);
     code_say(code, "and.b32 ~t1, ~t1, -%u", RECORD_UNIT);
@@ -50,25 +56,30 @@ static void write_part(Code *code, const Step *step, const SitePart *part) {
         return;
     code_say(code, "bra ~L%u", done);
     code_label(code, list);
-    write_list(code, step, part);
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_LIST, step->site->number));
+    write_list(code, part->bits);
     code_label(code, done);
 }
 
 /* Who is there, who leads, how far they have counted, and whether the leader has room. */
 static void write_head(Code *code, const Step *step) {
+    uint32_t limit = code->chunk - RECORD_UNIT * (1 + step->room + code->plan->most);
     code_say(code, "activemask.b32 ~mask");
-    code_say(code, "mov.u32 ~t0, %%lanemask_lt");
-    code_say(code, "and.b32 ~t0, ~t0, ~mask");
-    code_say(code, "setp.eq.u32 ~first, ~t0, 0");
+    write_first(code);
     write_count(code, "~mask");
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
-    code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~first",
-             code->chunk - RECORD_UNIT * (1 + step->room + code->plan->most));
+    code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~first", limit);
     Cold cold = cold_begin(code, "~p2", false);
     write_refill(code, 0);
     cold_end(code, cold);
     write_one(code, record_word(0, RECORD_STAMP, 0), "~count", "~zero");
+}
+
+/* ptxas would write the record behind where lanes wait for each other, to which nobody comes who waits in vain. */
+static void write_settled(Code *code, const Site *site) {
+    if (site->hands || site->aligned)
+        code_say(code, "bar.warp.sync ~mask");
 }
 
 void write_apart(Code *code, const Step *step) {
@@ -78,8 +89,17 @@ void write_apart(Code *code, const Step *step) {
     if (*predicate)
         code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
                  *predicate == '!' ? predicate + 1 : predicate, over);
+    code->headed &= step->headed;
+    if (step->grouped) {
+        write_grouped(code, step);
+        write_settled(code, site);
+        if (*predicate)
+            code_label(code, over);
+        return;
+    }
     if (!step->headed)
         write_head(code, step);
+    code->headed = true;
     code_say(code, "add.u32 ~count, ~count, 1");
     if (site->map) {
         write_map(code, step, "~first", "~mask", 0);
@@ -89,9 +109,7 @@ void write_apart(Code *code, const Step *step) {
         write_one(code, record_word(0, site->ends ? RECORD_EXIT : RECORD_PLAIN, site->number), "~zero", "~zero");
     for (uint32_t i = 0; i < site->part_count; i++)
         write_part(code, step, &site->parts[i]);
-    /* ptxas would write the record behind where lanes wait for each other, to which nobody comes who waits in vain. */
-    if (site->hands || site->aligned)
-        code_say(code, "bar.warp.sync ~mask");
+    write_settled(code, site);
     if (*predicate)
         code_label(code, over);
 }

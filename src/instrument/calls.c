@@ -204,7 +204,7 @@ void calls_edit_declarations(PtxEdits *edits, const Calls *calls) {
 /* ---- Code -------------------------------------------------------------------------------------------------- */
 
 void write_launch(Code *code, const char *to) {
-    bool entry = code->look->module->functions[code->look->function].entry;
+    bool entry = !code->body && code->look->module->functions[code->look->function].entry;
     code_say(code, entry ? "ld.param.b64 %s, [weir_launch]" : "mov.b64 %s, ~launch", to);
 }
 

@@ -10,7 +10,7 @@ static uint32_t head_word(RecordKind kind, uint32_t site) {
 }
 
 void write_warp(Code *code) {
-    const PtxBlockShape *shape = &code->look->values.shape;
+    const PtxBlockShape *shape = code->body || !code->look->shaped ? NULL : &code->look->values.shape;
     code_say(code, "mov.u32 ~r0, %%ctaid.z");
     code_say(code, "mov.u32 ~r1, %%nctaid.y");
     code_say(code, "mov.u32 ~r2, %%ctaid.y");
@@ -18,7 +18,7 @@ void write_warp(Code *code) {
     code_say(code, "mov.u32 ~r1, %%nctaid.x");
     code_say(code, "mov.u32 ~r0, %%ctaid.x");
     code_say(code, "mad.lo.u32 ~r2, ~r2, ~r1, ~r0");
-    if (code->look->shaped && shape->y * shape->z == 1) {
+    if (shape && shape->y * shape->z == 1) {
         code_say(code, "mov.u32 ~r0, %%tid.x");
         code_say(code, "shr.u32 ~r0, ~r0, 5");
         code_say(code, "mad.lo.u32 ~r3, ~r2, %u, ~r0", (shape->x + RECORD_LANES - 1) / RECORD_LANES);
@@ -171,7 +171,7 @@ static void write_refill_together(Code *code, uint32_t offset) {
 }
 
 /* For a lane that leads, which may have had none before. */
-static void write_refill_alone(Code *code, uint32_t offset) {
+void write_refill_alone(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
     code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
@@ -198,8 +198,20 @@ static void write_refill_alone(Code *code, uint32_t offset) {
     code_say(code, "add.s64 ~ptr, ~e2, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 
+/* The same, by a call. */
+static void write_refill_call(Code *code, uint32_t offset) {
+    if (offset)
+        code_say(code, "add.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
+    write_chunk_call(code);
+    if (offset)
+        code_say(code, "sub.s64 ~ptr, ~ptr, %u", offset * RECORD_UNIT);
+}
+
 void write_refill(Code *code, uint32_t offset) {
-    (code->plan->together ? write_refill_together : write_refill_alone)(code, offset);
+    if (code->plan->together)
+        write_refill_together(code, offset);
+    else
+        (code->bodies ? write_refill_call : write_refill_alone)(code, offset);
 }
 
 void write_room(Code *code, uint32_t units) {

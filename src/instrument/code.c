@@ -18,16 +18,31 @@ static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
+static Str body_register(Code *code, Str name) {
+    Text text = {0};
+    text_addf(&text, "%%%.*s", (int)name.size, name.data);
+    Str kept = {arena_copy(&code->edits->arena, text.data, text.size), text.size};
+    text_free(&text);
+    return kept;
+}
+
 /* The register of that name, which is declared when it is first used. */
 static Str register_named(Code *code, Str name) {
     for (unsigned i = 0; i < CODE_REGISTER_COUNT; i++) {
         if (!str_is(name, names[i]))
             continue;
         if (!code->names[i].size)
-            code->names[i] = ptx_edit_register(code->edits, code->look->function, types[i]);
+            code->names[i] =
+                code->body ? body_register(code, name) : ptx_edit_register(code->edits, code->look->function, types[i]);
         return code->names[i];
     }
     return name;
+}
+
+void code_declare(const Code *code, Text *to) {
+    for (unsigned i = 0; i < CODE_REGISTER_COUNT; i++)
+        if (code->names[i].size)
+            text_addf(to, "\t.reg %s %.*s;\n", types[i], (int)code->names[i].size, code->names[i].data);
 }
 
 /* Copies a line, with ~names replaced. */
@@ -75,6 +90,11 @@ void code_label(Code *code, uint32_t label) {
     begin_line(code);
     text_str(code->to, code->prefix);
     text_addf(code->to, "%u:", label);
+}
+
+void code_close(Code *code) {
+    begin_line(code);
+    text_char(code->to, '}');
 }
 
 void code_stand(Code *code, uint32_t statement) {

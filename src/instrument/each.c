@@ -25,9 +25,9 @@ static Access access_of(const Look *look, const Step *step) {
 /* Room for all lanes: of one pointer, or each for itself. */
 static void write_lane_room(Code *code, const Site *site, const char *mask) {
     bool together = code->plan->together;
+    uint32_t units = together ? code->plan->most : code->plan->most + 1 + lane_units(site);
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
-    uint32_t units = together ? code->plan->most : code->plan->most + 1 + lane_units(site);
     if (together) {
         code_say(code, "popc.b32 ~t1, %s", mask);
         code_say(code, "mad.lo.u32 ~t0, ~t1, %u, ~t0", lane_units(site) * RECORD_UNIT);
@@ -100,7 +100,7 @@ void write_each_before(Code *code, const Step *step) {
     if (*predicate)
         code_say(code, *predicate == '!' ? "@%s bra ~L%u" : "@!%s bra ~L%u",
                  *predicate == '!' ? predicate + 1 : predicate, step->label);
-    if (!together) {
+    if (!together && !code->bodies) {
         write_lane_room(code, site, mask);
         code_say(code, "mov.b64 ~d2, ~ptr");
     }
@@ -141,6 +141,38 @@ void write_each_fetch(Code *code, const Step *step) {
     code->text.size = 0;
 }
 
+/* The record of a lane that leads itself, by a call. */
+static void write_lane_call(Code *code, const Site *site) {
+    uint32_t limit = code->chunk - RECORD_UNIT * (2 + lane_units(site) + code->plan->most);
+    write_launch(code, "~e0");
+    code_say(code, "or.b32 ~word, ~tag, 0x%x", record_word(0, RECORD_LANE, site->number));
+    if (!site->part_count)
+        code_say(code, "mov.b64 ~d1, 0");
+    if (site->large)
+        write_body_call(code, BODY_LANE_LARGE, "~ptr, ~e0, ~word, ~count, %u, ~d1, ~time, ~lo, ~written, ~hi, ~upper",
+                        limit);
+    else
+        write_body_call(code, BODY_LANE, "~ptr, ~e0, ~word, ~count, %u, ~d1, ~time, ~lo, ~written", limit);
+    code_say(code, "add.u32 ~count, ~count, 1");
+}
+
+void write_lane_body(Code *code, bool large) {
+    write_body_room(code, "");
+    code_say(code, "mov.b32 ~zero, 0");
+    code_say(code, "mov.u32 ~t1, %%lanemask_eq");
+    code_say(code, "or.b32 ~t0, ~tag, 0x%x", record_word(0, RECORD_STAMP, 0));
+    code_say(code, "st.global.v4.b32 [~ptr], {~t0, ~t1, ~count, ~zero}");
+    code_say(code, "mov.b64 {~t2, ~t3}, ~d1");
+    code_say(code, "st.global.v4.b32 [~ptr+%u], {~t4, ~t1, ~t2, ~t3}", RECORD_UNIT);
+    code_say(code, "mov.b64 {~t2, ~t3}, ~written");
+    code_say(code, "st.global.v4.b32 [~ptr+%u], {~time, ~lo, ~t2, ~t3}", 2 * RECORD_UNIT);
+    if (large) {
+        code_say(code, "mov.b64 {~t2, ~t3}, ~upper");
+        code_say(code, "st.global.v4.b32 [~ptr+%u], {~zero, ~hi, ~t2, ~t3}", 3 * RECORD_UNIT);
+    }
+    code_say(code, "add.s64 ~ptr, ~ptr, %u", (3 + large) * RECORD_UNIT);
+}
+
 void write_each_behind(Code *code, const Step *step) {
     const Site *site = step->site;
     const PtxForm *form = look_form(code->look, step->instruction);
@@ -149,6 +181,11 @@ void write_each_behind(Code *code, const Step *step) {
         write_low(code, access.gives);
     else if (str_ends(ptx_form_modifier(form->row, form->text, STR("t")), STR("64")))
         code_say(code, "mov.b64 {~lo, ~hi}, ~value");
+    if (!code->plan->together && code->bodies) {
+        write_lane_call(code, site);
+        code_label(code, step->label);
+        return;
+    }
     code_say(code, step->alone && code->plan->together ? "mov.b32 ~t1, ~mask" : "mov.u32 ~t1, %%lanemask_eq");
     if (site->part_count)
         code_say(code, "mov.b64 {~t2, ~t3}, ~d1");

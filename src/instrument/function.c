@@ -101,8 +101,10 @@ static void write_end(Code *code) {
     text_free(&text);
 }
 
-void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix) {
+void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix,
+                         bool *bodies) {
     Code code = {.plan = plan, .look = plan->look, .edits = edits, .chunk = chunk, .labels = labels, .prefix = prefix};
+    code.bodies = plan->bodies ? bodies : NULL;
     code.to = &code.text;
     code.depths = find_depths(plan->look, &edits->arena);
     if (!plan->called)

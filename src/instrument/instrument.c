@@ -103,7 +103,8 @@ typedef struct Adding {
     Sites *sites;
     const Calls *calls;
     uint32_t labels;
-    Str prefix; /* of labels */
+    Str prefix;              /* of labels */
+    bool bodies[BODY_COUNT]; /* that are called */
 } Adding;
 
 /* The sites of a function, which are one after the other. */
@@ -115,7 +116,7 @@ static bool add_function(Adding *adding, uint32_t function, uint32_t first, uint
         return false;
     arena_init(&scratch, SIZE_MAX);
     plan_function(&plan, look, adding->sites, first, count, &scratch);
-    instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix);
+    instrument_function(adding->edits, &plan, adding->sites->chunk, &adding->labels, adding->prefix, adding->bodies);
     arena_free(&scratch);
     look_give(adding->looks, look);
     return true;
@@ -152,6 +153,7 @@ static bool add_records(Adding *adding, const char **problem) {
         if (wanted && !add_function(adding, i, first, at - first, problem))
             return false;
     }
+    write_bodies(adding->edits, adding->bodies, adding->sites->chunk, &adding->labels, adding->prefix);
     return true;
 }
 

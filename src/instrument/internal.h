@@ -157,6 +157,8 @@ typedef struct Step {
     bool alone;       /* STEP_EACH: no two lanes of a warp make it */
     bool headed;      /* STEP_APART: who is there and who leads was found by the step before it */
     uint32_t room;    /* STEP_APART that is not: units of it and of those that are behind it */
+    bool grouped;     /* STEP_APART: a call makes its records; it looks for room itself */
+    bool joined;      /* ... together with those of the next step */
 } Step;
 
 typedef struct Plan {
@@ -175,6 +177,7 @@ typedef struct Plan {
     bool parameters;      /* some address is one of a parameter */
     bool corners;         /* some values have corners */
     bool every;           /* some are told of every lane */
+    bool bodies;          /* bodies are called */
     bool wraps;           /* of some values it is taken for granted that no index wraps */
     bool dynamic;         /* some steps take room of their own */
     bool loops;           /* some are in loops */
@@ -187,6 +190,8 @@ typedef struct Plan {
 void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
 /* Whether a step may be one of a run. */
 bool step_may_run(const Step *step);
+/* Whether nothing between two steps may hold a thread, the first of them included, and they stand in a row (runs.c). */
+bool step_goes_on(const Look *look, const Step *step, const Step *next);
 /* What is told where (told.c): the sources of parts, and steps that only tell. */
 void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
@@ -194,6 +199,10 @@ void plan_told(Plan *plan);
 bool can_check_wrap(const Look *look, uint32_t instruction);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
+/* Straight stretches of STEP_APART (stretches.c): which static steps become such, being calls; and the stretches, of at
+ * most so many units where records are made in place. */
+void stretches_call(Plan *plan);
+void stretches_find(Plan *plan, uint32_t most);
 /* Units of the record of one lane. */
 static inline uint32_t lane_units(const Site *site) {
     return 2 + site->large;
@@ -233,12 +242,22 @@ uint32_t step_most_units(const Step *step);
     REGISTER(t1, b32)                                                                                  \
     REGISTER(t2, b32)                                                                                  \
     REGISTER(t3, b32)                                                                                  \
+    REGISTER(t4, b32)                                                                                  \
     REGISTER(d0, b64)                                                                                  \
     REGISTER(d1, b64)                                                                                  \
     REGISTER(d2, b64)                                                                                  \
     REGISTER(p0, pred)                                                                                 \
     REGISTER(p1, pred)                                                                                 \
     REGISTER(p2, pred)                                                                                 \
+    /* of bodies */                                                                                    \
+    REGISTER(limit, b32)                                                                               \
+    REGISTER(what, b32)                                                                                \
+    REGISTER(rest, b32)                                                                                \
+    REGISTER(size, b32)                                                                                \
+    REGISTER(g0, b64) /* values of a group */                                                          \
+    REGISTER(g1, b64)                                                                                  \
+    REGISTER(g2, b64)                                                                                  \
+    REGISTER(g3, b64)                                                                                  \
     /* of write_refill and write_warp alone */                                                         \
     REGISTER(r0, b32)                                                                                  \
     REGISTER(r1, b32)                                                                                  \
@@ -270,6 +289,22 @@ typedef enum CodeRegister {
         CODE_REGISTER_COUNT
 } CodeRegister;
 
+/* Code that many places need, as functions of the module (bodies.c). */
+typedef enum Body {
+    BODY_CHUNK, /* a further chunk; those below call it */
+    BODY_FOUR,  /* the records of up to four parts (group.c) */
+    BODY_LANE,  /* that of a lane's strong access (each.c) */
+    BODY_LANE_LARGE,
+    BODY_COUNT
+} Body;
+
+/* Parts whose records the next call makes. */
+enum { GROUP_MOST = 4 };
+typedef struct Group {
+    uint32_t count, site, units; /* site: of the first */
+    uint32_t what[GROUP_MOST];   /* GROUP_... */
+} Group;
+
 /* What is written into one function. */
 typedef struct Code {
     const Plan *plan;
@@ -279,6 +314,10 @@ typedef struct Code {
     uint32_t chunk;
     uint32_t *labels; /* made so far, in the module */
     Str prefix;       /* of labels */
+    bool *bodies;     /* those that are called, of the module; NULL: code stands wherever it is needed */
+    bool headed;      /* who is there is in ~mask, up to the next step that is not headed */
+    Group group;
+    bool body;        /* what is written is one of them: there is no look and no plan */
     uint32_t *depths; /* of the function's statements: blocks around them, the body not counted */
     Text text, cold;  /* of the next edit; of the end of the function */
     Text *to;         /* one of them */
@@ -292,10 +331,13 @@ typedef struct Code {
 
 /* Lines of PTX, the ';' left out. ~ptr is that register of ours, ~L%u a label. */
 void code_say(Code *code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void code_close(Code *code); /* a block */
 uint32_t new_label(Code *code);
 void code_label(Code *code, uint32_t label);
 /* What is said next is for a place at that statement. */
 void code_stand(Code *code, uint32_t statement);
+/* Declarations of the registers that were used in a body. */
+void code_declare(const Code *code, Text *to);
 /* What was said goes before or behind a statement. */
 void code_put(Code *code, uint32_t statement, bool behind);
 /* From here on for those of a predicate ("~p1") alone, who seldom are any; `uni`: all lanes of the warp agree. What it
@@ -306,6 +348,18 @@ typedef struct Cold {
 } Cold;
 Cold cold_begin(Code *code, const char *predicate, bool uni);
 void cold_end(Code *code, Cold cold);
+
+/* Whether a function may call bodies. */
+bool bodies_fit(const Look *look);
+/* A call of one; what it takes, as text. */
+void write_body_call(Code *code, Body body, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A further chunk for who leads apart; and in a body, for those of a predicate whose place is behind ~limit. */
+void write_chunk_call(Code *code);
+void write_body_room(Code *code, const char *predicate);
+/* Of a word of a record in a body: the tag, in ~tag. */
+void write_tag(Code *code);
+/* All that are called, as text of the module. */
+void write_bodies(PtxEdits *edits, bool *bodies, uint32_t chunk, uint32_t *labels, Str prefix);
 
 /* An operand as it is written. */
 const char *operand_text(Code *code, uint32_t operand);
@@ -329,6 +383,7 @@ void write_prologue(Code *code);
 /* A further chunk: afterwards the pointer is so many units before its first place. It is for all lanes, where they are
  * together, else for those that come. */
 void write_refill(Code *code, uint32_t offset);
+void write_refill_alone(Code *code, uint32_t offset);
 /* Not all is as it was recorded: RECORD_DROPPED_..., which sets a register to 1. */
 void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what);
 /* Looks whether there is room for so many units. */
@@ -363,15 +418,23 @@ void write_static(Code *code, const Step *step, uint32_t offset);
 /* A step of a run. */
 void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
+/* Steps whose records one call makes (group.c): whether it may be one of them, and the code. */
+bool step_may_group(const Look *look, const Step *step);
+uint32_t group_most_units(void); /* that a call may take */
+void write_grouped(Code *code, const Step *step);
+void write_group_body(Code *code);
+/* Who leads those of ~mask, in ~first; in ~t0 those before the lane. */
+void write_first(Code *code);
 /* Around the instruction. */
 void write_each_before(Code *code, const Step *step);
 void write_each_fetch(Code *code, const Step *step);
 void write_each_behind(Code *code, const Step *step);
+void write_lane_body(Code *code, bool large);
 
 /* Checks of the clock in loops that wait. After all records of the function. */
 void write_patience(Code *code, Arena *arena);
 
 /* All of a function; `chunk` is that of the module. */
-void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix);
+void instrument_function(PtxEdits *edits, const Plan *plan, uint32_t chunk, uint32_t *labels, Str prefix, bool *bodies);
 
 #endif

@@ -226,39 +226,6 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     }
 }
 
-/* ---- Together for a while --------------------------------------------------------------------------------- */
-
-/* Whether whoever comes to its block comes to the step. */
-static bool is_for_all(const Look *look, const Step *step) {
-    return step->how == STEP_APART && !step->branch && (step->settled || step->given == PTX_NONE) &&
-           (step->settled || !(look_statement(look, step->instruction)->flags & PTX_GUARDED));
-}
-
-/* Whether lanes that come there together may go on apart, waiting for others by masks that differ. */
-static bool may_part(const Step *step) {
-    const Site *site = step->site;
-    return site->meets && site->part_count && !part_is_one(&site->parts[0]);
-}
-
-/* Lanes that come to a step of a straight stretch together come to the others of it, too. */
-static void find_stretches(Plan *plan) {
-    Step *head = NULL;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        Step *step = &plan->steps[i];
-        uint32_t units = step_most_units(step);
-        bool goes_on = head && step->block == head->block && step->calls == head->calls &&
-                       is_for_all(plan->look, step) && head->room + units <= MOST_UNITS;
-        step->headed = goes_on;
-        step->room = step->how == STEP_APART && !goes_on ? units : 0;
-        if (goes_on)
-            head->room += units;
-        else
-            head = is_for_all(plan->look, step) ? step : NULL;
-        if (head && may_part(step))
-            head = NULL;
-    }
-}
-
 /* ---- Room -------------------------------------------------------------------------------------------------- */
 
 /* The loops in which something is recorded. */
@@ -466,9 +433,11 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     if (plan->count)
         qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
+    plan->bodies = bodies_fit(look);
+    stretches_call(plan);
     mark_first(plan);
     plan_runs(plan);
-    find_stretches(plan);
+    stretches_find(plan, MOST_UNITS);
     plan->dynamic |= plan->calls;
     plan->lone = plan->together && !plan->dynamic && !plan->corners && !plan->every;
     bool open = plan->loops || plan->dynamic;
@@ -478,6 +447,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
         uint32_t units = step_most_units(&plan->steps[i]), room = plan->steps[i].room;
         own = units > own ? units : own;
         own = room > own ? room : own;
+        own = plan->steps[i].grouped && group_most_units() > own ? group_most_units() : own;
         all += units;
     }
     plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));

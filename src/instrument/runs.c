@@ -136,8 +136,7 @@ static void tell_site(Telling *telling, Site *site) {
     }
 }
 
-/* Whether nothing between two steps may hold a thread, the first of them included. */
-static bool goes_on(const Look *look, const Step *step, const Step *next) {
+bool step_goes_on(const Look *look, const Step *step, const Step *next) {
     if (next->block != step->block || next->site->number != step->site->number + 1 || step->site->ends ||
         next->calls != step->calls)
         return false;
@@ -180,7 +179,7 @@ static uint32_t make_run(Telling *telling, uint32_t begin) {
     tell_site(telling, first->site);
     for (; end < plan->count && !first->site->only_tells; end++) {
         Step *step = &plan->steps[end];
-        if (!step_may_run(step) || step->site->only_tells || !goes_on(plan->look, step - 1, step) ||
+        if (!step_may_run(step) || step->site->only_tells || !step_goes_on(plan->look, step - 1, step) ||
             step->site->advance_count || telling->words + words_of(step->site) + 1 > MOST_WORDS ||
             telling->corners + shaped_parts(step->site, PART_CORNERS) > MOST_CORNERS ||
             telling->every + shaped_parts(step->site, PART_EVERY) > MOST_EVERY)

@@ -137,7 +137,7 @@ static void write_checked(Code *code, const Step *step, const SitePart *part, co
 /* ---- Records ----------------------------------------------------------------------------------------------- */
 
 void write_count(Code *code, const char *mask) {
-    if (code->look->module->capability >= 80 && code->look->module->version >= 70) {
+    if (code->edits->module->capability >= 80 && code->edits->module->version >= 70) {
         code_say(code, "redux.sync.max.u32 ~count, ~count, %s", mask);
         return;
     }

@@ -473,22 +473,6 @@ static unsigned times_in(const char *text, const char *what) {
     return count;
 }
 
-/* Lanes that lead apart look for who is there once for a straight stretch, and again behind a guard. */
-static void test_stretches(void **state) {
-    (void)state;
-    char why[200],
-        *made = instrumented(
-            HEAD OPEN FREE INDEX ELEMENT
-            "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nsetp.eq.u32 %p2, %r1, 3;\n@%p1 bra END;\n"
-            "st.global.b32 [%rd3], %r1;\nld.global.b32 %r5, [%rd3+4];\nst.global.b32 [%rd3+8], %r5;\n"
-            "@%p2 st.global.b32 [%rd3+12], %r5;\nst.global.b32 [%rd3+16], %r5;\nst.global.b32 [%rd3+20], %r5;\n"
-            "bra.uni END;\nEND:\nbar.sync 0;\nret;\n}\n",
-            true, why, sizeof why);
-    assert_string_equal(why, "");
-    assert_int_equal(times_in(made, "activemask.b32"), 1 + 3); /* one at the start */
-    free(made);
-}
-
 /* A wait reads the clock and, seldom, the limit: what comes then stands once in a function. */
 static void test_waits(void **state) {
     (void)state;
@@ -557,7 +541,6 @@ int main(void) {
         cmocka_unit_test(test_room),
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_looks),
         cmocka_unit_test(test_alone),
