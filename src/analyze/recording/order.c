@@ -26,16 +26,6 @@ static int32_t later(const Strong *a, const Strong *b) {
     return (int32_t)(a->time - b->time);
 }
 
-static int by_time(const void *a, const void *b) {
-    const Strong *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    int32_t difference = later(x, y);
-    if (difference)
-        return difference < 0 ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 /* ---- What an access leaves ------------------------------------------------------------------------ */
 
 static int64_t signed_of(const Strong *item, uint64_t value) {
@@ -379,8 +369,7 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
     StrongDoubts doubts = {0};
     bool *done = calloc(count + 1, sizeof *done);
-    if (count)
-        qsort(items, count, sizeof *items, by_time);
+    strong_sort(items, count);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;

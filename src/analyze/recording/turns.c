@@ -173,7 +173,10 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
     turns->items = items;
     turns->count = count;
-    if (count)
+    bool sorted = true;
+    for (uint32_t i = 1; i < count && sorted; i++)
+        sorted = by_turn(&items[i - 1], &items[i]) <= 0;
+    if (!sorted)
         qsort(items, count, sizeof *items, by_turn);
     make_places(turns, arena);
 }
