@@ -182,15 +182,23 @@ uint32_t record_peek(const RecordStream *stream);
 /* That one is over. */
 void record_pass(RecordStream *stream);
 
-/* The value of a lane by its corners. */
-static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+/* What each bit of a lane's number adds to the value of lane 0, by the corners. */
+static inline void record_corners(const RecordPart *part, uint64_t adds[RECORD_CORNER_LANES - 1]) {
     const uint8_t *lists[2] = {part->list, part->also};
-    uint64_t values[RECORD_CORNER_LANES], sum = part->value;
+    uint64_t values[RECORD_CORNER_LANES];
+    memset(adds, 0, (RECORD_CORNER_LANES - 1) * sizeof *adds);
     for (unsigned k = 0; k < 2 && lists[k]; k++) {
         memcpy(values, lists[k], sizeof values);
         for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
-            sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+            adds[i] += values[i + 1] - values[0];
     }
+}
+/* The value of a lane by its corners. */
+static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+    uint64_t adds[RECORD_CORNER_LANES - 1], sum = part->value;
+    record_corners(part, adds);
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+        sum += lane >> i & 1 ? adds[i] : 0;
     return sum;
 }
 /* The value of the i-th lane of a mask in a list. */
