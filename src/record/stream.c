@@ -1,6 +1,8 @@
 /* Chunks are followed, and leaders merged. */
 #include "record/stream.h"
 
+#include "record/pack.h"
+
 #include <string.h>
 
 /* Bytes of a chunk, and first chunks, that will be asked for soon. */
@@ -19,8 +21,14 @@ static Head head_at(const uint8_t *at) {
 
 /* ---- Chunks --------------------------------------------------------------------------------------- */
 
+static const uint8_t *first_chunk(const Recording *recording, uint32_t warp) {
+    return recording->chunks ? recording->chunks[warp].at : recording->first + (size_t)warp * recording->launch.chunk;
+}
+
 static const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {
-    return reader->recording->more + (size_t)number * reader->recording->launch.chunk;
+    const Recording *recording = reader->recording;
+    return recording->chunks ? recording->chunks[recording->first_count + number].at
+                             : recording->more + (size_t)number * recording->launch.chunk;
 }
 
 /* Whether the chunk was written in this launch. */
@@ -29,7 +37,7 @@ static bool is_written(const RecordReader *reader, Head head) {
 }
 
 bool record_begun(const Recording *recording, uint32_t warp) {
-    Head head = head_at(recording->first + (size_t)warp * recording->launch.chunk);
+    Head head = head_at(first_chunk(recording, warp));
     return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
 }
 
@@ -109,9 +117,15 @@ uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp) {
 
 /* ---- A leader ------------------------------------------------------------------------------------- */
 
-static void enter(const RecordReader *reader, RecordCursor *cursor, const uint8_t *chunk, uint32_t count) {
+/* `number`: the chunk's, of all of them. */
+static void enter(const RecordReader *reader, RecordCursor *cursor, size_t number, const uint8_t *chunk,
+                  uint32_t count) {
+    const Recording *recording = reader->recording;
+    uint32_t whole = recording->launch.chunk;
+    uint32_t bytes = recording->chunks ? recording->chunks[number].units * RECORD_UNIT : whole;
     cursor->at = chunk + RECORD_UNIT;
-    cursor->last = chunk + reader->recording->launch.chunk - RECORD_UNIT;
+    cursor->last = chunk + bytes - RECORD_UNIT;
+    cursor->lacks = whole - bytes;
     if (count > cursor->number)
         cursor->number = count;
 }
@@ -138,7 +152,8 @@ static bool follow(RecordReader *reader, RecordCursor *cursor, uint32_t next) {
     if (reader->seen[next] || !is_of(cursor, head))
         return refuse(reader, "the recording is damaged: a chunk goes on in one that is another thread's");
     reader->seen[next] = 1;
-    enter(reader, cursor, chunk, record_site(head.word) & RECORD_CHUNK_OF_LINK ? 0 : (uint32_t)(head.value >> 32));
+    enter(reader, cursor, reader->recording->first_count + next, chunk,
+          record_site(head.word) & RECORD_CHUNK_OF_LINK ? 0 : (uint32_t)(head.value >> 32));
     return true;
 }
 
@@ -213,6 +228,20 @@ static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const R
     }
 }
 
+/* So many bytes from where the cursor is on are there, in any case: those that lie nowhere get a place. False: they are
+ * past the end of the chunk. */
+static bool has_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    size_t there = (size_t)(cursor->last - cursor->at), whole = there + cursor->lacks;
+    if (there >= bytes || whole < bytes)
+        return there >= bytes;
+    uint8_t *to = arena_zalloc(reader->arena, whole + RECORD_UNIT);
+    memcpy(to, cursor->at, there + RECORD_UNIT);
+    cursor->at = to;
+    cursor->last = to + whole;
+    cursor->lacks = 0;
+    return true;
+}
+
 /* Goes into a run, whose words are all there. False: it cannot be. */
 static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     Head head = head_at(cursor->at);
@@ -224,7 +253,7 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     size_t bytes = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
     size_t corners = (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
     size_t all = RECORD_UNIT + bytes + corners + (size_t)shape->run_every * RECORD_EVERY_BYTES;
-    if ((size_t)(cursor->last - cursor->at) < all)
+    if (!has_bytes(reader, cursor, all))
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
     cursor->words = cursor->next = cursor->at + RECORD_UNIT - 4 * head_words;
     cursor->corners = cursor->at + RECORD_UNIT + bytes;
@@ -532,7 +561,7 @@ static void sink(RecordStream *stream, uint32_t at) {
     }
 }
 
-static void open_leader(RecordStream *stream, const uint8_t *chunk, uint32_t lane) {
+static void open_leader(RecordStream *stream, size_t number, const uint8_t *chunk, uint32_t lane) {
     RecordReader *reader = stream->reader;
     RecordCursor *cursor = &stream->cursors[stream->count];
     Head head = head_at(chunk);
@@ -543,7 +572,7 @@ static void open_leader(RecordStream *stream, const uint8_t *chunk, uint32_t lan
         return;
     }
     *cursor = (RecordCursor){.warp = stream->warp, .lane = (uint8_t)lane};
-    enter(reader, cursor, chunk, (uint32_t)(head.value >> 32));
+    enter(reader, cursor, number, chunk, (uint32_t)(head.value >> 32));
     stream->count += settle(reader, cursor);
 }
 
@@ -555,15 +584,15 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
     stream->count = 0;
     stream->cursors = end > begin ? room : &stream->one;
     if (warp + CHUNKS_AHEAD < recording->first_count)
-        __builtin_prefetch(recording->first + (size_t)(warp + CHUNKS_AHEAD) * recording->launch.chunk);
-    open_leader(stream, recording->first + (size_t)warp * recording->launch.chunk, 0);
+        __builtin_prefetch(first_chunk(recording, warp + CHUNKS_AHEAD));
+    open_leader(stream, warp, first_chunk(recording, warp), 0);
     for (uint32_t i = begin; i < end; i++) {
         const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);
         uint32_t lane = (uint32_t)head_at(chunk).value;
         if (reader->seen[reader->chunks[i]])
             continue;
         reader->seen[reader->chunks[i]] = 1;
-        open_leader(stream, chunk, lane);
+        open_leader(stream, recording->first_count + reader->chunks[i], chunk, lane);
     }
     for (uint32_t i = stream->count / 2; i-- > 0;)
         sink(stream, i);

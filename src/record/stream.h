@@ -148,6 +148,7 @@ typedef struct RecordCursor {
     const uint8_t *next;
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
+    uint32_t lacks; /* bytes that the chunk has behind `last`, and that lie nowhere: they are zero */
     uint8_t lane;
     bool torn;    /* the run is */
     bool stamped; /* a count stands before the next record */
