@@ -82,6 +82,12 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
     return true;
 }
 
+/* Bytes that a site tells in its run, its lanes not counted. */
+static uint8_t told_bytes(const RecordShape *shape) {
+    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
+    return (uint8_t)(4 * (__builtin_popcount(told) + __builtin_popcount(told & shape->wide)));
+}
+
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
@@ -91,6 +97,9 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
     reader->arena = arena;
+    reader->told = ARENA_ARRAY(arena, uint8_t, site_count + 1);
+    for (uint32_t i = 0; i < site_count; i++)
+        reader->told[i] = told_bytes(&shapes[i]);
     for (uint32_t i = 0; i < site_count; i++)
         for (uint32_t k = 0; k < shapes[i].tell_count; k++)
             if (shapes[i].tells[k].slot >= reader->slot_count)
@@ -314,12 +323,6 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
     return part;
 }
 
-/* Words that a site tells in its run, its lanes not counted. */
-static size_t told_words(const RecordShape *shape) {
-    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
-    return (size_t)(__builtin_popcount(told) + __builtin_popcount(told & shape->wide));
-}
-
 /* The next site of the run that the cursor is in. False: it cannot be. */
 static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
     const RecordShape *shape = &reader->shapes[++cursor->site];
@@ -335,8 +338,8 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
     missing = shape->always && !record->lanes;
-    cursor->next += 4 * told_words(shape);
-    record->time = record->turn = 0;
+    cursor->next += reader->told[cursor->site];
+    record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;
     record->part_count = shape->parts;
@@ -348,15 +351,9 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
 
 /* ---- Records -------------------------------------------------------------------------------------- */
 
-/* Goes to the next head that is a record's; false: there is none. cursor->number is its number then. */
-static bool settle(RecordReader *reader, RecordCursor *cursor) {
+/* To the next head that is a record's, behind a run or another record. */
+static bool go_on(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
-    cursor->map = NULL;
-    cursor->stamped = false;
-    if (cursor->run) {
-        cursor->number++;
-        return true;
-    }
     __builtin_prefetch(cursor->at + AHEAD);
     for (;;) {
         Head head = head_at(cursor->at);
@@ -395,6 +392,16 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             return true;
         }
     }
+}
+
+/* To the next record; false: there is none. cursor->number is its number then. */
+static inline bool settle(RecordReader *reader, RecordCursor *cursor) {
+    cursor->map = NULL;
+    cursor->stamped = false;
+    if (!cursor->run)
+        return go_on(reader, cursor);
+    cursor->number++;
+    return true;
 }
 
 static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record,
@@ -510,7 +517,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->time = record->turn = 0;
+    record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;

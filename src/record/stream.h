@@ -99,6 +99,7 @@ typedef struct RecordReader {
     uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
+    uint8_t *told;     /* of each site: bytes that a run tells of it, but for its lanes */
     bool skims;        /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
     RecordSlot **slots; /* of each warp; made when used */
@@ -124,7 +125,8 @@ typedef struct Record {
     /* of a strong access: when, and what was there, is written, and compared with (of 16 bytes some, and a hash) */
     uint32_t time;
     uint64_t found, written, compared;
-    uint32_t turn;      /* the caller's: the turn that it has among those to one place */
+    uint32_t turn;      /* the caller's: the turn that it has among those to one place, */
+    uint32_t place;     /* ... and which that is, + 1; 0: it was not asked for yet */
     bool torn;          /* the kernel was stopped, and some of it may be missing: that is 0 */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;

@@ -303,10 +303,12 @@ void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *a
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* What comes at the place behind a turn that is over: the cluster that waits for it, + 1. */
 uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
+/* Where its turn is, if it is a strong access by a thread of the CTA. */
+StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
+bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t turns_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, StrongPlace *place);
 
 /* ---- locks.c: locks that are not given back ---- */
 /* Of accesses that are sorted by key and have numbers. */

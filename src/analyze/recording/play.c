@@ -180,14 +180,13 @@ static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site,
     play_done(machine, group);
 }
 
-static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
-    uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
-    uint64_t key = play_strong_key(player, site, record, cta);
-    if (!turn_has_come(player, key, record->turn, cluster))
+static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, PtxGroup **group) {
+    StrongPlace *place = turns_place(player, site, record, warp->warp->cta->number);
+    if (!turn_has_come(player, place, record->turn, warp->warp->cta->cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = turns_pass(player, key);
+    uint32_t woken = turns_pass(player, place);
     if (woken)
         play_wake(player, woken - 1);
     return true;

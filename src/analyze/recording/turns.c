@@ -186,9 +186,16 @@ void turns_take(Player *player, PlayWarp *warp, Record *record) {
         record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 
-bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {
+StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta) {
+    const StrongTurns *turns = player->turns;
+    if (!record->place)
+        record->place =
+            (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
+    return &turns->places[record->place - 1];
+}
+
+bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster) {
     StrongTurns *turns = player->turns;
-    const StrongPlace *place = place_of(turns, key);
     uint32_t low = place->next, high = place->end;
     if (turns->doubled)
         number = polls_number(turns, place, number);
@@ -203,10 +210,8 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
     return false;
 }
 
-uint32_t turns_pass(Player *player, uint64_t key) {
-    StrongTurns *turns = player->turns;
-    StrongPlace *place = place_of(turns, key);
-    return place->next == place->end ? 0 : turns_on(turns, place);
+uint32_t turns_pass(Player *player, StrongPlace *place) {
+    return place->next == place->end ? 0 : turns_on(player->turns, place);
 }
 
 uint32_t turns_on(StrongTurns *turns, StrongPlace *place) {
