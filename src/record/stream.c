@@ -88,6 +88,16 @@ static uint8_t told_bytes(const RecordShape *shape) {
     return (uint8_t)(4 * (__builtin_popcount(told) + __builtin_popcount(told & shape->wide)));
 }
 
+static RecordRun run_of(const RecordShape *shape) {
+    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
+    size_t more = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
+    RecordRun run = {.told = told_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
+    run.corners = (uint32_t)(RECORD_UNIT + more);
+    run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
+    run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
+    return run;
+}
+
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
@@ -97,9 +107,10 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
     reader->arena = arena;
-    reader->told = ARENA_ARRAY(arena, uint8_t, site_count + 1);
+    reader->tears = (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
+    reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
     for (uint32_t i = 0; i < site_count; i++)
-        reader->told[i] = told_bytes(&shapes[i]);
+        reader->runs[i] = run_of(&shapes[i]);
     for (uint32_t i = 0; i < site_count; i++)
         for (uint32_t k = 0; k < shapes[i].tell_count; k++)
             if (shapes[i].tells[k].slot >= reader->slot_count)
@@ -175,9 +186,8 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
  * own waits, this was the last that the lane wrote, and a unit of it is as it was before. */
 static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
     static const uint8_t empty[RECORD_UNIT];
-    const RecordingLaunch *launch = &reader->recording->launch;
-    if (bytes <= RECORD_UNIT || (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) != RECORDING_CUT ||
-        record_tag(head_at(cursor->at).word) == launch->tag)
+    if (!reader->tears || bytes <= RECORD_UNIT ||
+        record_tag(head_at(cursor->at).word) == reader->recording->launch.tag)
         return false;
     for (size_t i = RECORD_UNIT; i < bytes; i += RECORD_UNIT)
         if (memcmp(cursor->at - i, empty, RECORD_UNIT) == 0)
@@ -239,16 +249,20 @@ static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const R
 
 /* So many bytes from where the cursor is on are there, in any case: those that lie nowhere get a place. False: they are
  * past the end of the chunk. */
-static bool has_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+static bool make_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
     size_t there = (size_t)(cursor->last - cursor->at), whole = there + cursor->lacks;
-    if (there >= bytes || whole < bytes)
-        return there >= bytes;
+    if (whole < bytes)
+        return false;
     uint8_t *to = arena_zalloc(reader->arena, whole + RECORD_UNIT);
     memcpy(to, cursor->at, there + RECORD_UNIT);
     cursor->at = to;
     cursor->last = to + whole;
     cursor->lacks = 0;
     return true;
+}
+
+static bool has_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    return (size_t)(cursor->last - cursor->at) >= bytes || make_bytes(reader, cursor, bytes);
 }
 
 /* Goes into a run, whose words are all there. False: it cannot be. */
@@ -258,17 +272,14 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     if (!count || count > reader->site_count - first)
         return refuse(reader, "the recording is damaged: a run is of a site that begins none");
     const RecordShape *shape = &reader->shapes[first];
-    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
-    size_t bytes = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    size_t corners = (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
-    size_t all = RECORD_UNIT + bytes + corners + (size_t)shape->run_every * RECORD_EVERY_BYTES;
-    if (!has_bytes(reader, cursor, all))
+    const RecordRun *run = &reader->runs[first];
+    if (!has_bytes(reader, cursor, run->bytes))
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
-    cursor->words = cursor->next = cursor->at + RECORD_UNIT - 4 * head_words;
-    cursor->corners = cursor->at + RECORD_UNIT + bytes;
-    cursor->every = cursor->corners + corners;
-    cursor->at += all;
-    cursor->torn = is_torn(reader, cursor, all);
+    cursor->words = cursor->next = cursor->at + run->words;
+    cursor->corners = cursor->at + run->corners;
+    cursor->every = cursor->at + run->every;
+    cursor->at += run->bytes;
+    cursor->torn = reader->tears && is_torn(reader, cursor, run->bytes);
     if (reader->skims) {
         cursor->number += shape->only_tells ? 0 : count;
         cursor->together = shape->only_tells ? cursor->together : 0;
@@ -338,7 +349,7 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
     missing = shape->always && !record->lanes;
-    cursor->next += reader->told[cursor->site];
+    cursor->next += reader->runs[cursor->site].told;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;

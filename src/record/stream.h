@@ -91,6 +91,14 @@ typedef struct RecordSlot {
     bool told;
 } RecordSlot;
 
+/* Where things are in a run that begins at a site, from its head on. */
+typedef struct RecordRun {
+    uint32_t bytes; /* of all of it */
+    uint32_t corners, every;
+    uint8_t words;
+    uint8_t told; /* bytes that some run tells of the site itself, but for its lanes */
+} RecordRun;
+
 typedef struct RecordReader {
     const Recording *recording;
     const RecordShape *shapes;
@@ -99,7 +107,8 @@ typedef struct RecordReader {
     uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
-    uint8_t *told;     /* of each site: bytes that a run tells of it, but for its lanes */
+    struct RecordRun *runs; /* of each site */
+    bool tears;             /* the kernel was stopped, not by its own waits: records may lack some of their units */
     bool skims;        /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
     RecordSlot **slots; /* of each warp; made when used */

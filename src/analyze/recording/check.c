@@ -465,8 +465,8 @@ static PtxEnd play_all(Playing *playing) {
     }
     PtxEnd end = PTX_END_BUDGET;
     if (playing_start(player)) {
-        turns_read(&playing->turns, &player, 1);
         survey_make(player);
+        turns_read(&playing->turns, &player, 1);
         end = play(player);
         survey_end(player);
     }

@@ -187,7 +187,8 @@ typedef struct Player {
     PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
     StrongTurns *turns;
-    uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
+    struct StrongReading *read; /* its strong accesses, all of them; NULL: they were not read yet */
+    uint32_t *first_strong;     /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -295,7 +296,14 @@ uint32_t play_stored_places(const Player *player, const PlaySite *site, const Re
 void stores_count(Strong *items, uint32_t count, Player *const *players, uint32_t player_count, Arena *arena);
 
 /* ---- turns.c ---- */
-/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
+/* Strong accesses as they are read, CTA by CTA and warp by warp; NULL: there are none that need an order. */
+typedef struct StrongReading StrongReading;
+StrongReading *turns_reading(Player *player);
+/* The warp, by its number in the grid, begins; and each of its records. */
+void turns_begin(const StrongReading *reading, Player *player, uint32_t warp);
+void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record);
+/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. Those that
+ * were not read on the way (Player.read) are read first. */
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
@@ -338,7 +346,7 @@ void tokens_see(Player *player, const PtxEvent *event);
 bool play_others(Player *player, bool whole);
 
 /* ---- survey.c: what all threads access, and which clusters do the same ---- */
-/* Before anything is played, behind turns_read. */
+/* Before anything is played. Strong accesses are read on the way. */
 void survey_make(Player *player);
 /* Whether the next cluster that would begin need not: it is counted as if it had been played. */
 bool survey_passes(Player *player);

@@ -339,9 +339,14 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
         Record record;
         survey_mix(&twin->sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
         record_stream(&stream, &player->reader, id * warps + from.index, room);
-        while (record_next(&stream, &record))
+        if (survey->reading)
+            turns_begin(survey->reading, player, stream.warp);
+        while (record_next(&stream, &record)) {
             if (!read_record(survey, &record, &from, twin))
                 return false;
+            if (survey->reading)
+                turns_see(survey->reading, player, stream.warp, from.cta, &record);
+        }
     }
     return true;
 }
@@ -416,9 +421,11 @@ void survey_make(Player *player) {
     survey->compares = !player->sites->any_strong && !player->apart;
     survey->only_writes = asks_for_writes(survey);
     survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps, survey->only_writes);
+    survey->reading = turns_reading(player);
     if (!read_all(survey))
         return;
     player->survey = survey;
+    player->read = survey->reading;
     player->footprint = survey->footprint;
     if (survey->compares)
         find_twins(survey, player->cluster_count, &player->arena);

@@ -44,6 +44,7 @@ typedef struct Survey {
     Footprint *footprint;
     bool compares;    /* clusters with each other: nothing orders them */
     bool only_writes; /* what is read is not asked for */
+    StrongReading *reading; /* strong accesses; NULL: they need no order */
     Twin *twins;      /* of each cluster */
     uint8_t *seen;    /* chunks that were read */
     SurveyNames names;

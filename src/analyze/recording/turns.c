@@ -36,21 +36,20 @@ static void make_places(StrongTurns *turns, Arena *arena) {
     }
 }
 
-typedef struct Reading {
+struct StrongReading {
     Arena *arena;
     Strong *items;
     uint32_t count, capacity;
     uint64_t *elements; /* places of the other elements of vectors */
     uint32_t element_count, element_capacity;
-} Reading;
+};
 
-static bool is_strong(const Player *player, const Record *record) {
-    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
-    return site && site->site->strong && site->code && player->turns->kept_in_order;
+static bool is_ordered(const PlaySite *site) {
+    return site->site->strong && site->code;
 }
 
 /* A vector is put in order by its first element: the others must not be accessed on their own. */
-static void add_elements(Reading *reading, const PlaySite *site, uint64_t key) {
+static void add_elements(StrongReading *reading, const PlaySite *site, uint64_t key) {
     for (uint32_t i = 1; i < site->strong_count; i++)
         *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =
             key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
@@ -61,7 +60,7 @@ static int by_key(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint32_t count_split(const Reading *reading) {
+static uint32_t count_split(const StrongReading *reading) {
     uint32_t count = 0;
     if (!reading->element_count)
         return 0;
@@ -99,37 +98,55 @@ static uint32_t count_mixed(const Strong *items, uint32_t count) {
     return mixed;
 }
 
-static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
+StrongReading *turns_reading(Player *player) {
+    bool ordered = player->sites->any_strong && player->sites->any_order;
+    StrongReading *reading = ordered ? ARENA_NEW(&player->arena, StrongReading) : NULL;
+    if (reading) {
+        reading->arena = &player->arena;
+        player->first_strong =
+            ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * player->reader.warps + 1);
+    }
+    return reading;
+}
+
+void turns_begin(const StrongReading *reading, Player *player, uint32_t warp) {
+    player->first_strong[warp] = reading->count;
+}
+
+void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record) {
+    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
+    if (!site || !is_ordered(site))
+        return;
+    uint32_t index = reading->count;
+    uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
+    *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
+        (Strong){.key = play_strong_key(player, site, record, cta),
+                 .time = record->time,
+                 .index = index,
+                 .thread = player->first_thread + warp * RECORD_LANES + (uint32_t)__builtin_ctz(record->lanes),
+                 .cta = player->first_cluster * player->machine->cluster_size + cta,
+                 .found = record->found & mask,
+                 .written = record->written & mask,
+                 .compared = record->compared & mask,
+                 .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
+                 .kind = site->strong_kind,
+                 .finds = site->finds,
+                 .goes_on = site->goes_on,
+                 .poll = site->site->poll.bits ? &site->site->poll : NULL,
+                 .site = site};
+    add_elements(reading, site, reading->items[index].key);
+}
+
+static void read_warp(StrongReading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
-    player->first_strong[number] = reading->count;
-    while (record_next(&stream, &record)) {
-        if (!is_strong(player, &record))
-            continue;
-        const PlaySite *site = &player->sites->items[record.site];
-        uint32_t index = reading->count;
-        uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
-        *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
-            (Strong){.key = play_strong_key(player, site, &record, cta),
-                     .time = record.time,
-                     .index = index,
-                     .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
-                     .cta = player->first_cluster * player->machine->cluster_size + cta,
-                     .found = record.found & mask,
-                     .written = record.written & mask,
-                     .compared = record.compared & mask,
-                     .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
-                     .kind = site->strong_kind,
-                     .finds = site->finds,
-                     .goes_on = site->goes_on,
-                     .poll = site->site->poll.bits ? &site->site->poll : NULL,
-                     .site = site};
-        add_elements(reading, site, reading->items[index].key);
-    }
+    turns_begin(reading, player, number);
+    while (record_next(&stream, &record))
+        turns_see(reading, player, number, cta, &record);
 }
 
-static void read_all(Reading *reading, Player *player) {
+static void read_all(StrongReading *reading, Player *player) {
     RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
     if (!player->sites->any_strong || !player->turns->kept_in_order)
@@ -145,14 +162,17 @@ static void read_all(Reading *reading, Player *player) {
 
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     Arena *arena = &players[0]->arena;
-    Reading reading = {.arena = arena};
+    StrongReading reading = {.arena = arena};
     *turns = (StrongTurns){0};
     for (uint32_t i = 0; i < count; i++)
         turns->kept_in_order |= players[i]->sites->any_order;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         players[i]->turns = turns;
-        read_all(&reading, players[i]);
-    }
+    if (count == 1 && players[0]->read)
+        reading = *players[0]->read;
+    else
+        for (uint32_t i = 0; i < count; i++)
+            read_all(&reading, players[i]);
     turns->count = reading.count;
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
@@ -182,7 +202,7 @@ void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *a
 }
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
-    if (is_strong(player, record))
+    if (record->kind == RECORD_LANE && is_ordered(&player->sites->items[record->site]) && player->turns->kept_in_order)
         record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 
