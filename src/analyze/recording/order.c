@@ -194,11 +194,12 @@ static uint32_t reader_before(const Strong *items, const bool *done, uint32_t fi
                               Held held, int32_t window) {
     if (!held.known || !changes(&items[at], held))
         return at;
-    int32_t limit = comes_again(items, done, first, end, held, window) ? NEAR : window;
-    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < limit; i++)
+    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < window; i++)
         if (!done[i] && i != at && items[i].finds && items[i].found == held.value && !changes(&items[i], held) &&
-            items[i].thread != items[at].thread && !behind_own(items, done, first, i))
-            return i;
+            items[i].thread != items[at].thread && !behind_own(items, done, first, i)) {
+            bool far = later(&items[i], &items[at]) >= NEAR; /* as are all others then */
+            return far && comes_again(items, done, first, end, held, window) ? at : i;
+        }
     return at;
 }
 

@@ -28,22 +28,15 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint64_t first,
-                       uint64_t bytes) {
-    uint64_t end = first + bytes * PTX_LANES;
-    bool own = told->proxy == THREADS_GENERIC && !told->read_only;
-    unsigned shift = (unsigned)__builtin_ctzll(bytes);
-    for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
-        footprint_add(survey->footprint, from->number, told->kind != THREADS_READ, line,
-                      own ? footprint_beside((uint32_t)bytes, (uint32_t)((line - first) >> shift))
-                          : footprint_quarters(15));
+static bool is_alone(const ThreadsAccess *told) {
+    return told->proxy == THREADS_GENERIC && !told->read_only;
 }
 
 /* Few bytes: word by word. */
 static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint32_t lanes,
                     const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
-    bool alone = told->proxy == THREADS_GENERIC && !told->read_only;
+    bool alone = is_alone(told);
     if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW)
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -116,7 +109,8 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     if (!(bytes & (bytes - 1)) && play_is_beside(site, record, &first) && !(first & (access->align - 1)) &&
         first % bytes == 0 && first < PTX_GLOBAL_END && survey_has(player, first, first + all) &&
         (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
-        add_beside(survey, from, &site->told, first, bytes);
+        footprint_add_beside(survey->footprint, from->number, site->told.kind != THREADS_READ, first, bytes,
+                             is_alone(&site->told));
         return true;
     }
     play_reach(player, site, record, from->index, 0, access->offset, &reach);
