@@ -242,8 +242,13 @@ static bool reads_quiet(const Player *player, const PlaySite *site, const Record
            footprint_is_far(player->footprint, least, end);
 }
 
-bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+static void count_copies(Player *player, const Record *record, bool reads) {
     enum { EVENTS = 3 }; /* as the machine has them: it is issued, writes, and lands; and reads, if it does */
+    player->check->events += EVENTS + reads;
+    player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
+}
+
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     const PlayCopy *copy = &site->copy;
     uint32_t read;
     PlayReach from, to;
@@ -258,6 +263,10 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
         if (read && !is_quiet(player, record->lanes, &from, copy->bytes))
             reads = all;
     }
+    if (!reads.told && fetches_known(player, warp->cta->cluster)) {
+        count_copies(player, record, read != 0);
+        return true;
+    }
     play_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
     PtxCopySide writes = {&site->writes, to.at.at, {to.least, to.most + copy->bytes}};
     if (!is_aligned(&to, copy->bytes) || !place(player, warp, &copy->to, &to))
@@ -266,8 +275,8 @@ bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Reco
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);
-    player->check->events += EVENTS + (read != 0);
-    player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
+    fetches_told(player, warp->cta->cluster);
+    count_copies(player, record, read != 0);
     return true;
 }
 

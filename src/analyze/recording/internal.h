@@ -352,6 +352,10 @@ void survey_make(Player *player);
 bool survey_passes(Player *player);
 /* The cluster was played to its end. */
 void survey_over(Player *player, const PlayCluster *cluster);
+/* Whether what the cluster's copies (cp.async) do in shared memory was told of another one (survey_fetches.c); if not,
+ * one of them is told. */
+bool fetches_known(Player *player, uint32_t cluster);
+void fetches_told(Player *player, uint32_t cluster);
 /* All is played: what was not has been read all the same. */
 void survey_end(Player *player);
 

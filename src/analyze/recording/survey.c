@@ -188,7 +188,7 @@ static void mix_corners(SurveySum *sum, const uint8_t *list) {
         survey_mix(sum, values[i] - values[0]);
 }
 
-static void mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
+void survey_mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
     survey_mix(sum, (uint64_t)part->kind << 1 | (part->also != NULL));
     survey_mix(sum, part->value);
     if (part->kind == RECORD_LIST)
@@ -295,6 +295,8 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     bool known = true;
     if (record->kind == RECORD_GIVES_UP || record->torn || (site && !site->code))
         return false;
+    if (survey->fetches)
+        fetches_read(site, record, from, twin);
     if (survey->only_writes)
         return !site || read_writes(survey, site, record, from);
     if (survey->compares)
@@ -315,7 +317,7 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     }
     for (unsigned i = 0; site && known && i < record->part_count; i++)
         if (!(left_out >> i & 1))
-            mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
+            survey_mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
     if (record->map)
         mix_bytes(sum, record->map, RECORD_MAP_BYTES);
     return known;
@@ -358,7 +360,8 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
         while (table[at] &&
                (survey->twins[table[at] - 1].sum.one != sum->one || survey->twins[table[at] - 1].sum.two != sum->two))
             at = (at + 1) & (capacity - 1);
-        if (!footprint_cluster_is_quiet(survey->footprint, i)) {
+        if (survey->fetches ? survey->twins[i].strong == UINT32_MAX
+                            : !footprint_cluster_is_quiet(survey->footprint, i)) {
             survey->twins[i].first = i;
             continue;
         }
@@ -415,13 +418,14 @@ void survey_make(Player *player) {
     survey->compares = !player->sites->any_strong && !player->apart;
     survey->only_writes = asks_for_writes(survey);
     survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps, survey->only_writes);
+    survey->fetches = survey->only_writes && fetches_can(player);
     survey->reading = turns_reading(player);
     if (!read_all(survey))
         return;
     player->survey = survey;
     player->read = survey->reading;
     player->footprint = survey->footprint;
-    if (survey->compares)
+    if (survey->compares || survey->fetches)
         find_twins(survey, player->cluster_count, &player->arena);
 }
 
