@@ -230,14 +230,28 @@ static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint
     return first;
 }
 
-/* Whether what an access found was there before another one near to it. */
-static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
+/* What those leave that change what is there. */
+typedef struct Lefts {
+    uint64_t values[MOST_FIRST];
+    uint32_t items[MOST_FIRST], count;
+} Lefts;
+
+static void find_lefts(Lefts *lefts, const Strong *items, uint32_t end) {
+    lefts->count = 0;
     for (uint32_t i = 0; i < end; i++) {
         Held after = left_by(&items[i], (Held){0});
-        if (i != at && changes(&items[i], (Held){true, items[i].found}) && after.known &&
-            after.value == items[at].found)
-            return true;
+        if (!after.known || !changes(&items[i], (Held){true, items[i].found}))
+            continue;
+        lefts->values[lefts->count] = after.value;
+        lefts->items[lefts->count++] = i;
     }
+}
+
+/* Whether what an access found was there before another one near to it. */
+static bool found_left(const Lefts *lefts, const Strong *items, uint32_t at) {
+    for (uint32_t i = 0; i < lefts->count; i++)
+        if (lefts->values[i] == items[at].found && lefts->items[i] != at)
+            return true;
     return false;
 }
 
@@ -251,8 +265,10 @@ static Held at_first(const Strong *items, uint32_t count, int32_t window) {
             return (Held){true, items[i].found};
     while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
+    Lefts lefts;
+    find_lefts(&lefts, items, end);
     for (uint32_t i = 0; i < end; i++) {
-        if (items[i].finds && !found_left(items, i, end))
+        if (items[i].finds && !found_left(&lefts, items, i))
             return (Held){true, items[i].found};
         zero |= items[i].finds && !items[i].found;
     }

@@ -113,13 +113,30 @@ void turns_begin(const StrongReading *reading, Player *player, uint32_t warp) {
     player->first_strong[warp] = reading->count;
 }
 
+/* For as many as all CTAs have, if they go on as those before this one, and not for much more; at least for twice as
+ * many as there are. */
+static void make_room(StrongReading *reading, const Player *player, uint32_t cta) {
+    enum { FIRST = 256, MOST_AHEAD = 1 << 18 };
+    uint64_t all = (uint64_t)reading->capacity * player->machine->cta_count / (cta + 1);
+    uint64_t ahead = all + all / 16 < MOST_AHEAD ? all + all / 16 : MOST_AHEAD;
+    uint64_t least = reading->capacity ? 2 * (uint64_t)reading->capacity : FIRST;
+    uint64_t capacity = ahead > least ? ahead : least;
+    Strong *items = arena_alloc(reading->arena, capacity * sizeof *items);
+    if (reading->capacity)
+        memcpy(items, reading->items, reading->capacity * sizeof *items);
+    reading->items = items;
+    reading->capacity = (uint32_t)capacity;
+}
+
 void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record) {
     const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
     if (!site || !is_ordered(site))
         return;
-    uint32_t index = reading->count;
+    uint32_t index = reading->count++;
+    if (index >= reading->capacity)
+        make_room(reading, player, cta);
     uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
-    *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
+    reading->items[index] =
         (Strong){.key = play_strong_key(player, site, record, cta),
                  .time = record->time,
                  .index = index,
