@@ -147,8 +147,9 @@ static const char *open_packed(Recording *recording, const Section *packed, Sect
 static const char *read_chunks(Recording *recording, Section *sections, Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
     Section *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
-    const char *problem =
-        sections[RECORDING_PACKED].there ? open_packed(recording, &sections[RECORDING_PACKED], first, more, arena) : NULL;
+    const char *problem = sections[RECORDING_PACKED].there
+                              ? open_packed(recording, &sections[RECORDING_PACKED], first, more, arena)
+                              : NULL;
     if (problem)
         return problem;
     if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps_of(launch))

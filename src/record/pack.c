@@ -13,7 +13,7 @@ typedef struct BlockHead {
 
 typedef struct Opening {
     const PackHead *head;
-    uint8_t *to;             /* NULL: chunks lie apart */
+    uint8_t *to; /* NULL: chunks lie apart */
     PackChunk *chunks;
     uint32_t chunk_units;
     const uint8_t *at, *end; /* of the block */

@@ -186,8 +186,7 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
  * own waits, this was the last that the lane wrote, and a unit of it is as it was before. */
 static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
     static const uint8_t empty[RECORD_UNIT];
-    if (!reader->tears || bytes <= RECORD_UNIT ||
-        record_tag(head_at(cursor->at).word) == reader->recording->launch.tag)
+    if (!reader->tears || bytes <= RECORD_UNIT || record_tag(head_at(cursor->at).word) == reader->recording->launch.tag)
         return false;
     for (size_t i = RECORD_UNIT; i < bytes; i += RECORD_UNIT)
         if (memcmp(cursor->at - i, empty, RECORD_UNIT) == 0)

@@ -109,7 +109,7 @@ typedef struct RecordReader {
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
     struct RecordRun *runs; /* of each site */
     bool tears;             /* the kernel was stopped, not by its own waits: records may lack some of their units */
-    bool skims;        /* runs are left out: nothing in them is strong */
+    bool skims;             /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
     RecordSlot **slots; /* of each warp; made when used */
     Arena *arena;

@@ -45,12 +45,12 @@ enum { SURVEY_TENSORS = 16 };
 typedef struct Survey {
     Player *player;
     Footprint *footprint;
-    bool compares;    /* clusters with each other: nothing orders them */
-    bool only_writes; /* what is read is not asked for */
-    bool fetches;     /* copies are told once of clusters that do the same, but for accesses to global memory */
+    bool compares;          /* clusters with each other: nothing orders them */
+    bool only_writes;       /* what is read is not asked for */
+    bool fetches;           /* copies are told once of clusters that do the same, but for accesses to global memory */
     StrongReading *reading; /* strong accesses; NULL: they need no order */
-    Twin *twins;      /* of each cluster */
-    uint8_t *seen;    /* chunks that were read */
+    Twin *twins;            /* of each cluster */
+    uint8_t *seen;          /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
     bool alone;         /* ... which is to be counted, and no other is beside */

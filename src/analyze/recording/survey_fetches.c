@@ -1,11 +1,11 @@
 /* Copies to shared memory (cp.async) in kernels whose clusters are all played, as strong accesses order them: where
  * nothing else accesses shared memory, those of clusters that do the same there are told of one of them.
  *
- * What a copy writes is its cluster's own, and can race only with other copies of that. How these are ordered is told by
- * barriers, waits and the order of the program, which are the same in clusters of which the sum is: all records of them
- * but for accesses to global memory. Of strong accesses this holds where one thread of the cluster makes all of them:
- * whatever it learns by them of others of its own cluster, it knew when it made an earlier one. So copies are left out
- * once all those of the first such cluster have been told, and nothing was found until then. */
+ * What a copy writes is its cluster's own, and can race only with other copies of that. How these are ordered is told
+ * by barriers, waits and the order of the program, which are the same in clusters of which the sum is: all records of
+ * them but for accesses to global memory. Of strong accesses this holds where one thread of the cluster makes all of
+ * them: whatever it learns by them of others of its own cluster, it knew when it made an earlier one. So copies are
+ * left out once all those of the first such cluster have been told, and nothing was found until then. */
 #include "analyze/recording/survey.h"
 
 #include "ptx/effects.h"
@@ -32,8 +32,7 @@ static bool only_orders(const ThreadsCheck *check, const PtxCode *code) {
 }
 
 static bool is_elsewhere(const PlaySite *site) {
-    return site->site->strong ? site->space == PTX_SPACE_GLOBAL
-                              : site->plain && site->access.space == PTX_SPACE_GLOBAL;
+    return site->site->strong ? site->space == PTX_SPACE_GLOBAL : site->plain && site->access.space == PTX_SPACE_GLOBAL;
 }
 
 bool fetches_can(const Player *player) {

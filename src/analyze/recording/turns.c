@@ -226,8 +226,7 @@ void turns_take(Player *player, PlayWarp *warp, Record *record) {
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta) {
     const StrongTurns *turns = player->turns;
     if (!record->place)
-        record->place =
-            (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
+        record->place = (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
     return &turns->places[record->place - 1];
 }
 
