@@ -243,16 +243,24 @@ bool play_turn(Player *player, PlayWarp *warp);
 bool play_ended(const Player *player, const PlayCluster *cluster);
 /* Whether somebody waits for his turn at a strong access. */
 bool play_takes_turns(const Player *player, const PlayCluster *cluster);
-/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
-void play_stand(Player *player);
-/* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
-const PtxWarp *play_running(const Player *player, uint32_t *lane);
-/* Clusters of which no warp had begun. */
-uint32_t play_not_begun(const Player *player);
-
 /* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
 bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
 void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group);
+
+/* Lanes that have not ended. */
+uint32_t play_live(const PtxWarp *warp);
+/* Of lanes that meet by a mask (PlaySite.mask): those that they wait for. */
+uint32_t play_mask(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record);
+/* What the record had told of registers is not known any more. */
+void play_forget_parts(PtxGroup *group, const PlaySite *site);
+
+/* ---- stuck.c: when nobody goes on any more ---- */
+/* Lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
+/* A warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
+const PtxWarp *play_running(const Player *player, uint32_t *lane);
+/* Clusters of which no warp had begun. */
+uint32_t play_not_begun(const Player *player);
 
 /* ---- fences.c: sequential fences in another order ---- */
 /* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and
