@@ -12,10 +12,17 @@
 #include "instrument/shapes.h"
 #include "record/stream.h"
 
-/* ---- check.c ---- */
+/* ---- launch.c ---- */
 
 /* The launch that a recording is of. */
 PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
+/* Variables lie where the recording says. */
+void launch_seat(ThreadsCheck *check, const Recording *recording);
+/* Where variables of shared memory lie has to be told, if there are several: those that are not, too many of them or
+ * declared in a block or named by a function that the kernel calls, may lie anywhere. */
+void launch_tell_shared(const ThreadsCheck *check, const Recording *recording);
+/* Whether there are variables in global memory: of these a list of allocations says nothing. */
+bool launch_has_globals(const ThreadsCheck *check);
 
 /* ---- shadow.c: of a kernel that checked itself ---- */
 
