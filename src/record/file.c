@@ -117,9 +117,11 @@ static uint64_t warps_of(const RecordingLaunch *launch) {
            ((threads + RECORD_LANES - 1) / RECORD_LANES);
 }
 
-/* Packed chunks as the two sections would be that have them otherwise. */
-static const char *open_packed(const RecordingLaunch *launch, const Section *packed, Section *first, Section *more,
+/* Packed chunks as the two sections would be that have them otherwise; or apart. */
+static const char *open_packed(Recording *recording, const Section *packed, Section *first, Section *more,
                                Arena *arena) {
+    const RecordingLaunch *launch = &recording->launch;
+    uint32_t chunk_units = launch->chunk / RECORD_UNIT;
     PackHead head;
     uint64_t warps = warps_of(launch);
     if (first->there || more->there)
@@ -129,19 +131,25 @@ static const char *open_packed(const RecordingLaunch *launch, const Section *pac
     memcpy(&head, packed->at, sizeof head);
     if (head.units > UINT64_MAX / 2 / RECORD_UNIT || head.units * RECORD_UNIT < warps * launch->chunk)
         return "the recording does not have a chunk for each warp";
-    uint8_t *units = arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
-    const char *problem =
-        pack_open(&head, packed->at + sizeof head, (size_t)(packed->bytes - sizeof head), units, arena);
+    const uint8_t *bytes = packed->at + sizeof head;
+    size_t count = (size_t)(packed->bytes - sizeof head);
+    PackChunk *chunks = NULL;
+    bool apart = pack_has_chunks(&head, chunk_units);
+    uint8_t *units = apart ? NULL : arena_zalloc(arena, (size_t)(head.units * RECORD_UNIT) + 1);
+    const char *problem = apart ? pack_open_chunks(&head, bytes, count, chunk_units, &chunks, arena)
+                                : pack_open(&head, bytes, count, units, arena);
     *first = (Section){units, warps * launch->chunk, true};
-    *more = (Section){units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
+    *more = (Section){apart ? NULL : units + first->bytes, head.units * RECORD_UNIT - first->bytes, true};
+    recording->chunks = chunks;
     return problem;
 }
 
 static const char *read_chunks(Recording *recording, Section *sections, Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
     Section *first = &sections[RECORDING_FIRST], *more = &sections[RECORDING_MORE];
-    const char *problem =
-        sections[RECORDING_PACKED].there ? open_packed(launch, &sections[RECORDING_PACKED], first, more, arena) : NULL;
+    const char *problem = sections[RECORDING_PACKED].there
+                              ? open_packed(recording, &sections[RECORDING_PACKED], first, more, arena)
+                              : NULL;
     if (problem)
         return problem;
     if (first->bytes % launch->chunk || more->bytes % launch->chunk || first->bytes / launch->chunk != warps_of(launch))

@@ -105,6 +105,7 @@ typedef struct Recording {
     size_t memory_count;
     const uint8_t *first, *more;
     size_t first_count, more_count; /* chunks */
+    const struct PackChunk *chunks; /* the same, first ones before further ones, where they lie apart; else NULL */
     Str packed; /* to be written in place of them, near and far as it has them; reading leaves none */
     uint32_t near, far;
     const RecordPlaces *places;  /* NULL: not told */

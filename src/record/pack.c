@@ -13,7 +13,9 @@ typedef struct BlockHead {
 
 typedef struct Opening {
     const PackHead *head;
-    uint8_t *to;
+    uint8_t *to; /* NULL: chunks lie apart */
+    PackChunk *chunks;
+    uint32_t chunk_units;
     const uint8_t *at, *end; /* of the block */
 } Opening;
 
@@ -44,6 +46,15 @@ static size_t words_bytes(const uint8_t *codes, unsigned count) {
     return bytes;
 }
 
+/* Where the window is that begins with that unit; NULL: nothing of it is told. */
+static uint8_t *window_at(const Opening *o, uint64_t first) {
+    if (o->to)
+        return o->to + first * RECORD_UNIT;
+    const PackChunk *chunk = &o->chunks[first / o->chunk_units];
+    uint64_t at = first % o->chunk_units;
+    return at + PACK_WINDOW > chunk->units ? NULL : (uint8_t *)(uintptr_t)chunk->at + at * RECORD_UNIT;
+}
+
 static bool open_window(Opening *o, uint64_t first, uint64_t distance) {
     if (o->end - o->at < 4)
         return false;
@@ -55,13 +66,20 @@ static bool open_window(Opening *o, uint64_t first, uint64_t distance) {
         (size_t)(o->end - o->at) - count < words_bytes(codes, count))
         return false;
     o->at += count;
-    for (uint64_t i = 0; i < units; i++) {
-        uint8_t *unit = o->to + (first + i) * RECORD_UNIT;
+    uint8_t *window = window_at(o, first);
+    bool whole = distance % PACK_WINDOW == 0;
+    const uint8_t *before = whole && first >= distance ? window_at(o, first - distance) : NULL;
+    if (before)
+        memcpy(window, before, units * RECORD_UNIT);
+    for (uint64_t i = whole ? units : 0; i < units; i++) { /* one may be told by another one of them */
+        uint8_t *unit = window + i * RECORD_UNIT;
         if (first + i >= distance)
             memcpy(unit, unit - distance * RECORD_UNIT, RECORD_UNIT);
         if (differ >> i & 1)
             add_words(o, unit, *codes++);
     }
+    for (uint32_t rest = whole ? differ : 0; rest; rest &= rest - 1)
+        add_words(o, window + (unsigned)__builtin_ctz(rest) * RECORD_UNIT, *codes++);
     return true;
 }
 
@@ -98,14 +116,65 @@ static bool find_blocks(const uint8_t **blocks, uint64_t count, const uint8_t *p
     return true;
 }
 
-const char *pack_open(const PackHead *head, const uint8_t *packed, size_t bytes, uint8_t *to, Arena *arena) {
-    uint64_t in_block = PACK_WINDOW * PACK_WINDOWS, count = head->units / in_block + (head->units % in_block > 0);
-    const uint8_t **blocks = ARENA_ARRAY(arena, const uint8_t *, count + 1);
-    Opening o = {.head = head, .to = to};
-    if (!head->near || !head->far || !find_blocks(blocks, count, packed, bytes))
-        return damaged;
-    for (uint64_t i = 0; i < count; i++)
-        if (blocks[i] && !open_block(&o, blocks[i]))
+static uint64_t block_count(const PackHead *head) {
+    enum { IN_BLOCK = PACK_WINDOW * PACK_WINDOWS };
+    return head->units / IN_BLOCK + (head->units % IN_BLOCK > 0);
+}
+
+static const char *open_blocks(Opening *o, const uint8_t *const *blocks) {
+    for (uint64_t i = 0; i < block_count(o->head); i++)
+        if (blocks[i] && !open_block(o, blocks[i]))
             return damaged;
     return NULL;
+}
+
+const char *pack_open(const PackHead *head, const uint8_t *packed, size_t bytes, uint8_t *to, Arena *arena) {
+    const uint8_t **blocks = ARENA_ARRAY(arena, const uint8_t *, block_count(head) + 1);
+    Opening o = {.head = head, .to = to};
+    if (!head->near || !head->far || !find_blocks(blocks, block_count(head), packed, bytes))
+        return damaged;
+    return open_blocks(&o, blocks);
+}
+
+/* ---- Chunks that lie apart ------------------------------------------------------------------------ */
+
+bool pack_has_chunks(const PackHead *head, uint32_t chunk_units) {
+    return chunk_units && chunk_units % PACK_WINDOW == 0 && head->units % chunk_units == 0 &&
+           head->near % PACK_WINDOW == 0 && head->far % PACK_WINDOW == 0;
+}
+
+/* Of each chunk: units up to the last window that is told. */
+static void measure(const Opening *o, const uint8_t *const *blocks) {
+    for (uint64_t i = 0; i < block_count(o->head); i++) {
+        BlockHead head = {0};
+        if (blocks[i])
+            memcpy(&head, blocks[i], sizeof head);
+        for (unsigned k = 0; k < PACK_WINDOWS; k++) {
+            uint64_t first = (i * PACK_WINDOWS + k) * PACK_WINDOW;
+            if (head.windows >> k & 1 && first < o->head->units)
+                o->chunks[first / o->chunk_units].units = (uint32_t)(first % o->chunk_units) + PACK_WINDOW;
+        }
+    }
+}
+
+const char *pack_open_chunks(const PackHead *head, const uint8_t *packed, size_t bytes, uint32_t chunk_units,
+                             PackChunk **chunks, Arena *arena) {
+    uint64_t count = head->units / chunk_units, all = 0;
+    const uint8_t **blocks = ARENA_ARRAY(arena, const uint8_t *, block_count(head) + 1);
+    Opening o = {.head = head, .chunk_units = chunk_units, .chunks = ARENA_ARRAY(arena, PackChunk, count + 1)};
+    if (!head->near || !head->far || !find_blocks(blocks, block_count(head), packed, bytes))
+        return damaged;
+    measure(&o, blocks);
+    for (uint64_t i = 0; i < count; i++) {
+        PackChunk *chunk = &o.chunks[i];
+        chunk->units = chunk->units + PACK_BEHIND < chunk_units ? chunk->units + PACK_BEHIND : chunk_units;
+        all += chunk->units;
+    }
+    const uint8_t *at = arena_zalloc(arena, (size_t)(all * RECORD_UNIT) + 1);
+    for (uint64_t i = 0; i < count; i++) {
+        o.chunks[i].at = at;
+        at += (size_t)o.chunks[i].units * RECORD_UNIT;
+    }
+    *chunks = o.chunks;
+    return open_blocks(&o, blocks);
 }

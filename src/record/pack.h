@@ -24,6 +24,20 @@ typedef struct PackHead {
     uint32_t near, far;
 } PackHead;
 
+/* A chunk of the array: the units that it begins with, up to the last that is told of, and PACK_BEHIND zeros behind
+ * them, or what there is room for. Those behind are all zero. */
+typedef struct PackChunk {
+    const uint8_t *at;
+    uint32_t units;
+} PackChunk;
+enum { PACK_BEHIND = 17 }; /* no unit that says what it is has more behind it, but for those of runs */
+
+/* Whether chunks of so many units can lie apart from each other. */
+bool pack_has_chunks(const PackHead *head, uint32_t chunk_units);
+/* ... which they do then: of most of them little is told, and the rest needs no memory. NULL, or one sentence: it is
+ * damaged. */
+const char *pack_open_chunks(const PackHead *head, const uint8_t *packed, size_t bytes, uint32_t chunk_units,
+                             PackChunk **chunks, Arena *arena);
 /* `to` has room for the array, and is all zero. NULL, or one sentence: it is damaged. */
 const char *pack_open(const PackHead *head, const uint8_t *packed, size_t bytes, uint8_t *to, Arena *arena);
 

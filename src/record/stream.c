@@ -1,6 +1,8 @@
 /* Chunks are followed, and leaders merged. */
 #include "record/stream.h"
 
+#include "record/pack.h"
+
 #include <string.h>
 
 /* Bytes of a chunk, and first chunks, that will be asked for soon. */
@@ -19,8 +21,14 @@ static Head head_at(const uint8_t *at) {
 
 /* ---- Chunks --------------------------------------------------------------------------------------- */
 
+static const uint8_t *first_chunk(const Recording *recording, uint32_t warp) {
+    return recording->chunks ? recording->chunks[warp].at : recording->first + (size_t)warp * recording->launch.chunk;
+}
+
 static const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {
-    return reader->recording->more + (size_t)number * reader->recording->launch.chunk;
+    const Recording *recording = reader->recording;
+    return recording->chunks ? recording->chunks[recording->first_count + number].at
+                             : recording->more + (size_t)number * recording->launch.chunk;
 }
 
 /* Whether the chunk was written in this launch. */
@@ -29,7 +37,7 @@ static bool is_written(const RecordReader *reader, Head head) {
 }
 
 bool record_begun(const Recording *recording, uint32_t warp) {
-    Head head = head_at(recording->first + (size_t)warp * recording->launch.chunk);
+    Head head = head_at(first_chunk(recording, warp));
     return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
 }
 
@@ -74,6 +82,22 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
     return true;
 }
 
+/* Bytes that a site tells in its run, its lanes not counted. */
+static uint8_t told_bytes(const RecordShape *shape) {
+    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
+    return (uint8_t)(4 * (__builtin_popcount(told) + __builtin_popcount(told & shape->wide)));
+}
+
+static RecordRun run_of(const RecordShape *shape) {
+    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
+    size_t more = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
+    RecordRun run = {.told = told_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
+    run.corners = (uint32_t)(RECORD_UNIT + more);
+    run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
+    run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
+    return run;
+}
+
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
@@ -83,6 +107,10 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
     reader->arena = arena;
+    reader->tears = (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
+    reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
+    for (uint32_t i = 0; i < site_count; i++)
+        reader->runs[i] = run_of(&shapes[i]);
     for (uint32_t i = 0; i < site_count; i++)
         for (uint32_t k = 0; k < shapes[i].tell_count; k++)
             if (shapes[i].tells[k].slot >= reader->slot_count)
@@ -109,9 +137,15 @@ uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp) {
 
 /* ---- A leader ------------------------------------------------------------------------------------- */
 
-static void enter(const RecordReader *reader, RecordCursor *cursor, const uint8_t *chunk, uint32_t count) {
+/* `number`: the chunk's, of all of them. */
+static void enter(const RecordReader *reader, RecordCursor *cursor, size_t number, const uint8_t *chunk,
+                  uint32_t count) {
+    const Recording *recording = reader->recording;
+    uint32_t whole = recording->launch.chunk;
+    uint32_t bytes = recording->chunks ? recording->chunks[number].units * RECORD_UNIT : whole;
     cursor->at = chunk + RECORD_UNIT;
-    cursor->last = chunk + reader->recording->launch.chunk - RECORD_UNIT;
+    cursor->last = chunk + bytes - RECORD_UNIT;
+    cursor->lacks = whole - bytes;
     if (count > cursor->number)
         cursor->number = count;
 }
@@ -138,7 +172,8 @@ static bool follow(RecordReader *reader, RecordCursor *cursor, uint32_t next) {
     if (reader->seen[next] || !is_of(cursor, head))
         return refuse(reader, "the recording is damaged: a chunk goes on in one that is another thread's");
     reader->seen[next] = 1;
-    enter(reader, cursor, chunk, record_site(head.word) & RECORD_CHUNK_OF_LINK ? 0 : (uint32_t)(head.value >> 32));
+    enter(reader, cursor, reader->recording->first_count + next, chunk,
+          record_site(head.word) & RECORD_CHUNK_OF_LINK ? 0 : (uint32_t)(head.value >> 32));
     return true;
 }
 
@@ -151,9 +186,7 @@ static size_t list_bytes(uint32_t lanes, bool wide) {
  * own waits, this was the last that the lane wrote, and a unit of it is as it was before. */
 static bool is_torn(const RecordReader *reader, const RecordCursor *cursor, size_t bytes) {
     static const uint8_t empty[RECORD_UNIT];
-    const RecordingLaunch *launch = &reader->recording->launch;
-    if (bytes <= RECORD_UNIT || (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) != RECORDING_CUT ||
-        record_tag(head_at(cursor->at).word) == launch->tag)
+    if (!reader->tears || bytes <= RECORD_UNIT || record_tag(head_at(cursor->at).word) == reader->recording->launch.tag)
         return false;
     for (size_t i = RECORD_UNIT; i < bytes; i += RECORD_UNIT)
         if (memcmp(cursor->at - i, empty, RECORD_UNIT) == 0)
@@ -213,6 +246,24 @@ static void tell_slots(RecordReader *reader, const RecordCursor *cursor, const R
     }
 }
 
+/* So many bytes from where the cursor is on are there, in any case: those that lie nowhere get a place. False: they are
+ * past the end of the chunk. */
+static bool make_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    size_t there = (size_t)(cursor->last - cursor->at), whole = there + cursor->lacks;
+    if (whole < bytes)
+        return false;
+    uint8_t *to = arena_zalloc(reader->arena, whole + RECORD_UNIT);
+    memcpy(to, cursor->at, there + RECORD_UNIT);
+    cursor->at = to;
+    cursor->last = to + whole;
+    cursor->lacks = 0;
+    return true;
+}
+
+static bool has_bytes(const RecordReader *reader, RecordCursor *cursor, size_t bytes) {
+    return (size_t)(cursor->last - cursor->at) >= bytes || make_bytes(reader, cursor, bytes);
+}
+
 /* Goes into a run, whose words are all there. False: it cannot be. */
 static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     Head head = head_at(cursor->at);
@@ -220,17 +271,14 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     if (!count || count > reader->site_count - first)
         return refuse(reader, "the recording is damaged: a run is of a site that begins none");
     const RecordShape *shape = &reader->shapes[first];
-    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
-    size_t bytes = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    size_t corners = (size_t)shape->run_corners * RECORD_CORNER_LANES * 8;
-    size_t all = RECORD_UNIT + bytes + corners + (size_t)shape->run_every * RECORD_EVERY_BYTES;
-    if ((size_t)(cursor->last - cursor->at) < all)
+    const RecordRun *run = &reader->runs[first];
+    if (!has_bytes(reader, cursor, run->bytes))
         return refuse(reader, "the recording is damaged: a run is past the end of its chunk");
-    cursor->words = cursor->next = cursor->at + RECORD_UNIT - 4 * head_words;
-    cursor->corners = cursor->at + RECORD_UNIT + bytes;
-    cursor->every = cursor->corners + corners;
-    cursor->at += all;
-    cursor->torn = is_torn(reader, cursor, all);
+    cursor->words = cursor->next = cursor->at + run->words;
+    cursor->corners = cursor->at + run->corners;
+    cursor->every = cursor->at + run->every;
+    cursor->at += run->bytes;
+    cursor->torn = reader->tears && is_torn(reader, cursor, run->bytes);
     if (reader->skims) {
         cursor->number += shape->only_tells ? 0 : count;
         cursor->together = shape->only_tells ? cursor->together : 0;
@@ -285,12 +333,6 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
     return part;
 }
 
-/* Words that a site tells in its run, its lanes not counted. */
-static size_t told_words(const RecordShape *shape) {
-    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
-    return (size_t)(__builtin_popcount(told) + __builtin_popcount(told & shape->wide));
-}
-
 /* The next site of the run that the cursor is in. False: it cannot be. */
 static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
     const RecordShape *shape = &reader->shapes[++cursor->site];
@@ -306,8 +348,8 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
     missing = shape->always && !record->lanes;
-    cursor->next += 4 * told_words(shape);
-    record->time = record->turn = 0;
+    cursor->next += reader->runs[cursor->site].told;
+    record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;
     record->part_count = shape->parts;
@@ -319,15 +361,9 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
 
 /* ---- Records -------------------------------------------------------------------------------------- */
 
-/* Goes to the next head that is a record's; false: there is none. cursor->number is its number then. */
-static bool settle(RecordReader *reader, RecordCursor *cursor) {
+/* To the next head that is a record's, behind a run or another record. */
+static bool go_on(RecordReader *reader, RecordCursor *cursor) {
     unsigned tag = reader->recording->launch.tag;
-    cursor->map = NULL;
-    cursor->stamped = false;
-    if (cursor->run) {
-        cursor->number++;
-        return true;
-    }
     __builtin_prefetch(cursor->at + AHEAD);
     for (;;) {
         Head head = head_at(cursor->at);
@@ -366,6 +402,16 @@ static bool settle(RecordReader *reader, RecordCursor *cursor) {
             return true;
         }
     }
+}
+
+/* To the next record; false: there is none. cursor->number is its number then. */
+static inline bool settle(RecordReader *reader, RecordCursor *cursor) {
+    cursor->map = NULL;
+    cursor->stamped = false;
+    if (!cursor->run)
+        return go_on(reader, cursor);
+    cursor->number++;
+    return true;
 }
 
 static bool read_part(RecordReader *reader, RecordCursor *cursor, Head head, const RecordShape *shape, Record *record,
@@ -481,7 +527,7 @@ static bool read_record(RecordReader *reader, RecordCursor *cursor, Record *reco
     record->site = record_site(head.word);
     record->lanes = head.lanes;
     record->number = cursor->number;
-    record->time = record->turn = 0;
+    record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = cursor->map;
     record->map_address = cursor->map_address;
@@ -532,7 +578,7 @@ static void sink(RecordStream *stream, uint32_t at) {
     }
 }
 
-static void open_leader(RecordStream *stream, const uint8_t *chunk, uint32_t lane) {
+static void open_leader(RecordStream *stream, size_t number, const uint8_t *chunk, uint32_t lane) {
     RecordReader *reader = stream->reader;
     RecordCursor *cursor = &stream->cursors[stream->count];
     Head head = head_at(chunk);
@@ -543,7 +589,7 @@ static void open_leader(RecordStream *stream, const uint8_t *chunk, uint32_t lan
         return;
     }
     *cursor = (RecordCursor){.warp = stream->warp, .lane = (uint8_t)lane};
-    enter(reader, cursor, chunk, (uint32_t)(head.value >> 32));
+    enter(reader, cursor, number, chunk, (uint32_t)(head.value >> 32));
     stream->count += settle(reader, cursor);
 }
 
@@ -555,15 +601,15 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
     stream->count = 0;
     stream->cursors = end > begin ? room : &stream->one;
     if (warp + CHUNKS_AHEAD < recording->first_count)
-        __builtin_prefetch(recording->first + (size_t)(warp + CHUNKS_AHEAD) * recording->launch.chunk);
-    open_leader(stream, recording->first + (size_t)warp * recording->launch.chunk, 0);
+        __builtin_prefetch(first_chunk(recording, warp + CHUNKS_AHEAD));
+    open_leader(stream, warp, first_chunk(recording, warp), 0);
     for (uint32_t i = begin; i < end; i++) {
         const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);
         uint32_t lane = (uint32_t)head_at(chunk).value;
         if (reader->seen[reader->chunks[i]])
             continue;
         reader->seen[reader->chunks[i]] = 1;
-        open_leader(stream, chunk, lane);
+        open_leader(stream, recording->first_count + reader->chunks[i], chunk, lane);
     }
     for (uint32_t i = stream->count / 2; i-- > 0;)
         sink(stream, i);

@@ -91,6 +91,14 @@ typedef struct RecordSlot {
     bool told;
 } RecordSlot;
 
+/* Where things are in a run that begins at a site, from its head on. */
+typedef struct RecordRun {
+    uint32_t bytes; /* of all of it */
+    uint32_t corners, every;
+    uint8_t words;
+    uint8_t told; /* bytes that some run tells of the site itself, but for its lanes */
+} RecordRun;
+
 typedef struct RecordReader {
     const Recording *recording;
     const RecordShape *shapes;
@@ -99,7 +107,9 @@ typedef struct RecordReader {
     uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
-    bool skims;        /* runs are left out: nothing in them is strong */
+    struct RecordRun *runs; /* of each site */
+    bool tears;             /* the kernel was stopped, not by its own waits: records may lack some of their units */
+    bool skims;             /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
     RecordSlot **slots; /* of each warp; made when used */
     Arena *arena;
@@ -124,7 +134,8 @@ typedef struct Record {
     /* of a strong access: when, and what was there, is written, and compared with (of 16 bytes some, and a hash) */
     uint32_t time;
     uint64_t found, written, compared;
-    uint32_t turn;      /* the caller's: the turn that it has among those to one place */
+    uint32_t turn;      /* the caller's: the turn that it has among those to one place, */
+    uint32_t place;     /* ... and which that is, + 1; 0: it was not asked for yet */
     bool torn;          /* the kernel was stopped, and some of it may be missing: that is 0 */
     const uint8_t *map; /* the tensor map that it uses; NULL: none was told */
     uint64_t map_address;
@@ -148,6 +159,7 @@ typedef struct RecordCursor {
     const uint8_t *next;
     const uint8_t *corners, *every; /* of the run */
     uint32_t warp;
+    uint32_t lacks; /* bytes that the chunk has behind `last`, and that lie nowhere: they are zero */
     uint8_t lane;
     bool torn;    /* the run is */
     bool stamped; /* a count stands before the next record */
@@ -182,15 +194,23 @@ uint32_t record_peek(const RecordStream *stream);
 /* That one is over. */
 void record_pass(RecordStream *stream);
 
-/* The value of a lane by its corners. */
-static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+/* What each bit of a lane's number adds to the value of lane 0, by the corners. */
+static inline void record_corners(const RecordPart *part, uint64_t adds[RECORD_CORNER_LANES - 1]) {
     const uint8_t *lists[2] = {part->list, part->also};
-    uint64_t values[RECORD_CORNER_LANES], sum = part->value;
+    uint64_t values[RECORD_CORNER_LANES];
+    memset(adds, 0, (RECORD_CORNER_LANES - 1) * sizeof *adds);
     for (unsigned k = 0; k < 2 && lists[k]; k++) {
         memcpy(values, lists[k], sizeof values);
         for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
-            sum += lane >> i & 1 ? values[i + 1] - values[0] : 0;
+            adds[i] += values[i + 1] - values[0];
     }
+}
+/* The value of a lane by its corners. */
+static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
+    uint64_t adds[RECORD_CORNER_LANES - 1], sum = part->value;
+    record_corners(part, adds);
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
+        sum += lane >> i & 1 ? adds[i] : 0;
     return sum;
 }
 /* The value of the i-th lane of a mask in a list. */

@@ -31,7 +31,9 @@ static void add_beside(Footprint *footprint, Access *access, uint32_t *seed) {
     access->end = end > BYTES ? BYTES : end;
     for (uint32_t at = first; at < access->end; at++)
         access->by[at] = access->warp * 32 + (at - first) / bytes + 1;
-    for (uint32_t line = first / FOOTPRINT_LINE; line * FOOTPRINT_LINE < access->end; line++)
+    if (end == access->end)
+        footprint_add_beside(footprint, access->warp, access->writes, BASE + first, bytes, true);
+    for (uint32_t line = first / FOOTPRINT_LINE; end > BYTES && line * FOOTPRINT_LINE < access->end; line++)
         footprint_add(footprint, access->warp, access->writes, BASE + line * FOOTPRINT_LINE,
                       footprint_beside(bytes, (uint32_t)((int32_t)(line * FOOTPRINT_LINE - first) / (int32_t)bytes)));
 }

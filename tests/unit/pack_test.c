@@ -126,10 +126,29 @@ static size_t stream_bytes(Packing *p) {
     return (size_t)block_of(p)->packed * RECORD_UNIT;
 }
 
+/* The chunks that lie apart are those of the array, and zeros behind what is there of them. */
+static void compare_chunks(const Packing *p, const PackChunk *chunks, const uint8_t *units) {
+    static const uint8_t none[RECORD_UNIT];
+    for (uint32_t i = 0; i < units_of(p); i++) {
+        const PackChunk *chunk = &chunks[i / p->chunk];
+        bool there = i % p->chunk < chunk->units;
+        const uint8_t *unit = there ? chunk->at + (size_t)(i % p->chunk) * RECORD_UNIT : none;
+        assert_memory_equal(unit, units + (size_t)i * RECORD_UNIT, RECORD_UNIT);
+    }
+}
+
 static const char *opened(Packing *p, const uint8_t *stream, size_t bytes, uint8_t **to) {
     PackHead head = {units_of(p), p->chunk, p->in_cta};
+    PackChunk *chunks = NULL;
     *to = calloc(units_of(p) + 1, RECORD_UNIT);
-    return pack_open(&head, stream, bytes, *to, &p->arena);
+    const char *problem = pack_open(&head, stream, bytes, *to, &p->arena);
+    assert_int_equal(pack_has_chunks(&head, p->chunk), p->chunk % PACK_WINDOW == 0);
+    if (p->chunk % PACK_WINDOW == 0) {
+        assert_ptr_equal(pack_open_chunks(&head, stream, bytes, p->chunk, &chunks, &p->arena), problem);
+        if (!problem)
+            compare_chunks(p, chunks, *to);
+    }
+    return problem;
 }
 
 static size_t comes_back(Packing *p) {
@@ -208,6 +227,23 @@ static void nothing_takes_nothing(void **state) {
     end(p);
 }
 
+/* Chunks have no memory for what they do not have. */
+static void chunks_lie_apart(void **state) {
+    (void)state;
+    Packing *p = malloc(sizeof *p);
+    begin(p, 256, 2, 8);
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t k = 0; k < 1 + i * 36; k++)
+            unit_at(p, i * 256 + k)[1] = 1 + i * k;
+    comes_back(p);
+    PackHead head = {units_of(p), p->chunk, p->in_cta};
+    PackChunk *chunks;
+    assert_null(pack_open_chunks(&head, stream_of(p), stream_bytes(p), 256, &chunks, &p->arena));
+    for (uint32_t i = 0; i < 8; i++)
+        assert_in_range(chunks[i].units, 1 + i * 36, 1 + i * 36 + PACK_WINDOW + PACK_BEHIND);
+    end(p);
+}
+
 /* It says how much room it needs, and writes none of what has no place. */
 static void room_is_kept(void **state) {
     (void)state;
@@ -249,6 +285,19 @@ static void damage_is_harmless(void **state) {
         free(to);
     }
     assert_true(refused > bytes);
+    free(stream);
+    end(p);
+    p = malloc(sizeof *p);
+    begin(p, 64, 2, 20); /* of chunks that lie apart, too */
+    fill_like_records(p, 20);
+    bytes = comes_back(p);
+    stream = malloc(bytes);
+    for (int i = 0; i < 4000; i++) {
+        memcpy(stream, stream_of(p), bytes);
+        stream[next_random(&seed) % bytes] ^= (uint8_t)(1 << next_random(&seed) % 8);
+        opened(p, stream, bytes, &to);
+        free(to);
+    }
     free(stream);
     end(p);
 }
@@ -327,7 +376,7 @@ int main(void) {
         cmocka_unit_test(records_come_back),     cmocka_unit_test(anything_comes_back),
         cmocka_unit_test(nothing_takes_nothing), cmocka_unit_test(room_is_kept),
         cmocka_unit_test(damage_is_harmless),    cmocka_unit_test(sizes_are_looked_at),
-        cmocka_unit_test(files_have_them),
+        cmocka_unit_test(files_have_them),       cmocka_unit_test(chunks_lie_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,13 +275,36 @@ static void test_reads_alone(void **unused) {
     assert_int_not_equal(strong_order(of.items, of.count, of.numbers).unfit, 0);
 }
 
+/* Many of them, by key, time and index; times that are too far from each other are sorted in another way. */
+static void test_sorted(void **unused) {
+    static Strong items[4096];
+    (void)unused;
+    for (unsigned round = 0; round < 3; round++) {
+        uint32_t seed = round;
+        for (uint32_t i = 0; i < 4096; i++) {
+            seed = seed * 1664525 + 1013904223;
+            uint64_t key = (seed >> 8) % 5 * (round ? UINT64_C(0x10000000001) : 1);
+            uint32_t time = UINT32_MAX - 500 + (seed >> 16) % 1000 + (round == 2 && key ? 1U << 30 : 0);
+            items[i] = (Strong){.key = key, .time = time, .index = i, .found = key ^ time};
+        }
+        strong_sort(items, 4096);
+        for (uint32_t i = 0; i < 4096; i++)
+            assert_true(items[i].found == (items[i].key ^ items[i].time));
+        for (uint32_t i = 1; i < 4096; i++) {
+            const Strong *a = &items[i - 1], *b = &items[i];
+            int32_t later = (int32_t)(b->time - a->time);
+            assert_true(a->key < b->key || (a->key == b->key && (later > 0 || (!later && a->index < b->index))));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counter),     cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
         cmocka_unit_test(test_flag_again),  cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
         cmocka_unit_test(test_kinds),       cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
         cmocka_unit_test(test_chain),       cmocka_unit_test(test_stored), cmocka_unit_test(test_late),
-        cmocka_unit_test(test_reads_alone), cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_reads_alone), cmocka_unit_test(test_halves), cmocka_unit_test(test_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

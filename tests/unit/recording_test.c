@@ -1,5 +1,6 @@
 /* Recordings: files, and the records of a warp in order; what is damaged is refused, and never followed. */
 #include "emulate/ptx/tensormap.h"
+#include "record/pack.h"
 #include "record/stream.h"
 
 #include <setjmp.h>
@@ -162,6 +163,44 @@ static void test_runs_are_left_out(void **state) {
     assert_int_equal(lanes[1], 0x10000);
     assert_int_equal(lanes[2], 1);
     assert_null(made.reader.problem);
+    arena_free(&made.arena);
+}
+
+/* Of a chunk what is told of it is there, and zeros behind that: a run that goes on behind those has them, too, up to
+ * the chunk's own end. */
+static void test_chunks_that_lie_apart(void **state) {
+    static const RecordFrom last = {.source = RECORD_FROM_WORDS, .place = 40};
+    (void)state;
+    Made made;
+    PackChunk chunks[WARPS + MORE];
+    RecordStream stream;
+    Record record;
+    make(&made);
+    unit(made.first, 1, RECORD_PLAIN, 0, UINT32_MAX, 0);
+    unit(made.first, 2, RECORD_RUN, 5, UINT32_MAX, 0);
+    for (size_t i = 0; i < WARPS + MORE; i++)
+        chunks[i] = (PackChunk){i < WARPS ? made.first + i * CHUNK : made.more + (i - WARPS) * CHUNK, 4};
+    memset(made.first + 4 * RECORD_UNIT, 0xFF, CHUNK - 4 * RECORD_UNIT); /* another chunk's */
+    made.recording.first = made.recording.more = NULL;
+    made.recording.chunks = chunks;
+    made.shapes[5] = (RecordShape){.run = 1,
+                                   .parts = 1,
+                                   .told = 1,
+                                   .all = true,
+                                   .run_words = CHUNK / 4 - 14,
+                                   .from = (RecordFrom *)(uintptr_t)&last};
+    assert_true(open_reader(&made));
+    assert_string_equal(sites_of(&made, 0), "0 5");
+    record_reader_restart(&made.reader);
+    record_stream(&stream, &made.reader, 0, NULL);
+    assert_true(record_next(&stream, &record) && record_next(&stream, &record));
+    assert_int_equal(record.parts[0].value, 0);
+    assert_false(record_next(&stream, &record));
+    assert_null(made.reader.problem);
+    made.shapes[5].run_words = CHUNK / 4;
+    assert_true(open_reader(&made));
+    assert_string_equal(sites_of(&made, 0), "0");
+    assert_non_null(made.reader.problem);
     arena_free(&made.arena);
 }
 
@@ -545,6 +584,7 @@ int main(void) {
         cmocka_unit_test(test_a_chunk_is_of_who_links_it),
         cmocka_unit_test(test_leaders_are_merged),
         cmocka_unit_test(test_runs_are_left_out),
+        cmocka_unit_test(test_chunks_that_lie_apart),
         cmocka_unit_test(test_strong),
         cmocka_unit_test(test_torn),
         cmocka_unit_test(test_damage_is_refused),

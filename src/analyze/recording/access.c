@@ -3,21 +3,38 @@
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
+/* Of all lanes, as a table tells them: in one go. */
+static bool reach_table(const SitePart *part, const RecordPart *from, uint32_t first_thread, uint64_t plus,
+                        uint64_t mask, PlayReach *restrict reach) {
+    if (from->kind != RECORD_WARP || part->shape != PART_TABLE || part->bits < 32 ||
+        first_thread + PTX_LANES > part->threads)
+        return false;
+    const uint64_t *restrict offsets = &part->offsets[first_thread];
+    uint64_t base = from->value + plus - offsets[0], least = UINT64_MAX, most = 0, bits = 0;
+    for (unsigned i = 0; i < PTX_LANES; i++) {
+        uint64_t at = (base + offsets[i]) & mask;
+        reach->at.at[i] = at;
+        least = at < least ? at : least;
+        most = at > most ? at : most;
+        bits |= at;
+    }
+    reach->least = least;
+    reach->most = most;
+    reach->bits = bits;
+    return true;
+}
+
 void play_reach(const Player *player, const PlaySite *site, const Record *record, uint32_t warp, unsigned part,
                 int64_t plus, PlayReach *reach) {
     uint64_t offset = (uint64_t)plus;
     uint64_t mask = site->site->parts[part].bits == 32 ? UINT32_MAX : UINT64_MAX;
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     bool all = record->lanes == UINT32_MAX;
+    if (all && !(site->generic >> part & 1) &&
+        reach_table(&site->site->parts[part], &record->parts[part], warp * PTX_LANES, offset, mask, reach))
+        return;
     play_values(player, site, record, part, warp, &reach->at);
-    for (unsigned i = 0; all && i < PTX_LANES; i++) {
-        uint64_t at = (reach->at.at[i] + offset) & mask;
-        reach->at.at[i] = at;
-        least = at < least ? at : least;
-        most = at > most ? at : most;
-        bits |= at;
-    }
-    for (unsigned i = 0; !all && i < PTX_LANES; i++) {
+    for (unsigned i = 0; i < PTX_LANES; i++) {
         uint64_t at = (reach->at.at[i] + offset) & mask, in = (uint64_t)0 - (record->lanes >> i & 1);
         uint64_t low = at | ~in, high = at & in;
         reach->at.at[i] = at;
@@ -200,30 +217,66 @@ static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySit
     return !differs && (!*bytes || *bytes == site->copy.bytes);
 }
 
-bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+/* The same of what a cp.async reads, told by the corners of its lanes alone: each is a sum of what these add. */
+static bool reads_quiet(const Player *player, const PlaySite *site, const Record *record) {
+    const PlayCopy *copy = &site->copy;
+    const RecordPart *part = &record->parts[site->from_part];
+    uint64_t adds[RECORD_CORNER_LANES - 1], least = part->value + (uint64_t)copy->from.offset, most = least;
+    uint64_t bits = least;
+    if (!player->footprint || part->kind != RECORD_CORNERS || record->lanes != UINT32_MAX ||
+        copy->from.space != PTX_SPACE_GLOBAL || site->site->parts[site->from_part].bits != 64)
+        return false;
+    record_corners(part, adds);
+    for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++) {
+        bool down = adds[i] >> 63;
+        if ((down ? -adds[i] : adds[i]) >= PTX_GLOBAL_END || (down && -adds[i] > least))
+            return false;
+        least += down ? adds[i] : 0;
+        most += down ? 0 : adds[i];
+        bits |= adds[i];
+    }
+    uint64_t end = most + copy->bytes;
+    return !(bits & (copy->bytes - 1)) && most < PTX_GLOBAL_END - copy->bytes &&
+           !(player->copies && copies_near(player, least, end)) &&
+           (player->machine->anywhere || play_has(player->machine, least, end)) &&
+           footprint_is_far(player->footprint, least, end);
+}
+
+static void count_copies(Player *player, const Record *record, bool reads) {
     enum { EVENTS = 3 }; /* as the machine has them: it is issued, writes, and lands; and reads, if it does */
+    player->check->events += EVENTS + reads;
+    player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
+}
+
+bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
     const PlayCopy *copy = &site->copy;
     uint32_t read;
     PlayReach from, to;
     if (player->apart || !reads_alike(player, warp, site, record, &read))
         return false;
-    play_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
+    PtxCopySide reads = {.span = {UINT64_MAX, 0}};
+    if (!read || !reads_quiet(player, site, record)) {
+        play_reach(player, site, record, warp->index, site->from_part, copy->from.offset, &from);
+        PtxCopySide all = {&site->reads, from.at.at, {from.least, from.most + copy->bytes}};
+        if (!is_aligned(&from, copy->bytes) || (read && !place(player, warp, &copy->from, &from)))
+            return false;
+        if (read && !is_quiet(player, record->lanes, &from, copy->bytes))
+            reads = all;
+    }
+    if (!reads.told && fetches_known(player, warp->cta->cluster)) {
+        count_copies(player, record, read != 0);
+        return true;
+    }
     play_reach(player, site, record, warp->index, site->to_part, copy->to.offset, &to);
-    PtxCopySide reads = {&site->reads, from.at.at, {from.least, from.most + copy->bytes}};
     PtxCopySide writes = {&site->writes, to.at.at, {to.least, to.most + copy->bytes}};
-    if (!read)
-        reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
-    if (!is_aligned(&from, copy->bytes) || !is_aligned(&to, copy->bytes) ||
-        (read && !place(player, warp, &copy->from, &from)) || !place(player, warp, &copy->to, &to))
+    if (!is_aligned(&to, copy->bytes) || !place(player, warp, &copy->to, &to))
         return false;
-    if (read && is_quiet(player, record->lanes, &from, copy->bytes))
-        reads = (PtxCopySide){.span = {UINT64_MAX, 0}};
     if (!ptx_watch_copy(player->watch, warp, record->lanes, &reads, &writes))
         return false;
     if (player->stored) /* what it brings is not known */
         stored_silent(player, warp, site, record, &to.at, copy->bytes);
-    player->check->events += EVENTS + (read != 0);
-    player->machine->thread_instructions += (uint32_t)__builtin_popcount(record->lanes);
+    fetches_told(player, warp->cta->cluster);
+    count_copies(player, record, read != 0);
     return true;
 }
 

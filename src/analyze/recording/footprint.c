@@ -168,13 +168,13 @@ static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_
     return make_noisy(footprint, page, number, line);
 }
 
-void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout) {
-    uint64_t number = line / FOOTPRINT_LINE;
-    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
-    if (!page)
-        return;
-    uint32_t *at = &page->lines[number % PAGE_LINES], key = warp << LAYOUT_BITS | layout;
+static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t key, bool writes) {
+    uint32_t *at = &page->lines[number % PAGE_LINES];
     footprint->added++;
+    if (!*at && !footprint->only_writes) {
+        *at = made(writes ? LINE_WRITTEN : LINE_READ, key);
+        return;
+    }
     if (footprint->only_writes) {
         *at = make_noisy(footprint, page, number, *at);
         return;
@@ -187,6 +187,31 @@ void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t li
     }
     *at = added(footprint, page, number, *at, key, writes);
     footprint->loud += state_of(*at) == LINE_NOISY;
+}
+
+void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout) {
+    uint64_t number = line / FOOTPRINT_LINE;
+    Page *page = writes || !footprint->only_writes ? page_of(footprint, number / PAGE_LINES) : NULL;
+    if (page)
+        add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
+}
+
+void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint64_t first, uint32_t bytes,
+                          bool alone) {
+    uint64_t end = first + 32 * (uint64_t)bytes;
+    unsigned shift = (unsigned)__builtin_ctz(bytes);
+    Page *page = NULL;
+    if (footprint->only_writes && !writes)
+        return;
+    for (uint64_t number = first / FOOTPRINT_LINE; number * FOOTPRINT_LINE < end; number++) {
+        uint32_t lane = (uint32_t)((number * FOOTPRINT_LINE - first) >> shift);
+        if (!page || number % PAGE_LINES == 0)
+            page = page_of(footprint, number / PAGE_LINES);
+        if (!page)
+            return;
+        FootprintLayout layout = alone ? footprint_beside(bytes, lane) : footprint_quarters(15);
+        add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
+    }
 }
 
 /* The words of a line, which all are what it was; NULL: it is noisy, or there is no room. */

@@ -32,6 +32,9 @@ typedef struct Footprint Footprint;
 Footprint *footprint_new(Arena *arena, uint32_t warps, uint32_t cluster_warps, bool only_writes);
 /* Threads of a warp (of the grid) read or write in the line. */
 void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t line, FootprintLayout layout);
+/* All threads of a warp do, beside each other, `bytes` each (a power of two, and `first` a multiple of it). `alone`:
+ * what each does so is ordered with what else it does. */
+void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint64_t first, uint32_t bytes, bool alone);
 /* One thread reads or writes some bytes of a line. `alone`: what it does so is ordered with what else it does. */
 void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, bool alone, bool writes, uint64_t first,
                          uint64_t end);

@@ -12,10 +12,17 @@
 #include "instrument/shapes.h"
 #include "record/stream.h"
 
-/* ---- check.c ---- */
+/* ---- launch.c ---- */
 
 /* The launch that a recording is of. */
 PtxLaunch *recording_launch(ThreadsCheck *check, const Recording *recording);
+/* Variables lie where the recording says. */
+void launch_seat(ThreadsCheck *check, const Recording *recording);
+/* Where variables of shared memory lie has to be told, if there are several: those that are not, too many of them or
+ * declared in a block or named by a function that the kernel calls, may lie anywhere. */
+void launch_tell_shared(const ThreadsCheck *check, const Recording *recording);
+/* Whether there are variables in global memory: of these a list of allocations says nothing. */
+bool launch_has_globals(const ThreadsCheck *check);
 
 /* ---- shadow.c: of a kernel that checked itself ---- */
 
@@ -187,7 +194,8 @@ typedef struct Player {
     PtxWatch *apart; /* sees the same, and takes nothing for ordered by sequential fences alone; NULL: there are none */
     RecordReader reader;
     StrongTurns *turns;
-    uint32_t *first_strong; /* of each warp: its first in turns->numbers; NULL: there are none */
+    struct StrongReading *read; /* its strong accesses, all of them; NULL: they were not read yet */
+    uint32_t *first_strong;     /* of each warp: its first in turns->numbers; NULL: there are none */
     Arena arena;
     PlayCluster **clusters; /* of the grid; NULL: not begun, or over */
     uint32_t cluster_count, begun, live;
@@ -242,16 +250,24 @@ bool play_turn(Player *player, PlayWarp *warp);
 bool play_ended(const Player *player, const PlayCluster *cluster);
 /* Whether somebody waits for his turn at a strong access. */
 bool play_takes_turns(const Player *player, const PlayCluster *cluster);
-/* When it is stuck: lanes that wait are put where they do, for whoever asks why. */
-void play_stand(Player *player);
-/* When it is stuck: a warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
-const PtxWarp *play_running(const Player *player, uint32_t *lane);
-/* Clusters of which no warp had begun. */
-uint32_t play_not_begun(const Player *player);
-
 /* What the record says is done, if it need not wait: if it has to, it is kept with what it waits for. */
 bool play_try(Player *player, PlayWarp *warp, Record *record, PtxGroup **group);
 void play_wait(Player *player, PlayWarp *warp, const Record *record, PtxGroup *group);
+
+/* Lanes that have not ended. */
+uint32_t play_live(const PtxWarp *warp);
+/* Of lanes that meet by a mask (PlaySite.mask): those that they wait for. */
+uint32_t play_mask(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record);
+/* What the record had told of registers is not known any more. */
+void play_forget_parts(PtxGroup *group, const PlaySite *site);
+
+/* ---- stuck.c: when nobody goes on any more ---- */
+/* Lanes that wait are put where they do, for whoever asks why. */
+void play_stand(Player *player);
+/* A warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
+const PtxWarp *play_running(const Player *player, uint32_t *lane);
+/* Clusters of which no warp had begun. */
+uint32_t play_not_begun(const Player *player);
 
 /* ---- fences.c: sequential fences in another order ---- */
 /* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and
@@ -295,7 +311,14 @@ uint32_t play_stored_places(const Player *player, const PlaySite *site, const Re
 void stores_count(Strong *items, uint32_t count, Player *const *players, uint32_t player_count, Arena *arena);
 
 /* ---- turns.c ---- */
-/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. */
+/* Strong accesses as they are read, CTA by CTA and warp by warp; NULL: there are none that need an order. */
+typedef struct StrongReading StrongReading;
+StrongReading *turns_reading(Player *player);
+/* The warp, by its number in the grid, begins; and each of its records. */
+void turns_begin(const StrongReading *reading, Player *player, uint32_t warp);
+void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record);
+/* The strong accesses of the recordings are put in order, those of all players together: turns are theirs. Those that
+ * were not read on the way (Player.read) are read first. */
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
@@ -303,10 +326,12 @@ void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *a
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* What comes at the place behind a turn that is over: the cluster that waits for it, + 1. */
 uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
+/* Where its turn is, if it is a strong access by a thread of the CTA. */
+StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
-bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster);
+bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
-uint32_t turns_pass(Player *player, uint64_t key);
+uint32_t turns_pass(Player *player, StrongPlace *place);
 
 /* ---- locks.c: locks that are not given back ---- */
 /* Of accesses that are sorted by key and have numbers. */
@@ -336,12 +361,16 @@ void tokens_see(Player *player, const PtxEvent *event);
 bool play_others(Player *player, bool whole);
 
 /* ---- survey.c: what all threads access, and which clusters do the same ---- */
-/* Before anything is played, behind turns_read. */
+/* Before anything is played. Strong accesses are read on the way. */
 void survey_make(Player *player);
 /* Whether the next cluster that would begin need not: it is counted as if it had been played. */
 bool survey_passes(Player *player);
 /* The cluster was played to its end. */
 void survey_over(Player *player, const PlayCluster *cluster);
+/* Whether what the cluster's copies (cp.async) do in shared memory was told of another one (survey_fetches.c); if not,
+ * one of them is told. */
+bool fetches_known(Player *player, uint32_t cluster);
+void fetches_told(Player *player, uint32_t cluster);
 /* All is played: what was not has been read all the same. */
 void survey_end(Player *player);
 

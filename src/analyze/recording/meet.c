@@ -36,15 +36,16 @@ static void come(Player *player, PlayWarp *warp, const PlaySite *site) {
 }
 
 /* Who goes on to the next barrier, and does nothing before it, has come there, too: loops that poll are so, for all
- * warps but the one that does. */
-static void come_again(Player *player, PlayWarp *warp) {
+ * warps but the one that does. `last`: where the last of those came, by whom it is known that others can. */
+static void come_again(Player *player, PlayWarp *warp, const PlaySite **last) {
     uint32_t next = warp->pending ? UINT32_MAX : record_peek(&warp->stream);
     const PlaySite *site = next == UINT32_MAX ? NULL : &player->sites->items[next];
-    if (!site || !site->meets || !can_meet(player, warp, site))
+    if (!site || (site != *last && (!site->meets || !can_meet(player, warp, site))))
         return;
     record_pass(&warp->stream);
     player->records++;
     come(player, warp, site);
+    *last = site;
 }
 
 /* Each comes, it flips, and each goes on. */
@@ -57,10 +58,11 @@ static void all_meet(Player *player, const PtxCta *cta) {
             ptx_watch_meet(player->apart, cta, meeting->barrier);
         player->check->events += 2 * player->reader.warps + 1;
         meeting->count = 0;
+        const PlaySite *last = NULL;
         for (uint32_t i = 0; i < player->reader.warps; i++)
             warps[i].met = NULL;
         for (uint32_t i = 0; i < player->reader.warps; i++)
-            come_again(player, &warps[i]);
+            come_again(player, &warps[i], &last);
     }
 }
 

@@ -26,16 +26,6 @@ static int32_t later(const Strong *a, const Strong *b) {
     return (int32_t)(a->time - b->time);
 }
 
-static int by_time(const void *a, const void *b) {
-    const Strong *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    int32_t difference = later(x, y);
-    if (difference)
-        return difference < 0 ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 /* ---- What an access leaves ------------------------------------------------------------------------ */
 
 static int64_t signed_of(const Strong *item, uint64_t value) {
@@ -204,11 +194,12 @@ static uint32_t reader_before(const Strong *items, const bool *done, uint32_t fi
                               Held held, int32_t window) {
     if (!held.known || !changes(&items[at], held))
         return at;
-    int32_t limit = comes_again(items, done, first, end, held, window) ? NEAR : window;
-    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < limit; i++)
+    for (uint32_t i = first; i < end && i < at + MOST_LOOKED && later(&items[i], &items[at]) < window; i++)
         if (!done[i] && i != at && items[i].finds && items[i].found == held.value && !changes(&items[i], held) &&
-            items[i].thread != items[at].thread && !behind_own(items, done, first, i))
-            return i;
+            items[i].thread != items[at].thread && !behind_own(items, done, first, i)) {
+            bool far = later(&items[i], &items[at]) >= NEAR; /* as are all others then */
+            return far && comes_again(items, done, first, end, held, window) ? at : i;
+        }
     return at;
 }
 
@@ -239,14 +230,28 @@ static uint32_t pick(const Strong *items, const bool *done, uint32_t first, uint
     return first;
 }
 
-/* Whether what an access found was there before another one near to it. */
-static bool found_left(const Strong *items, uint32_t at, uint32_t end) {
+/* What those leave that change what is there. */
+typedef struct Lefts {
+    uint64_t values[MOST_FIRST];
+    uint32_t items[MOST_FIRST], count;
+} Lefts;
+
+static void find_lefts(Lefts *lefts, const Strong *items, uint32_t end) {
+    lefts->count = 0;
     for (uint32_t i = 0; i < end; i++) {
         Held after = left_by(&items[i], (Held){0});
-        if (i != at && changes(&items[i], (Held){true, items[i].found}) && after.known &&
-            after.value == items[at].found)
-            return true;
+        if (!after.known || !changes(&items[i], (Held){true, items[i].found}))
+            continue;
+        lefts->values[lefts->count] = after.value;
+        lefts->items[lefts->count++] = i;
     }
+}
+
+/* Whether what an access found was there before another one near to it. */
+static bool found_left(const Lefts *lefts, const Strong *items, uint32_t at) {
+    for (uint32_t i = 0; i < lefts->count; i++)
+        if (lefts->values[i] == items[at].found && lefts->items[i] != at)
+            return true;
     return false;
 }
 
@@ -260,8 +265,10 @@ static Held at_first(const Strong *items, uint32_t count, int32_t window) {
             return (Held){true, items[i].found};
     while (end < count && end < MOST_FIRST && later(&items[end], &items[0]) < window)
         end++;
+    Lefts lefts;
+    find_lefts(&lefts, items, end);
     for (uint32_t i = 0; i < end; i++) {
-        if (items[i].finds && !found_left(items, i, end))
+        if (items[i].finds && !found_left(&lefts, items, i))
             return (Held){true, items[i].found};
         zero |= items[i].finds && !items[i].found;
     }
@@ -379,8 +386,7 @@ static void order_key(Strong *items, uint32_t count, bool *done, uint32_t *numbe
 StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers) {
     StrongDoubts doubts = {0};
     bool *done = calloc(count + 1, sizeof *done);
-    if (count)
-        qsort(items, count, sizeof *items, by_time);
+    strong_sort(items, count);
     for (uint32_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && items[end].key == items[i].key;)
             end++;

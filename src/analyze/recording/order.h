@@ -62,6 +62,10 @@ StrongDoubts strong_order(Strong *items, uint32_t count, uint32_t *numbers);
 /* Whether two of them are of different threads of one CTA. */
 bool strong_within(const Strong *items, uint32_t count);
 
+/* ---- order_sort.c ---- */
+/* By key, time and index. */
+void strong_sort(Strong *items, uint32_t count);
+
 /* ---- order_chain.c ---- */
 /* Of one place, if the order follows from what was found alone: numbers[index] is the place of each. False: it does
  * not. */

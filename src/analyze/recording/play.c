@@ -117,7 +117,7 @@ static void set_registers(Player *player, PtxGroup *group, const PlaySite *site,
     }
 }
 
-static void forget_registers(PtxGroup *group, const PlaySite *site) {
+void play_forget_parts(PtxGroup *group, const PlaySite *site) {
     for (unsigned i = 0; i < site->site->part_count; i++)
         if (site->arguments[i])
             play_forget(group, site->arguments[i]);
@@ -132,7 +132,7 @@ static bool run_group(Player *player, PtxGroup *group, const PlaySite *site, con
     player->record = record;
     PtxStep step = play_run(machine, group, site->code);
     machine->map = NULL;
-    forget_registers(group, site);
+    play_forget_parts(group, site);
     if (step == PTX_STEP_WAITS && !machine->unknown)
         return false;
     if (step == PTX_STEP_FAULT || machine->fault.code)
@@ -176,18 +176,17 @@ static void test_mbarriers(Player *player, PlayWarp *warp, const PlaySite *site,
         }
     if (event.lanes)
         ptx_tell(machine, &event);
-    forget_registers(group, site);
+    play_forget_parts(group, site);
     play_done(machine, group);
 }
 
-static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, const Record *record, PtxGroup **group) {
-    uint32_t cta = warp->warp->cta->number, cluster = warp->warp->cta->cluster;
-    uint64_t key = play_strong_key(player, site, record, cta);
-    if (!turn_has_come(player, key, record->turn, cluster))
+static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, Record *record, PtxGroup **group) {
+    StrongPlace *place = turns_place(player, site, record, warp->warp->cta->number);
+    if (!turn_has_come(player, place, record->turn, warp->warp->cta->cluster))
         return false;
     if (!try_site(player, warp, site, record, group))
         return false;
-    uint32_t woken = turns_pass(player, key);
+    uint32_t woken = turns_pass(player, place);
     if (woken)
         play_wake(player, woken - 1);
     return true;
@@ -195,23 +194,23 @@ static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, con
 
 /* ---- Lanes that have to come together ------------------------------------------------------------- */
 
-static uint32_t live_lanes(const PtxWarp *warp) {
+uint32_t play_live(const PtxWarp *warp) {
     return warp->launched & ~warp->exited;
 }
 
-static uint32_t mask_of(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
+uint32_t play_mask(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
     Lanes values;
     if (site->mask->kind == ARGUMENT_CONSTANT)
         return (uint32_t)player->check->program->constants[site->mask->slot].at[0];
     if (!record->part_count)
-        return live_lanes(warp->warp);
+        return play_live(warp->warp);
     play_values(player, site, record, 0, warp->warp->index, &values);
     return (uint32_t)values.at[__builtin_ctz(record->lanes)];
 }
 
 /* Lanes that the record's instruction is for. */
 static uint32_t wanted_lanes(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record) {
-    return live_lanes(warp->warp) & (site->mask ? mask_of(player, warp, site, record) : UINT32_MAX);
+    return play_live(warp->warp) & (site->mask ? play_mask(player, warp, site, record) : UINT32_MAX);
 }
 
 static bool comes_together(const Player *player, const PlayWarp *warp, const PlaySite *site, const Record *record,
@@ -224,7 +223,7 @@ static bool comes_together(const Player *player, const PlayWarp *warp, const Pla
     if (!site->mask)
         return there == site;
     return there->mask && there->hands == site->hands &&
-           mask_of(player, warp, there, &other->record) == mask_of(player, warp, site, record);
+           play_mask(player, warp, there, &other->record) == play_mask(player, warp, site, record);
 }
 
 static void drop_pending(Player *player, Pending **at) {
@@ -367,7 +366,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         warp->gave_up |= record->lanes;
         return false;
     }
-    if (!site->code || record->lanes & ~live_lanes(warp->warp)) {
+    if (!site->code || record->lanes & ~play_live(warp->warp)) {
         player->reader.damaged++;
         player->reader.problem = "the recording is damaged: threads do what they cannot have done";
         return true;
@@ -454,7 +453,7 @@ bool play_turn(Player *player, PlayWarp *warp) {
     for (unsigned i = 0; i < TURN && !warp->drained && !warp->met && !player->stops; i++) {
         Record record;
         PtxGroup *group = NULL;
-        if (blocked && (!(live_lanes(warp->warp) & ~blocked) || count >= MOST_PENDING))
+        if (blocked && (!(play_live(warp->warp) & ~blocked) || count >= MOST_PENDING))
             break;
         if (!record_next(&warp->stream, &record)) {
             warp->drained = true;
@@ -484,7 +483,7 @@ bool play_turn(Player *player, PlayWarp *warp) {
 
 bool play_ended(const Player *player, const PlayCluster *cluster) {
     for (uint32_t i = 0; i < player->reader.warps * player->machine->cluster_size; i++)
-        if (cluster->warps[i].pending || !cluster->warps[i].drained || live_lanes(cluster->warps[i].warp))
+        if (cluster->warps[i].pending || !cluster->warps[i].drained || play_live(cluster->warps[i].warp))
             return false;
     return true;
 }
@@ -524,90 +523,6 @@ static void run_cluster(Player *player, PlayCluster *cluster) {
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
-
-/* Lanes that gave up at an mbarrier wait for it still. */
-static void stand_at_mbarrier(Player *player, const PlaySite *site, const Record *record, PtxGroup *group) {
-    PtxSpot spot;
-    Lanes values;
-    if (site->site->part_count) {
-        play_values(player, site, record, 0, group->warp->index, &values);
-        play_set(player->machine, group, site->arguments[0], &values, record->lanes);
-    }
-    if (play_spot(player->machine, group, site->code, site->object, (uint32_t)__builtin_ctz(record->lanes), &spot)) {
-        group->status = PTX_IS_MBARRIER;
-        group->place = ptx_place(spot);
-    }
-    forget_registers(group, site);
-}
-
-/* Where lanes stand that have no group: for whoever asks why they wait. */
-static void stand(Player *player, PlayWarp *warp) {
-    for (Pending *pending = warp->pending; pending; pending = pending->next) {
-        if (pending->group || !pending->ready || pending->record.kind == RECORD_EXIT)
-            continue;
-        const PlaySite *site = &player->sites->items[pending->record.site];
-        if (!site->code)
-            continue;
-        pending->group = play_group(player->machine, warp->warp, site->code, pending->record.lanes);
-        bool meets = site->gathers || site->mask;
-        pending->group->status = meets ? PTX_IS_LANES_MEET : PTX_IS_SPINS;
-        pending->group->waits_for = site->mask ? mask_of(player, warp, site, &pending->record)
-                                    : meets    ? live_lanes(warp->warp)
-                                               : 0;
-        if (pending->record.kind == RECORD_GIVES_UP && site->site->waits && site->object)
-            stand_at_mbarrier(player, site, &pending->record, pending->group);
-    }
-}
-
-void play_stand(Player *player) {
-    uint32_t warps = player->reader.warps * player->machine->cluster_size;
-    for (uint32_t i = 0; i < player->cluster_count; i++)
-        for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
-            stand(player, &player->clusters[i]->warps[k]);
-}
-
-static bool has_begun(const Player *player, const PtxWarp *warp) {
-    uint32_t id = play_cta_id(player, warp->cta->number);
-    return record_begun(player->recording, id * player->reader.warps + warp->index);
-}
-
-/* Lanes of which nothing says that they wait. Where some wait for others by a mask, each says where it is; elsewhere
- * one speaks for all. */
-static uint32_t running_lanes(const Player *player, const PlayWarp *warp) {
-    uint32_t wait = 0;
-    bool apart = false;
-    for (const Pending *pending = warp->pending; pending; pending = pending->next) {
-        wait |= pending->record.lanes;
-        apart |= pending->ready && pending->record.kind != RECORD_EXIT && pending->record.kind != RECORD_GIVES_UP &&
-                 player->sites->items[pending->record.site].mask;
-    }
-    return apart || !wait ? live_lanes(warp->warp) & ~wait : 0;
-}
-
-const PtxWarp *play_running(const Player *player, uint32_t *lane) {
-    uint32_t warps = player->reader.warps * player->machine->cluster_size;
-    for (uint32_t i = 0; i < player->cluster_count; i++)
-        for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
-            const PlayWarp *warp = &player->clusters[i]->warps[k];
-            uint32_t lanes = running_lanes(player, warp);
-            if (lanes && has_begun(player, warp->warp)) {
-                *lane = (uint32_t)__builtin_ctz(lanes);
-                return warp->warp;
-            }
-        }
-    return NULL;
-}
-
-uint32_t play_not_begun(const Player *player) {
-    uint32_t count = 0, warps = player->reader.warps * player->machine->cluster_size;
-    for (uint32_t i = 0; i < player->cluster_count; i++) {
-        bool begun = !player->clusters[i];
-        for (uint32_t k = 0; !begun && k < warps; k++)
-            begun = has_begun(player, player->clusters[i]->warps[k].warp);
-        count += !begun;
-    }
-    return count;
-}
 
 /* A wait whose phase has gone by in this order, as those who arrive were faster than on the GPU: it is over. */
 static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {

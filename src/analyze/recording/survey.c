@@ -28,22 +28,15 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-static void add_beside(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint64_t first,
-                       uint64_t bytes) {
-    uint64_t end = first + bytes * PTX_LANES;
-    bool own = told->proxy == THREADS_GENERIC && !told->read_only;
-    unsigned shift = (unsigned)__builtin_ctzll(bytes);
-    for (uint64_t line = first / FOOTPRINT_LINE * FOOTPRINT_LINE; line < end; line += FOOTPRINT_LINE)
-        footprint_add(survey->footprint, from->number, told->kind != THREADS_READ, line,
-                      own ? footprint_beside((uint32_t)bytes, (uint32_t)((line - first) >> shift))
-                          : footprint_quarters(15));
+static bool is_alone(const ThreadsAccess *told) {
+    return told->proxy == THREADS_GENERIC && !told->read_only;
 }
 
 /* Few bytes: word by word. */
 static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint32_t lanes,
                     const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
-    bool alone = told->proxy == THREADS_GENERIC && !told->read_only;
+    bool alone = is_alone(told);
     if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW)
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -116,7 +109,8 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     if (!(bytes & (bytes - 1)) && play_is_beside(site, record, &first) && !(first & (access->align - 1)) &&
         first % bytes == 0 && first < PTX_GLOBAL_END && survey_has(player, first, first + all) &&
         (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
-        add_beside(survey, from, &site->told, first, bytes);
+        footprint_add_beside(survey->footprint, from->number, site->told.kind != THREADS_READ, first, bytes,
+                             is_alone(&site->told));
         return true;
     }
     play_reach(player, site, record, from->index, 0, access->offset, &reach);
@@ -194,7 +188,7 @@ static void mix_corners(SurveySum *sum, const uint8_t *list) {
         survey_mix(sum, values[i] - values[0]);
 }
 
-static void mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
+void survey_mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes) {
     survey_mix(sum, (uint64_t)part->kind << 1 | (part->also != NULL));
     survey_mix(sum, part->value);
     if (part->kind == RECORD_LIST)
@@ -301,6 +295,8 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     bool known = true;
     if (record->kind == RECORD_GIVES_UP || record->torn || (site && !site->code))
         return false;
+    if (survey->fetches)
+        fetches_read(site, record, from, twin);
     if (survey->only_writes)
         return !site || read_writes(survey, site, record, from);
     if (survey->compares)
@@ -321,7 +317,7 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     }
     for (unsigned i = 0; site && known && i < record->part_count; i++)
         if (!(left_out >> i & 1))
-            mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
+            survey_mix_part(sum, &site->site->parts[i], &record->parts[i], record->lanes);
     if (record->map)
         mix_bytes(sum, record->map, RECORD_MAP_BYTES);
     return known;
@@ -339,9 +335,14 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
         Record record;
         survey_mix(&twin->sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
         record_stream(&stream, &player->reader, id * warps + from.index, room);
-        while (record_next(&stream, &record))
+        if (survey->reading)
+            turns_begin(survey->reading, player, stream.warp);
+        while (record_next(&stream, &record)) {
             if (!read_record(survey, &record, &from, twin))
                 return false;
+            if (survey->reading)
+                turns_see(survey->reading, player, stream.warp, from.cta, &record);
+        }
     }
     return true;
 }
@@ -359,7 +360,8 @@ static void find_twins(Survey *survey, uint32_t count, Arena *arena) {
         while (table[at] &&
                (survey->twins[table[at] - 1].sum.one != sum->one || survey->twins[table[at] - 1].sum.two != sum->two))
             at = (at + 1) & (capacity - 1);
-        if (!footprint_cluster_is_quiet(survey->footprint, i)) {
+        if (survey->fetches ? survey->twins[i].strong == UINT32_MAX
+                            : !footprint_cluster_is_quiet(survey->footprint, i)) {
             survey->twins[i].first = i;
             continue;
         }
@@ -416,11 +418,14 @@ void survey_make(Player *player) {
     survey->compares = !player->sites->any_strong && !player->apart;
     survey->only_writes = asks_for_writes(survey);
     survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps, survey->only_writes);
+    survey->fetches = survey->only_writes && fetches_can(player);
+    survey->reading = turns_reading(player);
     if (!read_all(survey))
         return;
     player->survey = survey;
+    player->read = survey->reading;
     player->footprint = survey->footprint;
-    if (survey->compares)
+    if (survey->compares || survey->fetches)
         find_twins(survey, player->cluster_count, &player->arena);
 }
 

@@ -27,6 +27,9 @@ typedef struct Twin {
     bool steady;         /* ... and the last two were counted alike */
     uint32_t last;       /* ... which was this, and was counted so: */
     Counts *counts;
+    uint32_t fetches, fetched; /* cp.async that it makes, and those that were told (survey_fetches.c) */
+    uint32_t strong;           /* the thread that makes strong accesses, + 1; UINT32_MAX: several do; 0: none does */
+    bool looked, clean;        /* of the first, when all were told: whether nothing was found until then */
 } Twin;
 
 /* Numbers for values: of the cluster that is read. */
@@ -42,10 +45,12 @@ enum { SURVEY_TENSORS = 16 };
 typedef struct Survey {
     Player *player;
     Footprint *footprint;
-    bool compares;    /* clusters with each other: nothing orders them */
-    bool only_writes; /* what is read is not asked for */
-    Twin *twins;      /* of each cluster */
-    uint8_t *seen;    /* chunks that were read */
+    bool compares;          /* clusters with each other: nothing orders them */
+    bool only_writes;       /* what is read is not asked for */
+    bool fetches;           /* copies are told once of clusters that do the same, but for accesses to global memory */
+    StrongReading *reading; /* strong accesses; NULL: they need no order */
+    Twin *twins;            /* of each cluster */
+    uint8_t *seen;          /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
     bool alone;         /* ... which is to be counted, and no other is beside */
@@ -63,8 +68,15 @@ typedef struct SurveyFrom {
 } SurveyFrom;
 
 void survey_mix(SurveySum *sum, uint64_t value);
+void survey_mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes);
 /* Whether that is in global memory. */
 bool survey_has(const Player *player, uint64_t first, uint64_t end);
+
+/* ---- survey_fetches.c ---- */
+/* Whether nothing but cp.async accesses shared memory. */
+bool fetches_can(const Player *player);
+/* A record of the cluster; site NULL: lanes end. */
+void fetches_read(const PlaySite *site, const Record *record, const SurveyFrom *from, Twin *twin);
 
 /* ---- survey_tiles.c ---- */
 /* A TMA copy; *left_out: the parts that say where in global memory it is, a mask. False: that is not known, or it is

@@ -36,21 +36,20 @@ static void make_places(StrongTurns *turns, Arena *arena) {
     }
 }
 
-typedef struct Reading {
+struct StrongReading {
     Arena *arena;
     Strong *items;
     uint32_t count, capacity;
     uint64_t *elements; /* places of the other elements of vectors */
     uint32_t element_count, element_capacity;
-} Reading;
+};
 
-static bool is_strong(const Player *player, const Record *record) {
-    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
-    return site && site->site->strong && site->code && player->turns->kept_in_order;
+static bool is_ordered(const PlaySite *site) {
+    return site->site->strong && site->code;
 }
 
 /* A vector is put in order by its first element: the others must not be accessed on their own. */
-static void add_elements(Reading *reading, const PlaySite *site, uint64_t key) {
+static void add_elements(StrongReading *reading, const PlaySite *site, uint64_t key) {
     for (uint32_t i = 1; i < site->strong_count; i++)
         *ARENA_PUSH(reading->arena, reading->elements, reading->element_count, reading->element_capacity) =
             key + (uint64_t)i * site->strong_bytes * 8; /* addresses are above the size */
@@ -61,7 +60,7 @@ static int by_key(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static uint32_t count_split(const Reading *reading) {
+static uint32_t count_split(const StrongReading *reading) {
     uint32_t count = 0;
     if (!reading->element_count)
         return 0;
@@ -99,37 +98,72 @@ static uint32_t count_mixed(const Strong *items, uint32_t count) {
     return mixed;
 }
 
-static void read_warp(Reading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
+StrongReading *turns_reading(Player *player) {
+    bool ordered = player->sites->any_strong && player->sites->any_order;
+    StrongReading *reading = ordered ? ARENA_NEW(&player->arena, StrongReading) : NULL;
+    if (reading) {
+        reading->arena = &player->arena;
+        player->first_strong =
+            ARENA_ARRAY(&player->arena, uint32_t, player->machine->cta_count * player->reader.warps + 1);
+    }
+    return reading;
+}
+
+void turns_begin(const StrongReading *reading, Player *player, uint32_t warp) {
+    player->first_strong[warp] = reading->count;
+}
+
+/* For as many as all CTAs have, if they go on as those before this one, and not for much more; at least for twice as
+ * many as there are. */
+static void make_room(StrongReading *reading, const Player *player, uint32_t cta) {
+    enum { FIRST = 256, MOST_AHEAD = 1 << 18 };
+    uint64_t all = (uint64_t)reading->capacity * player->machine->cta_count / (cta + 1);
+    uint64_t ahead = all + all / 16 < MOST_AHEAD ? all + all / 16 : MOST_AHEAD;
+    uint64_t least = reading->capacity ? 2 * (uint64_t)reading->capacity : FIRST;
+    uint64_t capacity = ahead > least ? ahead : least;
+    Strong *items = arena_alloc(reading->arena, capacity * sizeof *items);
+    if (reading->capacity)
+        memcpy(items, reading->items, reading->capacity * sizeof *items);
+    reading->items = items;
+    reading->capacity = (uint32_t)capacity;
+}
+
+void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t cta, const Record *record) {
+    const PlaySite *site = record->kind == RECORD_LANE ? &player->sites->items[record->site] : NULL;
+    if (!site || !is_ordered(site))
+        return;
+    uint32_t index = reading->count++;
+    if (index >= reading->capacity)
+        make_room(reading, player, cta);
+    uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
+    reading->items[index] =
+        (Strong){.key = play_strong_key(player, site, record, cta),
+                 .time = record->time,
+                 .index = index,
+                 .thread = player->first_thread + warp * RECORD_LANES + (uint32_t)__builtin_ctz(record->lanes),
+                 .cta = player->first_cluster * player->machine->cluster_size + cta,
+                 .found = record->found & mask,
+                 .written = record->written & mask,
+                 .compared = record->compared & mask,
+                 .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
+                 .kind = site->strong_kind,
+                 .finds = site->finds,
+                 .goes_on = site->goes_on,
+                 .poll = site->site->poll.bits ? &site->site->poll : NULL,
+                 .site = site};
+    add_elements(reading, site, reading->items[index].key);
+}
+
+static void read_warp(StrongReading *reading, Player *player, uint32_t number, uint32_t cta, RecordCursor *room) {
     RecordStream stream;
     Record record;
     record_stream(&stream, &player->reader, number, room);
-    player->first_strong[number] = reading->count;
-    while (record_next(&stream, &record)) {
-        if (!is_strong(player, &record))
-            continue;
-        const PlaySite *site = &player->sites->items[record.site];
-        uint32_t index = reading->count;
-        uint64_t mask = site->strong_bytes < 8 ? (UINT64_C(1) << 8 * site->strong_bytes) - 1 : UINT64_MAX;
-        *ARENA_PUSH(reading->arena, reading->items, reading->count, reading->capacity) =
-            (Strong){.key = play_strong_key(player, site, &record, cta),
-                     .time = record.time,
-                     .index = index,
-                     .thread = player->first_thread + number * RECORD_LANES + (uint32_t)__builtin_ctz(record.lanes),
-                     .cta = player->first_cluster * player->machine->cluster_size + cta,
-                     .found = record.found & mask,
-                     .written = record.written & mask,
-                     .compared = record.compared & mask,
-                     .bytes = site->strong_bytes < 8 ? site->strong_bytes : 8,
-                     .kind = site->strong_kind,
-                     .finds = site->finds,
-                     .goes_on = site->goes_on,
-                     .poll = site->site->poll.bits ? &site->site->poll : NULL,
-                     .site = site};
-        add_elements(reading, site, reading->items[index].key);
-    }
+    turns_begin(reading, player, number);
+    while (record_next(&stream, &record))
+        turns_see(reading, player, number, cta, &record);
 }
 
-static void read_all(Reading *reading, Player *player) {
+static void read_all(StrongReading *reading, Player *player) {
     RecordCursor *room = ARENA_ARRAY(&player->arena, RecordCursor, RECORD_LEADERS);
     uint32_t warps = player->reader.warps;
     if (!player->sites->any_strong || !player->turns->kept_in_order)
@@ -145,14 +179,17 @@ static void read_all(Reading *reading, Player *player) {
 
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
     Arena *arena = &players[0]->arena;
-    Reading reading = {.arena = arena};
+    StrongReading reading = {.arena = arena};
     *turns = (StrongTurns){0};
     for (uint32_t i = 0; i < count; i++)
         turns->kept_in_order |= players[i]->sites->any_order;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         players[i]->turns = turns;
-        read_all(&reading, players[i]);
-    }
+    if (count == 1 && players[0]->read)
+        reading = *players[0]->read;
+    else
+        for (uint32_t i = 0; i < count; i++)
+            read_all(&reading, players[i]);
     turns->count = reading.count;
     turns->numbers = ARENA_ARRAY(arena, uint32_t, reading.count + 1);
     turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
@@ -173,19 +210,28 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena) {
     turns->items = items;
     turns->count = count;
-    if (count)
+    bool sorted = true;
+    for (uint32_t i = 1; i < count && sorted; i++)
+        sorted = by_turn(&items[i - 1], &items[i]) <= 0;
+    if (!sorted)
         qsort(items, count, sizeof *items, by_turn);
     make_places(turns, arena);
 }
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
-    if (is_strong(player, record))
+    if (record->kind == RECORD_LANE && is_ordered(&player->sites->items[record->site]) && player->turns->kept_in_order)
         record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 
-bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t cluster) {
+StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta) {
+    const StrongTurns *turns = player->turns;
+    if (!record->place)
+        record->place = (uint32_t)(place_of(turns, play_strong_key(player, site, record, cta)) - turns->places) + 1;
+    return &turns->places[record->place - 1];
+}
+
+bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster) {
     StrongTurns *turns = player->turns;
-    const StrongPlace *place = place_of(turns, key);
     uint32_t low = place->next, high = place->end;
     if (turns->doubled)
         number = polls_number(turns, place, number);
@@ -200,10 +246,8 @@ bool turn_has_come(Player *player, uint64_t key, uint32_t number, uint32_t clust
     return false;
 }
 
-uint32_t turns_pass(Player *player, uint64_t key) {
-    StrongTurns *turns = player->turns;
-    StrongPlace *place = place_of(turns, key);
-    return place->next == place->end ? 0 : turns_on(turns, place);
+uint32_t turns_pass(Player *player, StrongPlace *place) {
+    return place->next == place->end ? 0 : turns_on(player->turns, place);
 }
 
 uint32_t turns_on(StrongTurns *turns, StrongPlace *place) {

@@ -116,14 +116,8 @@ static void spread(const Player *player, const SitePart *part, uint64_t value, u
 
 /* What record_cornered says of each lane: a lane is one with a bit less, and what that bit adds. */
 static void spread_corners(const RecordPart *part, Lanes *values) {
-    const uint8_t *lists[2] = {part->list, part->also};
-    uint64_t adds[RECORD_CORNER_LANES - 1] = {0};
-    for (unsigned k = 0; k < 2 && lists[k]; k++) {
-        uint64_t corners[RECORD_CORNER_LANES];
-        memcpy(corners, lists[k], sizeof corners);
-        for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
-            adds[i] += corners[i + 1] - corners[0];
-    }
+    uint64_t adds[RECORD_CORNER_LANES - 1];
+    record_corners(part, adds);
     values->at[0] = part->value;
     for (unsigned i = 0; i + 1 < RECORD_CORNER_LANES; i++)
         for (unsigned lane = 1u << i; lane < 2u << i; lane++)
