@@ -58,15 +58,14 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     return made << 5;
 }
 
-/* Whether what stays of an earlier access of the list is nothing, because this one stands for it: every later one that
- * races with it races with this. `left`: lanes that are not before this. */
-static bool stands_for(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
-    if (record->order == THREADS_WEAK)
+/* Whether what stays of an earlier access of the list is nothing where that is before a later one, because the later
+ * one stands for it: whatever races with it races with that. */
+static bool stands_for(const Threads *threads, const Record *later, const Record *earlier) {
+    if (later->order == THREADS_WEAK)
         return true;
-    return earlier->order != THREADS_WEAK && earlier->level >= record->level && earlier->element == record->element &&
-           earlier->proxy == record->proxy && earlier->cta == record->cta && !earlier->operation &&
-           (record->gives || !earlier->gives || attempt->threads->order_site != THREADS_NONE);
+    return earlier->order != THREADS_WEAK && earlier->level >= later->level && earlier->element == later->element &&
+           earlier->proxy == later->proxy && earlier->cta == later->cta && !earlier->operation &&
+           (later->gives || !earlier->gives || threads->order_site != THREADS_NONE);
 }
 
 /* In front of a list of which nothing goes, and whose lane is the slot's. */
@@ -130,6 +129,34 @@ uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
     return made;
 }
 
+/* Of a long list, the newest first: strong accesses of a lane for which a later one of the same lane stands. Who puts
+ * something in front sees to its own alone, and there may be many others. */
+static uint32_t without_repeated(Threads *threads, uint32_t *nodes, uint32_t count) {
+    uint32_t seats = 2U << (31 - __builtin_clz(count)), kept = 0;
+    uint32_t *newest = gsan_pool_take(&threads->pool, seats * sizeof *newest);
+    for (uint32_t i = 0; i < count; i++) {
+        const Node *node = node_at(threads, nodes[i]), *later = NULL;
+        Record *record = record_at(threads, node->record);
+        uint32_t seat = (uint32_t)hashed((uint64_t)record->cta << 32 ^ record->warp << 24 ^ node->lanes) & (seats - 1);
+        for (; newest[seat]; seat = (seat + 1) & (seats - 1)) {
+            later = node_at(threads, newest[seat]);
+            const Record *other = record_at(threads, later->record);
+            if (other->cta == record->cta && other->warp == record->warp && later->lanes == node->lanes)
+                break;
+        }
+        bool plain = record->order != THREADS_WEAK && !record->operation && !(node->lanes & (node->lanes - 1));
+        if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), record)) {
+            record->stays = false;
+            continue;
+        }
+        if (plain)
+            newest[seat] = nodes[i];
+        nodes[kept++] = nodes[i];
+    }
+    gsan_pool_give(&threads->pool, newest, seats * sizeof *newest);
+    return kept;
+}
+
 uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
     Threads *threads = attempt->threads;
     uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
@@ -156,11 +183,13 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
         }
         nodes[more++] = index;
     }
+    if (more > LONG_LIST)
+        more = without_repeated(threads, nodes, more);
     while (more--) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
         any = any && any_lane && is_any_lane(attempt, node);
-        if (stands_for(attempt, record_at(threads, node->record)))
+        if (stands_for(threads, attempt->record, record_at(threads, node->record)))
             left = attempt_unordered(attempt, node->record, left);
         if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
             made = nodes[more];

@@ -318,6 +318,7 @@ typedef struct Witness {
     uint32_t warp, lane;                        /* warp: of the grid */
     uint32_t record, wrote_chain, wrote_number; /* record 0: it has not written */
     uint32_t saw_chain, saw_number, saw_epoch;  /* saw_chain 0: nothing */
+    uint32_t kept_chain, kept_number;           /* while older ones are looked through: the last that stays */
     uint32_t own;                               /* the first of its releases there (Location.own), + 1 */
     struct {
         uint32_t record, writes, sweep; /* of its last read; what had been written; Threads.sweeps */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PAGE_CELLS = SHADOW_PAGE / 4 };
+enum { PAGE_CELLS = SHADOW_PAGE / 4, KEPT_TIMES = 4 };
 
 static uint32_t cell_count(const ShadowPage *page) {
     return SHADOW_PAGE >> page->shift;
@@ -356,8 +356,8 @@ void threads_sweep(Threads *threads) {
     records_sweep(threads);
     threads_operations_sweep(threads);
     uint32_t left = threads->record_count + threads->node_count;
-    /* If little is left, it is looked for sooner, as what is used again is near; else later, as looking takes longer.
-     */
-    uint32_t soon = threads->sweep_first / SOONER;
-    threads->sweep_at = left < soon / 4 ? soon : left < threads->sweep_first / 2 ? threads->sweep_first : left * 2;
+    /* What is used again is near, and new memory has to be cleared; but to look takes longer the more is left, and the
+     * more pages there are. */
+    uint32_t soon = threads->sweep_first / SOONER, later = left * KEPT_TIMES + threads->page_count;
+    threads->sweep_at = later > soon ? later : soon;
 }
