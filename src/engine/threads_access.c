@@ -33,7 +33,8 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
         return false;
     if (attempt->threads->order_site == THREADS_NONE && (record->gives || node->gives))
         return false;
-    return node->cta == record->cta || (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
+    return (node->least == record->cta && node->most == record->cta) ||
+           (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
 }
 
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
@@ -473,8 +474,9 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
 /* ---- Whole instructions ---- */
 
 static uint32_t new_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
-    threads_sweep(threads);
-    uint32_t index = threads_store_take(threads, &threads->records);
+    if (threads->record_count + threads->node_count >= threads->sweep_at)
+        threads_sweep(threads);
+    uint32_t index = store_take(threads, &threads->records);
     threads->record_count++;
     *record_at(threads, index) = (Record){
         .cta = knower->cta,
@@ -512,7 +514,7 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->first = knower->cta / threads->shape.cluster * threads->shape.cluster;
     attempt->last = attempt->first + threads->shape.cluster - 1;
     attempt_move(attempt, UINT64_MAX);
-    attempt->whole = threads_is_whole(access);
+    attempt->whole = !access->used || threads_is_whole(access);
 }
 
 static bool all_differ(uint32_t lanes, const uint64_t *addresses) {

@@ -23,13 +23,11 @@ typedef struct Step {
     uint32_t told[MOST_TOLD]; /* races */
 } Step;
 
-/* What reading it has made of a line. */
+/* What it has made of a line. */
 typedef struct LineStep {
-    uint32_t writes, reads, to; /* slots */
-    uint8_t write_shift, read_shift, to_shift;
-    uint8_t lane, shift; /* of the reader */
-    uint8_t write_flip, read_flip, flip;
-    bool any_lane; /* it would be the same for others, if those of the slots are as far from them */
+    Line from, to;
+    uint8_t lane, shift, flip; /* of who does it */
+    bool any_lane;             /* it would be the same for others, if those of the slots are as far from them */
     bool used;
 } LineStep;
 

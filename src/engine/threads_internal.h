@@ -100,6 +100,14 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
 bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
+/* Whether the CTA's threads are all known up to that epoch, alike. */
+static inline bool clock_has_cta(const Clock *clock, uint32_t cta, uint32_t epoch) {
+    if (!clock)
+        return false;
+    const CtaLeaf *leaf = cta != clock->home && clock->remote ? clock->remote->leaves[cta / CTA_LEAF] : NULL;
+    const CtaClock *known = cta == clock->home ? clock->local : leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
+    return known && known->base >= epoch;
+}
 /* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
 #define EPOCH_ENDED UINT32_MAX
 bool threads_clock_ended(const Clock *clock, uint32_t cta);
@@ -257,7 +265,6 @@ typedef struct Node {
     uint32_t next;          /* 0: the last */
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
-    uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
@@ -277,8 +284,14 @@ typedef struct Cell {
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
     uint32_t writes, reads;
-    uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
-    uint8_t write_flip, read_flip, nc_flip;    /* swizzled: lanes are not in the order of their places */
+    union {
+        struct {
+            uint8_t write_shift, read_shift; /* | LINE_ALONE */
+            uint8_t write_flip, read_flip;   /* swizzled: lanes are not in the order of their places */
+        };
+        uint32_t seats; /* all of these */
+    };
+    uint8_t nc_shift, nc_flip;
 } Line;
 enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
@@ -306,7 +319,14 @@ typedef struct Store {
 static inline void *store_at(const Store *store, uint32_t index) {
     return store->chunks[index >> CHUNK_SHIFT] + (size_t)(index & (CHUNK - 1)) * store->size;
 }
-uint32_t threads_store_take(Threads *threads, Store *store);
+/* A new one, for which memory is taken. */
+uint32_t threads_store_more(Threads *threads, Store *store);
+/* Who takes it sets all of it. */
+static inline uint32_t store_take(Threads *threads, Store *store) {
+    if (store->free_count)
+        return store->free[--store->free_count];
+    return store->next < store->chunk_count << CHUNK_SHIFT ? store->next++ : threads_store_more(threads, store);
+}
 void threads_store_give(Threads *threads, Store *store, uint32_t index);
 
 /* ---- Locations: what synchronizes through memory ---- */
@@ -448,8 +468,13 @@ static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
     return UINT64_C(1) << (hashed(cta / threads->shape.cluster + 1) >> 20 & 63);
 }
 
-Cta *threads_cta(Threads *threads, uint32_t cta);
-Warp *threads_warp(Threads *threads, uint32_t warp);
+Cta *threads_cta_begin(Threads *threads, uint32_t cta);
+static inline Cta *threads_cta(Threads *threads, uint32_t cta) {
+    return threads->ctas[cta] ? threads->ctas[cta] : threads_cta_begin(threads, cta);
+}
+static inline Warp *threads_warp(Threads *threads, uint32_t warp) {
+    return &threads_cta(threads, warp / threads->cta_warps)->warps[warp % threads->cta_warps];
+}
 /* Calls it for each view's part of the lanes; if `parts`, the view has those lanes alone then. */
 typedef void Viewed(Threads *threads, uint32_t warp, View *view, uint32_t lanes, void *context);
 void threads_views(Threads *threads, uint32_t warp, uint32_t lanes, bool parts, Viewed *each, void *context);
@@ -498,7 +523,7 @@ uint32_t threads_node_alone(Threads *threads, uint32_t record);
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* The same of a new record, of which there is no such list yet; or there may be two of it. */
 uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
-/* Gives back what no cell refers to, if there is enough of it. */
+/* Gives back what no cell refers to. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);
 
