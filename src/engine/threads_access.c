@@ -473,9 +473,7 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
 
 /* ---- Whole instructions ---- */
 
-static uint32_t new_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
-    if (threads->record_count + threads->node_count >= threads->sweep_at)
-        threads_sweep(threads);
+uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
     uint32_t index = store_take(threads, &threads->records);
     threads->record_count++;
     *record_at(threads, index) = (Record){
@@ -490,12 +488,12 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
         .kind = access->kind,
         .proxy = access->proxy,
         .order = access->order,
-        .level = (uint8_t)level_of(access->scope),
-        .element = access->element,
         .scope = access->scope,
+        .element = access->element,
         .read_only = access->read_only,
         .gives = access->gives && access->kind != THREADS_WRITE,
         .inits = access->inits,
+        .level = (uint8_t)level_of(access->scope),
         .stays = true,
     };
     return index;
@@ -503,9 +501,16 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
 
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch) {
+    if (threads->record_count + threads->node_count >= threads->sweep_at)
+        threads_sweep(threads);
+    attempt_begin_as(attempt, threads, knower, access, threads_record(threads, knower, access, epoch));
+}
+
+void attempt_begin_as(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                      uint32_t record) {
     attempt->threads = threads;
     attempt->knower = *knower;
-    attempt->index = new_record(threads, knower, access, epoch);
+    attempt->index = record;
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;

@@ -252,9 +252,10 @@ typedef struct Record {
     uint32_t cta, warp, epoch, operation;
     uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
-    uint8_t kind, proxy, order, level, element;
-    uint8_t scope; /* as it was told */
-    bool read_only, gives, inits, marked;
+    uint8_t kind, proxy, order, scope, element; /* as they were told, in the order of ThreadsAccess */
+    bool read_only, gives, inits;
+    uint8_t level;
+    bool marked;
     bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;

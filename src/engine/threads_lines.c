@@ -4,16 +4,12 @@
 
 enum { SMALLEST_LANE = 4 };
 
-static uint8_t shift_of(uint32_t bytes) {
-    return (uint8_t)__builtin_ctz(bytes);
-}
-
 /* Whether it can be of whole lines at all. */
-static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
+bool threads_has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t bytes = access->bytes;
-    return (!access->used || threads_is_whole(access)) && access->order == THREADS_WEAK && !access->object &&
-           !access->inits && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
-           !threads->shape.history && !threads->shape.by_word && access->proxy == THREADS_GENERIC;
+    bool plain = !(access->order | access->proxy | access->object | access->inits); /* weak, and generic */
+    return plain && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
+           !threads->shape.history && !threads->shape.by_word && (!access->used || threads_is_whole(access));
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
@@ -42,16 +38,6 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
     return same;
 }
 
-/* Where the lanes of an access of whole lines are. */
-typedef struct Seats {
-    uint32_t lane; /* the first of the line */
-    uint8_t shift, flip;
-} Seats;
-
-static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift, uint8_t flip) {
-    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift && flip == seats->flip;
-}
-
 /* Whether the one who has read it is a warp of which nothing is known: it stays, and this is put in front. */
 static bool joins_another(Attempt *attempt, const Line *line) {
     if (!(line->read_shift & LINE_ALONE))
@@ -63,7 +49,7 @@ static bool joins_another(Attempt *attempt, const Line *line) {
 
 /* Among those who have read it before; false: it has to be done cell by cell. */
 static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool *any_lane) {
-    if (!are_same(seats, line->reads, line->read_shift, line->read_flip))
+    if (!seats_are(seats, line->reads, line->read_shift, line->read_flip))
         return false;
     bool another = joins_another(attempt, line);
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
@@ -113,7 +99,7 @@ static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Sea
     bool nc = attempt->record->read_only, any_lane = true;
     if (nc ? line->writes != 0
            : !all_before(attempt, line->writes, line->write_shift,
-                         are_same(seats, line->writes, line->write_shift, line->write_flip)))
+                         seats_are(seats, line->writes, line->write_shift, line->write_flip)))
         return false;
     if (all_before(attempt, line->reads, line->read_shift, false)) {
         line->reads = attempt->index << 5 | seats->lane;
@@ -138,9 +124,9 @@ static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Se
     Line *line = &page->lines[at], from = *line;
     if ((page->line_nc && page->line_nc[at]) ||
         !all_before(attempt, line->writes, line->write_shift,
-                    are_same(seats, line->writes, line->write_shift, line->write_flip)) ||
+                    seats_are(seats, line->writes, line->write_shift, line->write_flip)) ||
         !all_before(attempt, line->reads, line->read_shift,
-                    are_same(seats, line->reads, line->read_shift, line->read_flip)))
+                    seats_are(seats, line->reads, line->read_shift, line->read_flip)))
         return false;
     line->writes = attempt->index << 5 | seats->lane;
     line->write_shift = seats->shift | LINE_ALONE;
@@ -175,9 +161,7 @@ static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane,
         touch_other(attempt, page, address, &seats);
 }
 
-/* Lines behind the one that was just done, of lanes each `per` farther than the one before: as many as are as that one
- * was, and become what it has become. */
-static uint32_t lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
+uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
     Line from = step->from, to = step->to;
     uint32_t writes = from.writes ? per : 0, reads = from.reads ? per : 0, done = 0;
     while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
@@ -198,9 +182,8 @@ static uint32_t lines_again(const LineStep *step, Line *lines, uint32_t count, u
     return done;
 }
 
-/* Lines one behind the other, of lanes each `per` farther than the one before. */
-static void touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
-                        uint8_t shift) {
+void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
+                         uint8_t shift) {
     while (count) {
         touch_line(attempt, address, lane, shift, 0);
         const LineStep *step = &attempt->line;
@@ -209,7 +192,7 @@ static void touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint
         uint32_t most = count - 1 < PAGE_LINES - next ? count - 1 : PAGE_LINES - next;
         if (most && step->used && step->lane == lane && (!per || step->any_lane) && !page->cells && !page->line_nc &&
             !attempt->threads->acquires_at)
-            done = lines_again(step, &page->lines[next], most, per);
+            done = threads_lines_again(step, &page->lines[next], most, per);
         address += (uint64_t)(1 + done) * SHADOW_LINE;
         lane += (1 + done) * per;
         count -= 1 + done;
@@ -230,7 +213,7 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
     uint32_t bytes = access->bytes;
     uint64_t lines[THREADS_LANES];
     uint8_t flips[THREADS_LANES];
-    if (!has_lines(attempt->threads, access))
+    if (!threads_has_lines(attempt->threads, access))
         return false;
     uint32_t per = SHADOW_LINE >> shift_of(bytes), group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
     for (uint32_t first = 0; first < THREADS_LANES; first += per) {
@@ -261,27 +244,9 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     for (uint64_t at = first; at < last;) {
         uint64_t lines = (last - at) / SHADOW_LINE;
         uint32_t count = lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
-        touch_lines(attempt, at, count, lowest(by), 0, shift_of(SHADOW_LINE));
+        attempt_touch_lines(attempt, at, count, lowest(by), 0, shift_of(SHADOW_LINE));
         at += (uint64_t)count * SHADOW_LINE;
     }
     attempt->by = by;
     attempt_touch(attempt, last, end);
-}
-
-bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAccess *access, uint64_t first) {
-    ENTER(threads, true);
-    Warp *warp = threads_warp(threads, number);
-    uint32_t bytes = access->bytes;
-    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access))
-        return false;
-    uint32_t per = SHADOW_LINE >> shift_of(bytes);
-    View *view = warp->views;
-    Knower knower = {view->clock, number / threads->cta_warps, number % threads->cta_warps, UINT32_MAX, warp, 0};
-    threads->instructions++;
-    threads->several = true;
-    view->touched = true;
-    Attempt attempt;
-    attempt_begin(&attempt, threads, &knower, access, view->now);
-    touch_lines(&attempt, first, THREADS_LANES / per, 0, per, shift_of(bytes));
-    return true;
 }
