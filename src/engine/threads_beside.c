@@ -14,6 +14,11 @@ typedef struct Beside {
     uint8_t shift;
 } Beside;
 
+/* Whether there are so many more, so that memory does not run out. */
+static inline bool has_room(const Store *store, uint32_t count) {
+    return store->free_count >= count || store->next + count <= store->chunk_count << CHUNK_SHIFT;
+}
+
 /* Whether the record is before, as can be seen at once; `same`: lanes are where they were then. */
 static inline bool is_before(const Beside *beside, uint32_t index, bool same) {
     const Record *record = record_at(beside->threads, index);
@@ -51,7 +56,7 @@ static bool join_reader(const Beside *beside, const Line *from, const Seats *sea
             to->reads = beside->record << 5 | seats->lane;
         return true;
     }
-    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch))
+    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) || !has_room(&threads->nodes, 2))
         return false;
     uint32_t other = threads_node_alone(threads, from->reads >> 5);
     to->reads = threads_node_first(threads, beside->record, 0, other, 1) << 5 | seats->lane;
@@ -113,15 +118,6 @@ static void do_rest(Beside *beside) {
     attempt_touch_lines(&attempt, beside->address, beside->count, beside->lane, beside->per, beside->shift);
 }
 
-/* Memory for it is there, so that it does not run out of it. */
-static bool has_room(const Threads *threads) {
-    enum { NODES = 2 * THREADS_LANES };
-    const Store *records = &threads->records, *nodes = &threads->nodes;
-    return (records->free_count || records->next < records->chunk_count << CHUNK_SHIFT) &&
-           (nodes->free_count >= NODES || nodes->next + NODES < nodes->chunk_count << CHUNK_SHIFT) &&
-           threads->record_count + threads->node_count < threads->sweep_at;
-}
-
 /* All of it as any other access. */
 static void do_all(const Beside *beside) {
     Threads *threads = beside->threads;
@@ -154,7 +150,7 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     threads->instructions++;
     threads->several = true;
     view->touched = true;
-    if (!has_room(threads)) {
+    if (!has_room(&threads->records, 1) || threads->record_count + threads->node_count >= threads->sweep_at) {
         do_all(&beside);
         return true;
     }
