@@ -28,10 +28,6 @@ uint32_t threads_store_more(Threads *threads, Store *store) {
     return store->next++;
 }
 
-void threads_store_give(Threads *threads, Store *store, uint32_t index) {
-    *THREADS_PUSH(threads, store->free, store->free_count, store->free_capacity) = index;
-}
-
 /* ---- Life ---- */
 
 static void start(Threads *threads) {

@@ -308,14 +308,14 @@ typedef struct ShadowPage {
 } ShadowPage;
 
 enum { CHUNK_SHIFT = 14, CHUNK = 1 << CHUNK_SHIFT };
-/* Items by number, from 1; given back ones are used again. */
+/* Items by number, from 1; given back ones are used again, the last one first: the second number in each says which is
+ * next. */
 typedef struct Store {
     size_t size;
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
     uint32_t next; /* never used yet */
-    uint32_t *free;
-    uint32_t free_count, free_capacity;
+    uint32_t free, free_count;
 } Store;
 static inline void *store_at(const Store *store, uint32_t index) {
     return store->chunks[index >> CHUNK_SHIFT] + (size_t)(index & (CHUNK - 1)) * store->size;
@@ -324,11 +324,18 @@ static inline void *store_at(const Store *store, uint32_t index) {
 uint32_t threads_store_more(Threads *threads, Store *store);
 /* Who takes it sets all of it. */
 static inline uint32_t store_take(Threads *threads, Store *store) {
-    if (store->free_count)
-        return store->free[--store->free_count];
-    return store->next < store->chunk_count << CHUNK_SHIFT ? store->next++ : threads_store_more(threads, store);
+    uint32_t index = store->free;
+    if (!index)
+        return store->next < store->chunk_count << CHUNK_SHIFT ? store->next++ : threads_store_more(threads, store);
+    store->free = ((const uint32_t *)store_at(store, index))[1];
+    store->free_count--;
+    return index;
 }
-void threads_store_give(Threads *threads, Store *store, uint32_t index);
+static inline void store_give(Store *store, uint32_t index) {
+    ((uint32_t *)store_at(store, index))[1] = store->free;
+    store->free = index;
+    store->free_count++;
+}
 
 /* ---- Locations: what synchronizes through memory ---- */
 

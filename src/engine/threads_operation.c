@@ -261,7 +261,7 @@ static void operation_free(Threads *threads, uint32_t index) {
         gsan_pool_give(&threads->pool, one, sizeof *one);
     }
     operation->lanes = 0;
-    threads_store_give(threads, &threads->operations, index);
+    store_give(&threads->operations, index);
 }
 
 static void lists_sweep(Threads *threads) {

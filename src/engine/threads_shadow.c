@@ -308,13 +308,13 @@ static void mark_page(Threads *threads, const ShadowPage *page) {
 
 static void nodes_sweep(Threads *threads) {
     memset(threads->node_table, 0, threads->node_capacity * sizeof *threads->node_table);
-    for (uint32_t i = 1; i < threads->nodes.next; i++) {
+    for (uint32_t i = threads->nodes.next; i-- > 1;) { /* those in front are used first then */
         Node *node = node_at(threads, i);
         if (node->record && !node->marked) {
             if (record_at(threads, node->record)->node == i)
                 record_at(threads, node->record)->node = 0;
             node->record = 0; /* it is free */
-            threads_store_give(threads, &threads->nodes, i);
+            store_give(&threads->nodes, i);
             threads->node_count--;
         } else if (node->record && !node->alone) {
             uint32_t *bucket =
@@ -327,11 +327,11 @@ static void nodes_sweep(Threads *threads) {
 }
 
 static void records_sweep(Threads *threads) {
-    for (uint32_t i = 1; i < threads->records.next; i++) {
+    for (uint32_t i = threads->records.next; i-- > 1;) {
         Record *record = record_at(threads, i);
         if (record->bytes && !record->marked) {
             record->bytes = 0; /* it is free */
-            threads_store_give(threads, &threads->records, i);
+            store_give(&threads->records, i);
             threads->record_count--;
         }
         record->marked = false;
