@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 
-/* Up to 512 bytes in steps of 16, above that in powers of two. */
-enum { POOL_STEP = 16, POOL_STEPS = 32, POOL_LARGEST = 48, POOL_CLASSES = POOL_STEPS + POOL_LARGEST };
+/* Up to 1024 bytes in steps of 16, above that in powers of two. */
+enum { POOL_STEP = 16, POOL_STEPS = 64, POOL_LARGEST = 48, POOL_CLASSES = POOL_STEPS + POOL_LARGEST };
 
 typedef struct Pool {
     Arena arena; /* jumps when it is exhausted */

@@ -20,23 +20,12 @@ void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *cap
     return grown;
 }
 
-uint32_t threads_store_take(Threads *threads, Store *store) {
-    if (store->free_count) {
-        uint32_t index = store->free[--store->free_count];
-        memset(store_at(store, index), 0, store->size);
-        return index;
-    }
-    if (store->next == store->chunk_count << CHUNK_SHIFT) {
-        char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-        *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
-        if (store->next == 0)
-            store->next = 1; /* 0 stands for none */
-    }
+uint32_t threads_store_more(Threads *threads, Store *store) {
+    char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
+    *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
+    if (store->next == 0)
+        store->next = 1; /* 0 stands for none */
     return store->next++;
-}
-
-void threads_store_give(Threads *threads, Store *store, uint32_t index) {
-    *THREADS_PUSH(threads, store->free, store->free_count, store->free_capacity) = index;
 }
 
 /* ---- Life ---- */
@@ -134,21 +123,14 @@ static size_t cta_bytes(const Threads *threads) {
     return sizeof(Cta) + threads->cta_warps * sizeof(Warp);
 }
 
-Cta *threads_cta(Threads *threads, uint32_t number) {
-    Cta *cta = threads->ctas[number];
-    if (cta)
-        return cta;
-    cta = gsan_pool_take(&threads->pool, cta_bytes(threads));
+Cta *threads_cta_begin(Threads *threads, uint32_t number) {
+    Cta *cta = gsan_pool_take(&threads->pool, cta_bytes(threads));
     for (uint32_t i = 0; i < threads->cta_warps; i++) {
         Warp *warp = &cta->warps[i];
         warp->live = i + 1 < threads->cta_warps ? UINT32_MAX : threads->last_mask;
         *THREADS_PUSH(threads, warp->views, warp->count, warp->capacity) = (View){.lanes = warp->live, .now = 1};
     }
     return threads->ctas[number] = cta;
-}
-
-Warp *threads_warp(Threads *threads, uint32_t warp) {
-    return &threads_cta(threads, warp / threads->cta_warps)->warps[warp % threads->cta_warps];
 }
 
 static void view_part(Threads *threads, Warp *warp, uint32_t index, uint32_t lanes) {

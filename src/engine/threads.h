@@ -19,9 +19,9 @@
  * Threads of a warp that know the same are one view: 32 bytes a warp that goes together, 1 byte a thread; 24 more for
  * each set of lanes with a fence that something may still pair with.
  * A location is a word, split where accesses are narrower: 8 bytes (its writes, its readers). What stands there are
- * lists that are kept once, for all words that have the same: 32 bytes for each access of a warp's instruction, and 32
+ * lists that are kept once, for all words that have the same: 48 bytes for each access of a warp's instruction, and 48
  * for what is known of the access; what no word refers to is given back now and then. A location that is used for
- * synchronization has 100 bytes more, and 24 for each thread that wrote or observed it. */
+ * synchronization has 112 bytes more, and 60 for each thread that wrote or observed it. */
 #ifndef ENGINE_THREADS_H
 #define ENGINE_THREADS_H
 

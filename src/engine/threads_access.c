@@ -1,28 +1,9 @@
 /* Accesses: what is there, whether it is before, and what stays there. */
 #include "engine/threads_attempt.h"
 
-#include <string.h>
+enum { MOST_RACING = 64 };
 
-enum { LOOKED_AT = 8, LONG_LIST = 32, MOST_RACING = 64 };
-
-/* ---- Lists ---- */
-
-/* Whether everything of the list is before whatever lane does this. */
-bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
-    uint32_t first = slot >> 5;
-    if (attempt->memos.clear[first % MEMO] == first)
-        return true;
-    if (attempt_is_foreign(attempt, slot))
-        return false;
-    for (uint32_t index = first; index; index = node_at(attempt->threads, index)->next) {
-        uint32_t number = node_at(attempt->threads, index)->record;
-        const Record *record = record_at(attempt->threads, number);
-        if (attempt_over_lanes(attempt, number, record) != UINT32_MAX)
-            return false;
-    }
-    attempt->memos.clear[first % MEMO] = first;
-    return true;
-}
+/* ---- Cells ---- */
 
 /* Whether all of the list is morally strong with this, and nobody asks for more. */
 static bool is_strong(const Attempt *attempt, uint32_t slot) {
@@ -33,7 +14,8 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
         return false;
     if (attempt->threads->order_site == THREADS_NONE && (record->gives || node->gives))
         return false;
-    return node->cta == record->cta || (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
+    return (node->least == record->cta && node->most == record->cta) ||
+           (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
 }
 
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
@@ -57,132 +39,6 @@ static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
         made = threads_node(threads, records[count], lanes[count], made, 0);
     return made << 5;
 }
-
-/* Whether what stays of an earlier access of the list is nothing, because this one stands for it: every later one that
- * races with it races with this. `left`: lanes that are not before this. */
-static bool stands_for(const Attempt *attempt, const Record *earlier) {
-    const Record *record = attempt->record;
-    if (record->order == THREADS_WEAK)
-        return true;
-    return earlier->order != THREADS_WEAK && earlier->level >= record->level && earlier->element == record->element &&
-           earlier->proxy == record->proxy && earlier->cta == record->cta && !earlier->operation &&
-           (record->gives || !earlier->gives || attempt->threads->order_site != THREADS_NONE);
-}
-
-/* In front of a list of which nothing goes, and whose lane is the slot's. */
-static uint32_t put_first(Attempt *attempt, uint32_t slot) {
-    uint32_t pruned = node_at(attempt->threads, slot >> 5)->depth;
-    return threads_node_first(attempt->threads, attempt->index, 0, slot >> 5, pruned) << 5 | (slot & 31);
-}
-
-/* Long lists say the lane of each, or are of one lane, the slot's, in which case the newest does not say it. Now and
- * then they are looked through. 0: it is of another lane. */
-static uint32_t put_long(Attempt *attempt, uint32_t slot) {
-    Threads *threads = attempt->threads;
-    const Node *newest = node_at(threads, slot >> 5);
-    bool by_slot = !newest->lanes;
-    if (by_slot && attempt->by != 1U << (slot & 31))
-        return 0;
-    return threads_node_first(threads, attempt->index, by_slot ? 0 : attempt->by, slot >> 5, newest->pruned) << 5 |
-           (by_slot ? slot & 31 : 0);
-}
-
-/* Whether what stays of an earlier access does not depend on which lane does this, other than that it is the slot's. */
-static bool is_any_lane(Attempt *attempt, const Node *node) {
-    const Record *record = record_at(attempt->threads, node->record);
-    uint32_t over = attempt_over_lanes(attempt, node->record, record);
-    uint32_t lanes = record->operation ? operation_at(attempt->threads, record->operation)->lanes : UINT32_MAX;
-    if (over == UINT32_MAX)
-        return true;
-    if (over & lanes || (record->operation && attempt_needs_fence(attempt, record)))
-        return false;
-    return !attempt_same_warp(attempt, record) ||
-           (!record->operation && !node->lanes && !attempt_needs_fence(attempt, record));
-}
-
-/* Whether the same lanes have read it in the same epoch in the same way: nothing is new then. */
-bool attempt_is_there(const Attempt *attempt, uint32_t slot) {
-    const Record *record = attempt->record;
-    uint32_t left = attempt_is_foreign(attempt, slot) ? 0 : LOOKED_AT;
-    for (uint32_t index = slot >> 5; index && left--; index = node_at(attempt->threads, index)->next) {
-        const Node *node = node_at(attempt->threads, index);
-        const Record *other = record_at(attempt->threads, node->record);
-        if (other->warp == record->warp && other->cta == record->cta && other->epoch == record->epoch &&
-            !(attempt->by & ~node_lanes(node, slot)) && other->order == THREADS_WEAK && other->proxy == record->proxy &&
-            other->operation == record->operation)
-            return true;
-    }
-    return false;
-}
-
-/* The same, for one of many cells that have the same list. */
-uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane) {
-    uint32_t first = slot >> 5, memo = first % MEMO;
-    *any_lane = true;
-    if (attempt->by == 1U << (slot & 31) && attempt->memos.put_from[memo] == first && !attempt->threads->shape.by_word)
-        return attempt->put_to[memo] << 5 | (slot & 31);
-    uint32_t made = attempt_put(attempt, slot, any_lane);
-    if (attempt->by == 1U << (slot & 31) && *any_lane && (made & 31) == (slot & 31) &&
-        node_at(attempt->threads, made >> 5)->lanes == 0) {
-        attempt->memos.put_from[memo] = first;
-        attempt->put_to[memo] = made >> 5;
-    }
-    return made;
-}
-
-uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
-    Threads *threads = attempt->threads;
-    uint32_t count = slot ? node_at(threads, slot >> 5)->depth : 0, more = 0, made = 0, by = attempt->by;
-    bool any = true, long_list = count > LONG_LIST && count < 2 * node_at(threads, slot >> 5)->pruned;
-    if (attempt_is_foreign(attempt, slot) && by == 1U << (slot & 31) &&
-        (count < LONG_LIST || !node_at(threads, slot >> 5)->lanes))
-        made = put_first(attempt, slot);
-    else if (long_list)
-        made = put_long(attempt, slot);
-    if (made) {
-        if (any_lane)
-            *any_lane = true;
-        return made;
-    }
-    bool by_slot =
-        !(by & (by - 1)) && (count < LONG_LIST || (!node_at(threads, slot >> 5)->lanes && by == 1U << (slot & 31)));
-    uint32_t some[2 * LONG_LIST];
-    uint32_t *nodes = count <= 2 * LONG_LIST ? some : gsan_pool_take(&threads->pool, count * sizeof *nodes);
-    bool same_lane = by_slot && by == 1U << (slot & 31);
-    for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
-        if (same_lane && index != slot >> 5 && attempt_is_foreign(attempt, index << 5)) { /* nothing of it goes */
-            made = index;
-            break;
-        }
-        nodes[more++] = index;
-    }
-    while (more--) {
-        const Node *node = node_at(threads, nodes[more]);
-        uint32_t left = node_lanes(node, slot);
-        any = any && any_lane && is_any_lane(attempt, node);
-        if (stands_for(attempt, record_at(threads, node->record)))
-            left = attempt_unordered(attempt, node->record, left);
-        if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
-            made = nodes[more];
-        else if (left)
-            made = threads_node(threads, node->record, by_slot && left == by ? 0 : left, made, 0);
-        if (record_at(threads, node->record)->cta == attempt->record->cta) {
-            record_at(threads, node->record)->stays = false;
-            record_at(threads, attempt->index)->stays &= !left;
-        }
-    }
-    if (nodes != some)
-        gsan_pool_give(&threads->pool, nodes, count * sizeof *nodes);
-    if (any_lane)
-        *any_lane = any;
-    if (!made && by_slot)
-        return attempt_node(attempt) << 5 | lowest(by);
-    uint32_t pruned = made ? node_at(threads, made)->depth : 0;
-    return threads_node_first(threads, attempt->index, by_slot ? 0 : by, made, pruned) << 5 |
-           (by_slot ? lowest(by) : 0);
-}
-
-/* ---- Cells ---- */
 
 static void read_cell(Attempt *attempt, Cell *cell) {
     if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
@@ -443,9 +299,8 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
 
 /* ---- Whole instructions ---- */
 
-static uint32_t new_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
-    threads_sweep(threads);
-    uint32_t index = threads_store_take(threads, &threads->records);
+uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
+    uint32_t index = store_take(threads, &threads->records);
     threads->record_count++;
     *record_at(threads, index) = (Record){
         .cta = knower->cta,
@@ -459,12 +314,12 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
         .kind = access->kind,
         .proxy = access->proxy,
         .order = access->order,
-        .level = (uint8_t)level_of(access->scope),
-        .element = access->element,
         .scope = access->scope,
+        .element = access->element,
         .read_only = access->read_only,
         .gives = access->gives && access->kind != THREADS_WRITE,
         .inits = access->inits,
+        .level = (uint8_t)level_of(access->scope),
         .stays = true,
     };
     return index;
@@ -472,9 +327,16 @@ static uint32_t new_record(Threads *threads, const Knower *knower, const Threads
 
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch) {
+    if (threads->record_count + threads->node_count >= threads->sweep_at)
+        threads_sweep(threads);
+    attempt_begin_as(attempt, threads, knower, access, threads_record(threads, knower, access, epoch));
+}
+
+void attempt_begin_as(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                      uint32_t record) {
     attempt->threads = threads;
     attempt->knower = *knower;
-    attempt->index = new_record(threads, knower, access, epoch);
+    attempt->index = record;
     attempt->record = record_at(threads, attempt->index);
     attempt->node = attempt->by = 0;
     attempt->page = NULL;
@@ -483,7 +345,7 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
     attempt->first = knower->cta / threads->shape.cluster * threads->shape.cluster;
     attempt->last = attempt->first + threads->shape.cluster - 1;
     attempt_move(attempt, UINT64_MAX);
-    attempt->whole = threads_is_whole(access);
+    attempt->whole = !access->used || threads_is_whole(access);
 }
 
 static bool all_differ(uint32_t lanes, const uint64_t *addresses) {

@@ -23,15 +23,26 @@ typedef struct Step {
     uint32_t told[MOST_TOLD]; /* races */
 } Step;
 
-/* What reading it has made of a line. */
+/* What it has made of a line. */
 typedef struct LineStep {
-    uint32_t writes, reads, to; /* slots */
-    uint8_t write_shift, read_shift, to_shift;
-    uint8_t lane, shift; /* of the reader */
-    uint8_t write_flip, read_flip, flip;
-    bool any_lane; /* it would be the same for others, if those of the slots are as far from them */
+    Line from, to;
+    uint8_t lane, shift, flip; /* of who does it */
+    bool any_lane;             /* it would be the same for others, if those of the slots are as far from them */
     bool used;
 } LineStep;
+
+/* Where the lanes of an access of whole lines are. */
+typedef struct Seats {
+    uint32_t lane; /* the first of the line */
+    uint8_t shift, flip;
+} Seats;
+
+static inline bool seats_are(const Seats *seats, uint32_t slot, uint8_t shift, uint8_t flip) {
+    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift && flip == seats->flip;
+}
+static inline uint8_t shift_of(uint32_t bytes) {
+    return (uint8_t)__builtin_ctz(bytes);
+}
 
 /* One access of lanes that know the same. */
 typedef struct Attempt {
@@ -84,6 +95,10 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 }
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
+/* The same in two steps: its record, and the rest. */
+uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
+void attempt_begin_as(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                      uint32_t record);
 /* Whether all elements of each lane are touched. */
 bool threads_is_whole(const ThreadsAccess *access);
 /* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
@@ -105,6 +120,13 @@ uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
+/* Whether an access can be of whole lines at all. */
+bool threads_has_lines(const Threads *threads, const ThreadsAccess *access);
+/* Lines one behind the other, of lanes each `per` farther than the one before. */
+void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
+                         uint8_t shift);
+/* Lines behind one that was done, of such lanes: as many as are as that one was; they become what it has become. */
+uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per);
 /* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
 void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
 /* One side of a race; and the race, which may be there already: its number. */

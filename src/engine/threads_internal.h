@@ -100,6 +100,14 @@ void threads_bridge_join(Threads *threads, Clock **clock, uint32_t home, uint64_
 bool threads_clock_at_home(const Clock *clock);
 /* Lanes of the warp that are known up to that epoch. */
 uint32_t threads_clock_known(const Clock *clock, uint32_t cta, uint32_t warp, uint32_t epoch);
+/* Whether the CTA's threads are all known up to that epoch, alike. */
+static inline bool clock_has_cta(const Clock *clock, uint32_t cta, uint32_t epoch) {
+    if (!clock)
+        return false;
+    const CtaLeaf *leaf = cta != clock->home && clock->remote ? clock->remote->leaves[cta / CTA_LEAF] : NULL;
+    const CtaClock *known = cta == clock->home ? clock->local : leaf ? leaf->ctas[cta % CTA_LEAF] : NULL;
+    return known && known->base >= epoch;
+}
 /* Whether its launch has ended for who has the clock: it is known up to EPOCH_ENDED. */
 #define EPOCH_ENDED UINT32_MAX
 bool threads_clock_ended(const Clock *clock, uint32_t cta);
@@ -244,9 +252,10 @@ typedef struct Record {
     uint32_t cta, warp, epoch, operation;
     uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
-    uint8_t kind, proxy, order, level, element;
-    uint8_t scope; /* as it was told */
-    bool read_only, gives, inits, marked;
+    uint8_t kind, proxy, order, scope, element; /* as they were told, in the order of ThreadsAccess */
+    bool read_only, gives, inits;
+    uint8_t level;
+    bool marked;
     bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
@@ -257,7 +266,6 @@ typedef struct Node {
     uint32_t next;          /* 0: the last */
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
-    uint32_t cta;           /* of all in the list; UINT32_MAX: of several */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
@@ -277,8 +285,14 @@ typedef struct Cell {
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
     uint32_t writes, reads;
-    uint8_t write_shift, read_shift, nc_shift; /* | LINE_ALONE */
-    uint8_t write_flip, read_flip, nc_flip;    /* swizzled: lanes are not in the order of their places */
+    union {
+        struct {
+            uint8_t write_shift, read_shift; /* | LINE_ALONE */
+            uint8_t write_flip, read_flip;   /* swizzled: lanes are not in the order of their places */
+        };
+        uint32_t seats; /* all of these */
+    };
+    uint8_t nc_shift, nc_flip;
 } Line;
 enum { CELL_SHIFT = 4 };
 typedef struct Location Location;
@@ -294,20 +308,34 @@ typedef struct ShadowPage {
 } ShadowPage;
 
 enum { CHUNK_SHIFT = 14, CHUNK = 1 << CHUNK_SHIFT };
-/* Items by number, from 1; given back ones are used again. */
+/* Items by number, from 1; given back ones are used again, the last one first: the second number in each says which is
+ * next. */
 typedef struct Store {
     size_t size;
     char **chunks;
     uint32_t chunk_count, chunk_capacity;
     uint32_t next; /* never used yet */
-    uint32_t *free;
-    uint32_t free_count, free_capacity;
+    uint32_t free, free_count;
 } Store;
 static inline void *store_at(const Store *store, uint32_t index) {
     return store->chunks[index >> CHUNK_SHIFT] + (size_t)(index & (CHUNK - 1)) * store->size;
 }
-uint32_t threads_store_take(Threads *threads, Store *store);
-void threads_store_give(Threads *threads, Store *store, uint32_t index);
+/* A new one, for which memory is taken. */
+uint32_t threads_store_more(Threads *threads, Store *store);
+/* Who takes it sets all of it. */
+static inline uint32_t store_take(Threads *threads, Store *store) {
+    uint32_t index = store->free;
+    if (!index)
+        return store->next < store->chunk_count << CHUNK_SHIFT ? store->next++ : threads_store_more(threads, store);
+    store->free = ((const uint32_t *)store_at(store, index))[1];
+    store->free_count--;
+    return index;
+}
+static inline void store_give(Store *store, uint32_t index) {
+    ((uint32_t *)store_at(store, index))[1] = store->free;
+    store->free = index;
+    store->free_count++;
+}
 
 /* ---- Locations: what synchronizes through memory ---- */
 
@@ -318,6 +346,7 @@ typedef struct Witness {
     uint32_t warp, lane;                        /* warp: of the grid */
     uint32_t record, wrote_chain, wrote_number; /* record 0: it has not written */
     uint32_t saw_chain, saw_number, saw_epoch;  /* saw_chain 0: nothing */
+    uint32_t kept_chain, kept_number;           /* while older ones are looked through: the last that stays */
     uint32_t own;                               /* the first of its releases there (Location.own), + 1 */
     struct {
         uint32_t record, writes, sweep; /* of its last read; what had been written; Threads.sweeps */
@@ -447,8 +476,13 @@ static inline uint64_t cluster_bit(const Threads *threads, uint32_t cta) {
     return UINT64_C(1) << (hashed(cta / threads->shape.cluster + 1) >> 20 & 63);
 }
 
-Cta *threads_cta(Threads *threads, uint32_t cta);
-Warp *threads_warp(Threads *threads, uint32_t warp);
+Cta *threads_cta_begin(Threads *threads, uint32_t cta);
+static inline Cta *threads_cta(Threads *threads, uint32_t cta) {
+    return threads->ctas[cta] ? threads->ctas[cta] : threads_cta_begin(threads, cta);
+}
+static inline Warp *threads_warp(Threads *threads, uint32_t warp) {
+    return &threads_cta(threads, warp / threads->cta_warps)->warps[warp % threads->cta_warps];
+}
 /* Calls it for each view's part of the lanes; if `parts`, the view has those lanes alone then. */
 typedef void Viewed(Threads *threads, uint32_t warp, View *view, uint32_t lanes, void *context);
 void threads_views(Threads *threads, uint32_t warp, uint32_t lanes, bool parts, Viewed *each, void *context);
@@ -497,7 +531,7 @@ uint32_t threads_node_alone(Threads *threads, uint32_t record);
 uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
 /* The same of a new record, of which there is no such list yet; or there may be two of it. */
 uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned);
-/* Gives back what no cell refers to, if there is enough of it. */
+/* Gives back what no cell refers to. */
 void threads_sweep(Threads *threads);
 void threads_record_mark(Threads *threads, uint32_t record);
 

@@ -4,25 +4,23 @@
 
 enum { SMALLEST_LANE = 4 };
 
-static uint8_t shift_of(uint32_t bytes) {
-    return (uint8_t)__builtin_ctz(bytes);
-}
-
 /* Whether it can be of whole lines at all. */
-static bool has_lines(const Threads *threads, const ThreadsAccess *access) {
+bool threads_has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t bytes = access->bytes;
-    return threads_is_whole(access) && access->order == THREADS_WEAK && !access->object && !access->inits &&
-           bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) && !threads->shape.history &&
-           !threads->shape.by_word && access->proxy == THREADS_GENERIC;
+    bool plain = !(access->order | access->proxy | access->object | access->inits); /* weak, and generic */
+    return plain && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
+           !threads->shape.history && !threads->shape.by_word && (!access->used || threads_is_whole(access));
 }
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
     const Record *record = record_at(attempt->threads, index);
-    return (same && !record->operation && attempt_same_warp(attempt, record) &&
-            record->epoch <= attempt->knower.own_epoch && !attempt_needs_fence(attempt, record)) ||
-           attempt_over_lanes(attempt, index, record) == UINT32_MAX;
+    if (!record->operation && !attempt_needs_fence(attempt, record) &&
+        ((same && attempt_same_warp(attempt, record) && record->epoch <= attempt->knower.own_epoch) ||
+         clock_has_cta(attempt->knower.clock, record->cta, record->epoch)))
+        return true;
+    return attempt_over_lanes(attempt, index, record) == UINT32_MAX;
 }
 
 static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same) {
@@ -40,21 +38,25 @@ static bool all_before(Attempt *attempt, uint32_t slot, uint8_t shift, bool same
     return same;
 }
 
-/* Where the lanes of an access of whole lines are. */
-typedef struct Seats {
-    uint32_t lane; /* the first of the line */
-    uint8_t shift, flip;
-} Seats;
-
-static bool are_same(const Seats *seats, uint32_t slot, uint8_t shift, uint8_t flip) {
-    return (slot & 31) == seats->lane && (shift & ~LINE_ALONE) == seats->shift && flip == seats->flip;
+/* Whether the one who has read it is a warp of which nothing is known: it stays, and this is put in front. */
+static bool joins_another(Attempt *attempt, const Line *line) {
+    if (!(line->read_shift & LINE_ALONE))
+        return false;
+    const Record *record = record_at(attempt->threads, line->reads >> 5);
+    return !record->operation && !attempt_same_warp(attempt, record) &&
+           !attempt_over_lanes(attempt, line->reads >> 5, record);
 }
 
 /* Among those who have read it before; false: it has to be done cell by cell. */
 static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool *any_lane) {
-    if (!are_same(seats, line->reads, line->read_shift, line->read_flip))
+    if (!seats_are(seats, line->reads, line->read_shift, line->read_flip))
         return false;
+    bool another = joins_another(attempt, line);
     threads_line_settle(attempt->threads, &line->reads, &line->read_shift);
+    if (another) {
+        line->reads = threads_node_first(attempt->threads, attempt->index, 0, line->reads >> 5, 1) << 5 | seats->lane;
+        return true;
+    }
     attempt->by = 1U << seats->lane;
     if (attempt_is_there(attempt, line->reads))
         return true;
@@ -67,31 +69,37 @@ static bool join_readers(Attempt *attempt, Line *line, const Seats *seats, bool 
     return true;
 }
 
+/* The slot of the same list for a lane that is so much farther; 0: there is no such lane. */
+static inline uint32_t slot_moved(uint32_t slot, uint32_t moved) {
+    return !slot || (slot ^ (slot + moved)) >> 5 ? 0 : slot + moved;
+}
+
 /* Whether the line is as the last one was: then it becomes what that has. */
-static bool read_again(const LineStep *step, Line *line, const Seats *seats) {
-    if (!step->used || step->write_shift != line->write_shift || step->read_shift != line->read_shift ||
-        step->shift != seats->shift || step->flip != seats->flip || step->write_flip != line->write_flip ||
-        step->read_flip != line->read_flip || (step->writes ^ line->writes) >> 5 || (step->reads ^ line->reads) >> 5)
-        return false;
+static inline bool line_again(const LineStep *step, Line *line, const Seats *seats) {
     uint32_t moved = seats->lane - step->lane;
-    if (moved ? !step->any_lane || (step->writes && line->writes - step->writes != moved) ||
-                    (step->reads && line->reads - step->reads != moved)
-              : step->writes != line->writes || step->reads != line->reads)
+    if (!step->used || step->from.seats != line->seats || step->shift != seats->shift || step->flip != seats->flip ||
+        (moved && !step->any_lane))
         return false;
-    line->reads = step->to + moved;
-    line->read_shift = step->to_shift;
-    line->read_flip = step->flip;
+    uint32_t writes = slot_moved(step->from.writes, moved), reads = slot_moved(step->from.reads, moved);
+    if (writes != line->writes || reads != line->reads || (step->from.writes && !writes) ||
+        (step->from.reads && !reads))
+        return false;
+    line->writes = slot_moved(step->to.writes, moved);
+    line->reads = slot_moved(step->to.reads, moved);
+    line->seats = step->to.seats;
     return true;
+}
+
+static void line_done(Attempt *attempt, const Line *from, const Line *to, const Seats *seats, bool any_lane) {
+    attempt->line = (LineStep){*from, *to, (uint8_t)seats->lane, seats->shift, seats->flip, any_lane, true};
 }
 
 static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
     Line *line = &page->lines[at], from = *line;
     bool nc = attempt->record->read_only, any_lane = true;
-    if (!nc && read_again(&attempt->line, line, seats))
-        return true;
     if (nc ? line->writes != 0
            : !all_before(attempt, line->writes, line->write_shift,
-                         are_same(seats, line->writes, line->write_shift, line->write_flip)))
+                         seats_are(seats, line->writes, line->write_shift, line->write_flip)))
         return false;
     if (all_before(attempt, line->reads, line->read_shift, false)) {
         line->reads = attempt->index << 5 | seats->lane;
@@ -100,21 +108,10 @@ static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Sea
     } else if (!join_readers(attempt, line, seats, &any_lane)) {
         return false;
     }
-    attempt->line = (LineStep){.writes = from.writes,
-                               .reads = from.reads,
-                               .to = line->reads,
-                               .write_shift = from.write_shift,
-                               .read_shift = from.read_shift,
-                               .to_shift = line->read_shift,
-                               .lane = (uint8_t)seats->lane,
-                               .shift = seats->shift,
-                               .write_flip = from.write_flip,
-                               .read_flip = from.read_flip,
-                               .flip = seats->flip,
-                               .any_lane = any_lane,
-                               .used = true};
-    if (!nc)
+    if (!nc) {
+        line_done(attempt, &from, line, seats, any_lane);
         return true;
+    }
     if (!page->line_nc)
         page->line_nc = gsan_pool_take(&attempt->threads->pool, PAGE_LINES * sizeof(uint32_t));
     page->line_nc[at] = attempt->index << 5 | seats->lane;
@@ -124,34 +121,81 @@ static bool read_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Sea
 }
 
 static bool write_line(Attempt *attempt, ShadowPage *page, uint32_t at, const Seats *seats) {
-    Line *line = &page->lines[at];
+    Line *line = &page->lines[at], from = *line;
     if ((page->line_nc && page->line_nc[at]) ||
         !all_before(attempt, line->writes, line->write_shift,
-                    are_same(seats, line->writes, line->write_shift, line->write_flip)) ||
+                    seats_are(seats, line->writes, line->write_shift, line->write_flip)) ||
         !all_before(attempt, line->reads, line->read_shift,
-                    are_same(seats, line->reads, line->read_shift, line->read_flip)))
+                    seats_are(seats, line->reads, line->read_shift, line->read_flip)))
         return false;
     line->writes = attempt->index << 5 | seats->lane;
     line->write_shift = seats->shift | LINE_ALONE;
     line->write_flip = seats->flip;
     line->reads = 0;
     line->read_shift = line->read_flip = 0;
+    line_done(attempt, &from, line, seats, true);
     return true;
 }
 
-/* One line, of lanes from `lane` on, of which the one at its begin is `flip` behind that. */
-static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint32_t bytes, uint8_t flip) {
-    ShadowPage *page = attempt_page(attempt, address);
-    uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE;
-    Seats seats = {lane, shift_of(bytes), flip};
-    attempt_at(attempt, address);
-    if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, &seats)
-                                                               : write_line(attempt, page, at, &seats)))
+/* A line that is not as the last one was. */
+static void touch_other(Attempt *attempt, ShadowPage *page, uint64_t address, const Seats *seats) {
+    uint32_t at = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE, bytes = 1U << seats->shift;
+    if (!page->cells && (attempt->record->kind == THREADS_READ ? read_line(attempt, page, at, seats)
+                                                               : write_line(attempt, page, at, seats)))
         return;
     for (uint32_t i = 0; i < SHADOW_LINE / bytes; i++) { /* in the order of lanes */
-        uint64_t from = address + (i ^ flip) * bytes;
-        attempt->by = 1U << (lane + i);
+        uint64_t from = address + (i ^ seats->flip) * bytes;
+        attempt->by = 1U << (seats->lane + i);
         attempt_touch(attempt, from, from + bytes);
+    }
+}
+
+/* One line, of lanes from `lane` on, of which the one at its begin is `flip` behind that. */
+static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane, uint8_t shift, uint8_t flip) {
+    ShadowPage *page = attempt_page(attempt, address);
+    Seats seats = {lane, shift, flip};
+    attempt_at(attempt, address);
+    /* Where somebody reads as if nobody wrote there, each line is looked at. */
+    if (page->cells || page->line_nc ||
+        !line_again(&attempt->line, &page->lines[address % SHADOW_PAGE / SHADOW_LINE], &seats))
+        touch_other(attempt, page, address, &seats);
+}
+
+uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
+    Line from = step->from, to = step->to;
+    uint32_t writes = from.writes ? per : 0, reads = from.reads ? per : 0, done = 0;
+    while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
+                   (from.reads && (from.reads & 31) + count * per > 31)))
+        count--;
+    for (; done < count; done++) {
+        Line *line = &lines[done];
+        from.writes += writes;
+        from.reads += reads;
+        if (line->writes != from.writes || line->reads != from.reads || line->seats != from.seats)
+            break;
+        to.writes += to.writes ? per : 0;
+        to.reads += to.reads ? per : 0;
+        line->writes = to.writes;
+        line->reads = to.reads;
+        line->seats = to.seats;
+    }
+    return done;
+}
+
+void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
+                         uint8_t shift) {
+    while (count) {
+        touch_line(attempt, address, lane, shift, 0);
+        const LineStep *step = &attempt->line;
+        ShadowPage *page = attempt->page;
+        uint32_t next = (uint32_t)(address % SHADOW_PAGE) / SHADOW_LINE + 1, done = 0;
+        uint32_t most = count - 1 < PAGE_LINES - next ? count - 1 : PAGE_LINES - next;
+        if (most && step->used && step->lane == lane && (!per || step->any_lane) && !page->cells && !page->line_nc &&
+            !attempt->threads->acquires_at)
+            done = threads_lines_again(step, &page->lines[next], most, per);
+        address += (uint64_t)(1 + done) * SHADOW_LINE;
+        lane += (1 + done) * per;
+        count -= 1 + done;
     }
 }
 
@@ -169,7 +213,7 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
     uint32_t bytes = access->bytes;
     uint64_t lines[THREADS_LANES];
     uint8_t flips[THREADS_LANES];
-    if (!has_lines(attempt->threads, access))
+    if (!threads_has_lines(attempt->threads, access))
         return false;
     uint32_t per = SHADOW_LINE >> shift_of(bytes), group = per == THREADS_LANES ? UINT32_MAX : (1U << per) - 1;
     for (uint32_t first = 0; first < THREADS_LANES; first += per) {
@@ -181,7 +225,7 @@ bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes
     }
     for (uint32_t first = 0; first < THREADS_LANES; first += per)
         if (lanes >> first & 1)
-            touch_line(attempt, lines[first], first, bytes, flips[first]);
+            touch_line(attempt, lines[first], first, shift_of(bytes), flips[first]);
     return true;
 }
 
@@ -197,29 +241,12 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
         return;
     }
     attempt_touch(attempt, begin, first);
-    for (uint64_t at = first; at < last; at += SHADOW_LINE) {
-        attempt->by = by;
-        touch_line(attempt, at, lowest(by), SHADOW_LINE, 0);
+    for (uint64_t at = first; at < last;) {
+        uint64_t lines = (last - at) / SHADOW_LINE;
+        uint32_t count = lines < UINT32_MAX ? (uint32_t)lines : UINT32_MAX;
+        attempt_touch_lines(attempt, at, count, lowest(by), 0, shift_of(SHADOW_LINE));
+        at += (uint64_t)count * SHADOW_LINE;
     }
     attempt->by = by;
     attempt_touch(attempt, last, end);
-}
-
-bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAccess *access, uint64_t first) {
-    ENTER(threads, true);
-    Warp *warp = threads_warp(threads, number);
-    uint32_t bytes = access->bytes;
-    if (first % SHADOW_LINE || warp->count != 1 || warp->views->lanes != UINT32_MAX || !has_lines(threads, access))
-        return false;
-    uint32_t per = SHADOW_LINE >> shift_of(bytes);
-    View *view = warp->views;
-    Knower knower = {view->clock, number / threads->cta_warps, number % threads->cta_warps, UINT32_MAX, warp, 0};
-    threads->instructions++;
-    threads->several = true;
-    view->touched = true;
-    Attempt attempt;
-    attempt_begin(&attempt, threads, &knower, access, view->now);
-    for (uint32_t lane = 0; lane < THREADS_LANES; lane += per)
-        touch_line(&attempt, first + (uint64_t)lane * bytes, lane, bytes, 0);
-    return true;
 }

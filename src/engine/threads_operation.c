@@ -52,7 +52,7 @@ uint32_t threads_issue(Threads *threads, uint32_t number, uint32_t lanes, bool t
     ENTER(threads, 0);
     Cta *cta = threads_cta(threads, number / threads->cta_warps);
     Warp *warp = threads_warp(threads, number);
-    uint32_t index = threads_store_take(threads, &threads->operations);
+    uint32_t index = store_take(threads, &threads->operations);
     Operation *operation = operation_at(threads, index);
     *operation = (Operation){
         .cta = number / threads->cta_warps,
@@ -261,7 +261,7 @@ static void operation_free(Threads *threads, uint32_t index) {
         gsan_pool_give(&threads->pool, one, sizeof *one);
     }
     operation->lanes = 0;
-    threads_store_give(threads, &threads->operations, index);
+    store_give(&threads->operations, index);
 }
 
 static void lists_sweep(Threads *threads) {

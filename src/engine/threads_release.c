@@ -1,7 +1,6 @@
 /* What releases bring to those who acquire: clocks, each with the scope and the CTA of who released it. */
 #include "engine/threads_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t size_of(uint32_t capacity) {
@@ -85,36 +84,49 @@ static void put_sorted(Threads *threads, Release *items, uint32_t *count, Releas
 
 /* ---- Many: one behind the other ---- */
 
-static int by_cta(const void *a, const void *b) {
-    const Release *x = a, *y = b;
-    if (x->cta != y->cta)
-        return x->cta < y->cta ? -1 : 1;
-    return (x->level > y->level) - (x->level < y->level);
+static bool is_of(const Release *release, const Release *other) {
+    return release->cta == other->cta && release->level == other->level;
 }
 
-/* A row of its own, in which each CTA and level is once. */
-static void row_make(Threads *threads, Releases *releases) {
-    ReleaseRow *old = releases->row;
-    uint32_t capacity = 2 * releases->count;
-    ReleaseRow *made = gsan_pool_take(&threads->pool, row_size(capacity));
-    made->references = 1;
-    made->capacity = capacity;
-    memcpy(made->items, releases_items(releases), releases->count * sizeof(Release));
-    for (uint32_t i = 0; old && i < releases->count; i++)
-        threads_clock_share(made->items[i].clock);
-    qsort(made->items, releases->count, sizeof(Release), by_cta);
-    for (uint32_t i = 0; i < releases->count; i++) {
-        Release *last = made->count ? &made->items[made->count - 1] : NULL;
-        if (last && by_cta(last, &made->items[i]) == 0) {
-            threads_clock_join(threads, &last->clock, last->cta, made->items[i].clock);
-            threads_clock_drop(threads, made->items[i].clock);
+/* They become one of each CTA and level. How many those are. */
+static uint32_t join_alike(Threads *threads, Release *items, uint32_t count) {
+    uint32_t seats = 2U << (31 - __builtin_clz(count)), kept = 0;
+    uint32_t *first = gsan_pool_take(&threads->pool, seats * sizeof *first); /* + 1 */
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t seat = (uint32_t)hashed((uint64_t)items[i].cta << 2 | items[i].level) & (seats - 1);
+        while (first[seat] && !is_of(&items[first[seat] - 1], &items[i]))
+            seat = (seat + 1) & (seats - 1);
+        if (first[seat]) {
+            Release *there = &items[first[seat] - 1];
+            threads_clock_join(threads, &there->clock, there->cta, items[i].clock);
+            threads_clock_drop(threads, items[i].clock);
         } else {
-            made->items[made->count++] = made->items[i];
+            items[kept++] = items[i];
+            first[seat] = kept;
         }
     }
+    gsan_pool_give(&threads->pool, first, seats * sizeof *first);
+    return kept;
+}
+
+/* A row of its own, in which each CTA and level is once, with room for as many more. */
+static void row_make(Threads *threads, Releases *releases) {
+    ReleaseRow *old = releases->row;
+    uint32_t before = releases->count;
+    Release *items = gsan_pool_take(&threads->pool, before * sizeof *items);
+    memcpy(items, releases_items(releases), before * sizeof *items);
+    for (uint32_t i = 0; old && i < before; i++)
+        threads_clock_share(items[i].clock);
+    uint32_t count = join_alike(threads, items, before);
+    ReleaseRow *made = gsan_pool_take(&threads->pool, row_size(2 * count));
+    made->references = 1;
+    made->capacity = 2 * count;
+    made->count = count;
+    memcpy(made->items, items, count * sizeof *items);
+    gsan_pool_give(&threads->pool, items, before * sizeof *items);
     row_drop(threads, old);
     releases->row = made;
-    releases->count = made->count;
+    releases->count = count;
 }
 
 /* Nobody else has put something behind them, and there is room. */

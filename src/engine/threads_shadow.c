@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PAGE_CELLS = SHADOW_PAGE / 4 };
+enum { PAGE_CELLS = SHADOW_PAGE / 4, LEFT_TIMES = 16, PAGE_TIMES = 8 };
 
 static uint32_t cell_count(const ShadowPage *page) {
     return SHADOW_PAGE >> page->shift;
@@ -198,35 +198,28 @@ static void nodes_grow(Threads *threads) {
     threads->node_capacity = capacity;
 }
 
-static void summarize(const Threads *threads, Node *node) {
-    const Record *record = record_at(threads, node->record);
-    const Node *next = node->next ? node_at(threads, node->next) : NULL;
-    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
-    node->level = plain ? record->level : 0;
-    node->element = record->element;
-    node->cta = record->cta;
-    node->clusters = cluster_bit(threads, record->cta);
-    node->least = node->most = record->cta;
-    node->gives = record->gives;
-    node->depth = 1;
-    if (!next)
-        return;
-    node->depth = next->depth + 1;
-    node->clusters |= next->clusters;
-    node->least = next->least < node->least ? next->least : node->least;
-    node->most = next->most > node->most ? next->most : node->most;
-    node->gives |= next->gives;
-    if (next->cta != node->cta)
-        node->cta = UINT32_MAX;
-    if (next->level < node->level || next->element != node->element)
-        node->level = next->element == node->element ? next->level : 0;
-}
-
+/* A new one, with what is said of all of its list. */
 static uint32_t node_new(Threads *threads, Node node) {
-    uint32_t index = threads_store_take(threads, &threads->nodes);
-    Node *made = node_at(threads, index);
-    *made = node;
-    summarize(threads, made);
+    const Record *record = record_at(threads, node.record);
+    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
+    node.level = plain ? record->level : 0;
+    node.element = record->element;
+    node.clusters = cluster_bit(threads, record->cta);
+    node.least = node.most = record->cta;
+    node.gives = record->gives;
+    node.depth = 1;
+    if (node.next) {
+        const Node *next = node_at(threads, node.next);
+        node.depth = next->depth + 1;
+        node.clusters |= next->clusters;
+        node.least = next->least < node.least ? next->least : node.least;
+        node.most = next->most > node.most ? next->most : node.most;
+        node.gives |= next->gives;
+        if (next->level < node.level || next->element != node.element)
+            node.level = next->element == node.element ? next->level : 0;
+    }
+    uint32_t index = store_take(threads, &threads->nodes);
+    *node_at(threads, index) = node;
     threads->node_count++;
     return index;
 }
@@ -315,13 +308,13 @@ static void mark_page(Threads *threads, const ShadowPage *page) {
 
 static void nodes_sweep(Threads *threads) {
     memset(threads->node_table, 0, threads->node_capacity * sizeof *threads->node_table);
-    for (uint32_t i = 1; i < threads->nodes.next; i++) {
+    for (uint32_t i = threads->nodes.next; i-- > 1;) { /* those in front are used first then */
         Node *node = node_at(threads, i);
         if (node->record && !node->marked) {
             if (record_at(threads, node->record)->node == i)
                 record_at(threads, node->record)->node = 0;
             node->record = 0; /* it is free */
-            threads_store_give(threads, &threads->nodes, i);
+            store_give(&threads->nodes, i);
             threads->node_count--;
         } else if (node->record && !node->alone) {
             uint32_t *bucket =
@@ -334,11 +327,11 @@ static void nodes_sweep(Threads *threads) {
 }
 
 static void records_sweep(Threads *threads) {
-    for (uint32_t i = 1; i < threads->records.next; i++) {
+    for (uint32_t i = threads->records.next; i-- > 1;) {
         Record *record = record_at(threads, i);
         if (record->bytes && !record->marked) {
             record->bytes = 0; /* it is free */
-            threads_store_give(threads, &threads->records, i);
+            store_give(&threads->records, i);
             threads->record_count--;
         }
         record->marked = false;
@@ -346,8 +339,6 @@ static void records_sweep(Threads *threads) {
 }
 
 void threads_sweep(Threads *threads) {
-    if (threads->record_count + threads->node_count < threads->sweep_at)
-        return;
     threads->sweeps++;
     for (uint32_t i = 0; i < threads->page_capacity; i++)
         for (const ShadowPage *page = threads->pages[i]; page; page = page->next)
@@ -356,8 +347,10 @@ void threads_sweep(Threads *threads) {
     records_sweep(threads);
     threads_operations_sweep(threads);
     uint32_t left = threads->record_count + threads->node_count;
-    /* If little is left, it is looked for sooner, as what is used again is near; else later, as looking takes longer.
-     */
-    uint32_t soon = threads->sweep_first / SOONER;
-    threads->sweep_at = left < soon / 4 ? soon : left < threads->sweep_first / 2 ? threads->sweep_first : left * 2;
+    /* What is used again is near, and new memory has to be cleared; but to look takes longer the more is left, and the
+     * more pages there are. */
+    uint64_t soon = threads->sweep_first / SOONER,
+             later = LEFT_TIMES * (uint64_t)left + PAGE_TIMES * threads->page_count;
+    later = later < threads->sweep_first ? later : left < threads->sweep_first / 2 ? threads->sweep_first : 2 * left;
+    threads->sweep_at = (uint32_t)(later > soon ? later : soon);
 }

@@ -1,7 +1,7 @@
 /* What synchronizes through memory: chains of strong writes, what they release, and who has observed them. */
 #include "engine/threads_internal.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 Location *threads_location(Threads *threads, uint64_t address, uint32_t element, bool make) {
     ShadowPage *page = threads_page_lines(threads, address, make);
@@ -88,35 +88,75 @@ static Witness *witness_make(Threads *threads, Location *location, uint32_t warp
     return witness;
 }
 
-/* Whether some thread's newest write is in the chain, behind `after`, and not behind `number`. */
-static bool asked_for(const Location *location, uint32_t chain, uint32_t after, uint32_t number) {
-    for (uint32_t i = 0; i < location->witness_capacity; i++) {
-        const Witness *witness = &location->witnesses[i];
-        if (witness->used && witness->record && witness->wrote_chain == chain && witness->wrote_number > after &&
-            witness->wrote_number <= number)
-            return true;
-    }
-    return false;
+/* Writes in the order of the run. */
+static uint64_t write_number(uint32_t chain, uint32_t number) {
+    return (uint64_t)chain << 32 | number;
 }
 
-/* What was seen, and of which nobody can ask any more, or what the thread had seen before says it, too. */
-enum { MOST_PRUNED = 1024 };
-static void prune_older(Location *location) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < location->older_count && location->older_count <= MOST_PRUNED; i++) {
-        const Witness *seen = &location->older[i];
-        uint32_t before = 0;
-        for (uint32_t j = 0; j < kept; j++) {
-            const Witness *earlier = &location->older[j];
-            if (earlier->warp == seen->warp && earlier->lane == seen->lane && earlier->saw_chain == seen->saw_chain &&
-                earlier->saw_number > before)
-                before = earlier->saw_number;
-        }
-        if (seen->record || asked_for(location, seen->saw_chain, before, seen->saw_number))
-            location->older[kept++] = *seen;
+static int by_number(const void *a, const void *b) {
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Those that somebody may ask for, sorted: each thread's newest, and what a wider one does not stand for. */
+static uint32_t writes_asked_for(const Location *location, uint64_t *writes) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < location->witness_capacity; i++)
+        if (location->witnesses[i].used && location->witnesses[i].record)
+            writes[count++] = write_number(location->witnesses[i].wrote_chain, location->witnesses[i].wrote_number);
+    for (uint32_t i = 0; i < location->older_count; i++)
+        if (location->older[i].record)
+            writes[count++] = write_number(location->older[i].wrote_chain, location->older[i].wrote_number);
+    qsort(writes, count, sizeof *writes, by_number);
+    return count;
+}
+
+/* Whether one of them is behind `after`, and not behind `last`. */
+static bool is_between(const uint64_t *writes, uint32_t count, uint64_t after, uint64_t last) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (writes[middle] <= after)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (location->older_count <= MOST_PRUNED)
-        location->older_count = kept;
+    return low < count && writes[low] <= last;
+}
+
+/* What was seen, and of which nobody can ask any more, or what the thread had seen before says it, too, is forgotten.
+ * Those of a thread are in the order in which it saw them. */
+static void prune_older(Threads *threads, Location *location) {
+    size_t bytes = ((size_t)location->witness_capacity + location->older_count) * sizeof(uint64_t);
+    uint64_t *writes = gsan_pool_take(&threads->pool, bytes);
+    uint32_t kept = 0, count = writes_asked_for(location, writes);
+    for (uint32_t i = 0; i < location->witness_capacity; i++)
+        location->witnesses[i].kept_chain = 0;
+    for (uint32_t i = 0; i < location->older_count; i++) {
+        Witness seen = location->older[i], *witness = witness_find(location, seen.warp, seen.lane);
+        uint32_t before = witness->kept_chain == seen.saw_chain ? witness->kept_number : 0;
+        if (!seen.record && !is_between(writes, count, write_number(seen.saw_chain, before),
+                                        write_number(seen.saw_chain, seen.saw_number)))
+            continue;
+        location->older[kept++] = seen;
+        if (!seen.record) {
+            witness->kept_chain = seen.saw_chain;
+            witness->kept_number = seen.saw_number;
+        }
+    }
+    location->older_count = kept;
+    gsan_pool_give(&threads->pool, writes, bytes);
+}
+
+/* Room for one more: what stays is at most half of it, so that it is not looked through for each. */
+static void older_room(Threads *threads, Location *location) {
+    if (location->older_count < location->older_capacity)
+        return;
+    if (!threads->shape.history)
+        prune_older(threads, location);
+    if (location->older_count >= location->older_capacity / 2)
+        location->older = threads_grown(threads, location->older, location->older_count, &location->older_capacity,
+                                        sizeof *location->older);
 }
 
 static void saw(Threads *threads, Location *location, Witness *witness, uint32_t chain, uint32_t number,
@@ -124,10 +164,9 @@ static void saw(Threads *threads, Location *location, Witness *witness, uint32_t
     if (witness->saw_chain == chain && witness->saw_number >= number)
         return; /* it has known it for longer */
     if (witness->saw_chain && (witness->saw_chain != chain || witness->saw_epoch != epoch)) {
-        if (location->older_count == location->older_capacity && !threads->shape.history)
-            prune_older(location);
-        *THREADS_PUSH(threads, location->older, location->older_count, location->older_capacity) = *witness;
-        location->older[location->older_count - 1].record = 0;
+        older_room(threads, location);
+        location->older[location->older_count] = *witness;
+        location->older[location->older_count++].record = 0;
     }
     witness->saw_chain = chain;
     witness->saw_number = number;

@@ -219,11 +219,50 @@ static void counter_of_many(void **unused) {
         }
 }
 
+/* What is kept of a counter does not grow with the rounds that it was used for: neither the additions, of each CTA the
+ * last of which stands for the others, nor who has seen which of them. */
+static void counter_of_many_rounds(void **unused) {
+    (void)unused;
+    enum { MANY = 64, ROUNDS = 1000 };
+    const char *problem;
+    Threads *engine = threads_create(
+        &(ThreadsShape){.ctas = MANY, .cta_threads = LANES, .memory = (size_t)8 << 20, .sweep_at = 1 << 14}, &problem);
+    assert_non_null(engine);
+    uint64_t counter[LANES] = {FLAGS}, data[LANES];
+    ThreadsAccess add = strong(THREADS_UPDATE, THREADS_RELEASE, THREADS_GPU, 1), take = add,
+                  read = weak(THREADS_READ, 3), write = weak(THREADS_WRITE, 4);
+    take.order = THREADS_ACQUIRE;
+    take.site = 2;
+    add.element = take.element = read.element = write.element = add.bytes = take.bytes = read.bytes = write.bytes = 4;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t cta = 0; cta < MANY; cta++) {
+            data[0] = DATA + (round % 2 * MANY + (cta + 1) % MANY) * 4;
+            threads_access(engine, 0, cta, 1, &read, data);
+            data[0] = DATA + ((round + 1) % 2 * MANY + cta) * 4;
+            threads_access(engine, 0, cta, 1, &write, data);
+            threads_access(engine, 0, cta, 1, &add, counter);
+        }
+        for (uint32_t cta = 0; cta < MANY; cta++)
+            threads_access(engine, 0, cta, 1, &take, counter);
+    }
+    uint32_t count;
+    threads_races(engine, &count);
+    assert_null(threads_trouble(engine));
+    assert_int_equal(count, 0);
+    /* Whoever was first to see all of the last round's knows of no other that has: of each, the last one is there. */
+    threads_access(engine, 0, 0, 1, &write, counter);
+    const ThreadsRace *races = threads_races(engine, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(races->first.access.site, take.site);
+    assert_int_equal(races->times, MANY - 1);
+    threads_free(engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_polls_agree), cmocka_unit_test(failing_poll_orders),
         cmocka_unit_test(later_poll_races),   cmocka_unit_test(two_pollers_of_a_cta),
-        cmocka_unit_test(counter_of_many),
+        cmocka_unit_test(counter_of_many),    cmocka_unit_test(counter_of_many_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
