@@ -5,7 +5,7 @@
  * free: nothing is saved on a stack. */
 #include "instrument/internal.h"
 
-enum { MOST_TAKEN = 12 };
+enum { MOST_TAKEN = 12, MOST_IN_PLACE = 64 };
 
 void write_tag(Code *code) {
     code_say(code, "and.b32 ~tag, ~t4, 0x%x", ~record_word(0, 15, RECORD_SITES - 1));
@@ -47,10 +47,21 @@ static const BodyRow rows[BODY_COUNT] = {
 /* Bytes of what those give that count. */
 enum { GIVES_COUNT = 8, GIVES_BYTES = 16 };
 
-/* In kernels with calls ptxas serializes wgmmas, and where a thread's registers are counted, it saves some on a stack.
- */
-bool bodies_fit(const Look *look) {
+/* How many values are recorded where a part of a warp may come: in place each is some 40 instructions. */
+static uint32_t values_apart(const Plan *plan) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        count += plan->steps[i].how == STEP_APART ? plan->steps[i].site->part_count + 1U : 0;
+    return count;
+}
+
+/* Kernels run faster with code in place. In kernels with calls ptxas serializes wgmmas, and where a thread's registers
+ * are counted, it saves some on a stack. */
+bool bodies_fit(const Plan *plan) {
+    const Look *look = plan->look;
     PtxEffect effects[PTX_EFFECTS_MOST];
+    if (values_apart(plan) <= MOST_IN_PLACE)
+        return false;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++) {
         unsigned count = look_acts(look, i) ? ptx_effects_of(look->module, look_statement(look, i), effects) : 0;
         for (unsigned k = 0; k < count; k++)

@@ -350,7 +350,7 @@ Cold cold_begin(Code *code, const char *predicate, bool uni);
 void cold_end(Code *code, Cold cold);
 
 /* Whether a function may call bodies. */
-bool bodies_fit(const Look *look);
+bool bodies_fit(const Plan *plan);
 /* A call of one; what it takes, as text. */
 void write_body_call(Code *code, Body body, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A further chunk for who leads apart; and in a body, for those of a predicate whose place is behind ~limit. */

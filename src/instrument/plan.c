@@ -433,7 +433,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     if (plan->count)
         qsort(plan->steps, plan->count, sizeof *plan->steps, in_order);
     bool *heads = find_heads(plan, arena);
-    plan->bodies = bodies_fit(look);
+    plan->bodies = bodies_fit(plan);
     stretches_call(plan);
     mark_first(plan);
     plan_runs(plan);
