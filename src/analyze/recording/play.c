@@ -555,8 +555,9 @@ static bool pass_warp(Player *player, PlayCluster *cluster, PlayWarp *warp) {
 
 bool play_pass(Player *player) {
     uint32_t warps = player->reader.warps * player->machine->cluster_size;
-    if (player->recording->launch.flags & RECORDING_HUNG)
-        return false;
+    const RecordingLaunch *launch = &player->recording->launch;
+    if (launch->flags & RECORDING_HUNG || launch->dropped & RECORD_DROPPED_PLACE || player->reader.missing)
+        return false; /* those who arrive may not have been recorded */
     for (uint32_t i = 0; i < player->cluster_count; i++)
         for (uint32_t k = 0; player->clusters[i] && k < warps; k++)
             if (pass_warp(player, player->clusters[i], &player->clusters[i]->warps[k]))
