@@ -72,6 +72,8 @@ typedef struct GpuParameter {
 
 typedef struct GpuSeen {
     uint64_t key, times;
+    uint64_t
+        further; /* bytes of further chunks that such a launch has used, at most; 0: none, or it is not known yet */
 } GpuSeen;
 
 struct GpuKernel {
@@ -199,6 +201,7 @@ typedef struct GpuFlight {
     struct GpuFlight *next;
     GpuContext *context;
     GpuKernel *kernel;
+    uint64_t key; /* what tells the launch apart from others of the kernel (GpuSeen) */
     int slot;
     DevicePointer block, first, more; /* one behind the other; the block is where its piece begins */
     uint64_t first_bytes, more_count;
@@ -240,7 +243,8 @@ Handle gpu_function(Handle kernel);
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why);
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, uint64_t key, const SeenLaunch *launch,
+                       const char **why);
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 void flight_made(GpuFlight *flight, Handle stream);

@@ -8,7 +8,6 @@
 /* What the kernel says in its block. */
 static void note_block(GpuFlight *flight, const RecordLaunch *after) {
     RecordingLaunch *launch = &flight->launch;
-    uint64_t asked = (uint64_t)after->next * launch->chunk;
     launch->asked = after->next;
     launch->dropped = record_dropped(after);
     launch->shared_window = after->shared_window;
@@ -16,8 +15,6 @@ static void note_block(GpuFlight *flight, const RecordLaunch *after) {
     launch->param_window = after->param_window;
     flight->places = after->places;
     launch->nanoseconds = flight_nanoseconds(flight);
-    if (flight->kernel->further < asked)
-        flight->kernel->further = asked;
 }
 
 /* From memory of the device, as they are. */

@@ -46,18 +46,33 @@ static void take_memory(GpuFlight *flight) {
     pthread_mutex_unlock(&hook_mutex);
 }
 
-/* Nobody knows how many further chunks a kernel needs before it has run: half of what is there. */
+static GpuSeen *seen_before(const GpuKernel *kernel, uint64_t key) {
+    for (size_t i = 0; i < kernel->seen_count; i++)
+        if (kernel->seen[i].key == key)
+            return &kernel->seen[i];
+    return NULL;
+}
+
+static uint64_t with_spare(uint64_t further) {
+    return further + further / 4 + FURTHER_SPARE;
+}
+
+/* Nobody knows how many further chunks a launch needs before one of its shape and numbers has run: half of what is
+ * there, or as many as others of the kernel have used. */
 static uint64_t further_wish(const GpuContext *context, const GpuKernel *kernel) {
-    return kernel->further ? kernel->further + kernel->further / 4 + FURTHER_SPARE : gpu_free(context) / 2;
+    uint64_t half = gpu_free(context) / 2, others = kernel->further ? with_spare(kernel->further) : 0;
+    return half > others ? half : others;
 }
 
 /* A piece that has room for first chunks, and for those further ones that it is known to need; others are waited for
  * if there are any. */
-static DevicePointer take_piece(GpuContext *context, const GpuKernel *kernel, uint64_t least, uint64_t *bytes) {
+static DevicePointer take_piece(GpuContext *context, const GpuKernel *kernel, uint64_t key, uint64_t least,
+                                uint64_t *bytes) {
     for (;;) {
-        DevicePointer piece = 0;
-        uint64_t known = kernel->further ? further_wish(context, kernel) : 0;
-        piece = gpu_take(context, least + known, least + further_wish(context, kernel), bytes);
+        const GpuSeen *seen = seen_before(kernel, key);
+        uint64_t known = seen && seen->further ? with_spare(seen->further) : 0;
+        DevicePointer piece =
+            gpu_take(context, least + known, least + (known ? known : further_wish(context, kernel)), bytes);
         if (piece)
             return piece;
         if (!drain_one(context))
@@ -109,7 +124,8 @@ static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
     flight->more_count = further < UINT32_MAX / 2 ? further : UINT32_MAX / 2;
 }
 
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, uint64_t key, const SeenLaunch *launch,
+                       const char **why) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
     uint64_t warps =
         ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
@@ -124,14 +140,15 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, const SeenLaunch 
     }
     GpuFlight *flight = calloc(1, sizeof *flight);
     int slot = flight ? take_slot(context) : -1;
-    DevicePointer piece = slot >= 0 ? take_piece(context, kernel, least + ctas * warps * chunk, &bytes) : 0;
+    DevicePointer piece = slot >= 0 ? take_piece(context, kernel, key, least + ctas * warps * chunk, &bytes) : 0;
     if (!piece) {
         if (slot >= 0)
             context->taken[slot] = false;
         free(flight);
         return NULL;
     }
-    *flight = (GpuFlight){.context = context, .kernel = kernel, .slot = slot, .first_bytes = ctas * warps * chunk};
+    *flight = (GpuFlight){
+        .context = context, .kernel = kernel, .key = key, .slot = slot, .first_bytes = ctas * warps * chunk};
     describe(flight, launch, ctas);
     place(flight, piece, bytes);
     take_memory(flight);
@@ -189,7 +206,19 @@ uint64_t flight_nanoseconds(const GpuFlight *flight) {
     return (uint64_t)((double)milliseconds * 1e6);
 }
 
+/* How many further chunks it has asked for. */
+static void note_further(GpuFlight *flight) {
+    GpuKernel *kernel = flight->kernel;
+    GpuSeen *seen = seen_before(kernel, flight->key);
+    uint64_t further = (uint64_t)flight->launch.asked * flight->launch.chunk;
+    if (kernel->further < further)
+        kernel->further = further;
+    if (seen && seen->further < further)
+        seen->further = further;
+}
+
 void flight_land(GpuFlight *flight) {
+    note_further(flight);
     gpu_give(flight->context, flight->block);
     flight->context->taken[flight->slot] = false;
     flight->context->flying--;

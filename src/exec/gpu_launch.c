@@ -150,7 +150,7 @@ static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
     if (!more)
         return *different;
     kernel->seen = more;
-    kernel->seen[kernel->seen_count++] = (GpuSeen){key, 1};
+    kernel->seen[kernel->seen_count++] = (GpuSeen){.key = key, .times = 1};
     return gpu_options()->launches == 0;
 }
 
@@ -190,7 +190,7 @@ static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunc
             kernel->repeated++;
         return NULL;
     }
-    GpuFlight *flight = flight_take(context, kernel, launch, &why);
+    GpuFlight *flight = flight_take(context, kernel, key, launch, &why);
     if (flight && kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes)))
         memcpy(flight->parameters, values, kernel->parameter_bytes);
     if (!flight)
