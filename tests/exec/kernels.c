@@ -299,6 +299,35 @@ static int is_large(Handle function, const char *what) {
     return is_turned(3);
 }
 
+/* A kernel that makes so many turns: a launch of few, and then one of many, which has much more to say. */
+static int turns_more(Handle function, const char *what) {
+    (void)what;
+    static const char text[] =
+        HEAD ".visible .entry turns(.param .u64 to, .param .u32 count) {\n"
+             "  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p1;\n"
+             "  ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [count];\n"
+             "  mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2;\n"
+             "  mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2;\n"
+             "AGAIN:\n"
+             "  st.global.u32 [%rd3], %r1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;\n"
+             "  @%p1 bra AGAIN;\n"
+             "  ret;\n"
+             "}\n";
+    enum { CTAS = 4, THREADS = 256, FEW = 400, MANY = 3000 };
+    uint64_t to;
+    if (cuMemAlloc_v2(&to, CTAS * THREADS * 4))
+        return 0;
+    function = function_of(text, "turns");
+    for (int i = 0; i < 2; i++) {
+        uint32_t count = i ? MANY : FEW;
+        void *parameters[] = {&to, &count};
+        if (cuLaunchKernel(function, CTAS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL) || cuCtxSynchronize())
+            return 0;
+        usleep(200000); /* until its records are on the host */
+    }
+    return 1;
+}
+
 static int is_wide(Handle function, const char *what) {
     (void)function, (void)what;
     launch_plain(function_of(right, "nothing"), 1000, 32);
@@ -407,6 +436,7 @@ static const struct {
     {"graph", is_in_graph},
     {"short", is_short},
     {"large", is_large},
+    {"turns", turns_more},
     {"wide", is_wide},
     {"behind", packs_behind},
     {"threads", has_most_threads},
