@@ -20,6 +20,7 @@ Result cuMemUnmap(uint64_t, size_t);
 Result cuMemRelease(unsigned long long);
 Result cuDevicePrimaryCtxRetain(Handle *, int);
 Result cuCtxSetCurrent(Handle);
+Result cuCtxSynchronize(void);
 Result cuCtxEnablePeerAccess(Handle, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleUnload(Handle);
