@@ -57,30 +57,27 @@ _Static_assert((int)WEIR_PTX_SPACES == (int)PTX_SPACES, "a row for each space");
 int weir_ptx_values_of(const weir_module *module, weir_ptx_values *sum) {
     const PtxModule *ptx = module->ptx;
     PtxShares shares = {0};
-    bool good = ptx != NULL;
     *sum = (weir_ptx_values){0};
-    for (uint32_t i = 0; good && i < ptx->functions_count; i++) {
+    if (!ptx)
+        return -1;
+    for (uint32_t i = 0; i < ptx->functions_count; i++) {
         PtxFlow flow;
         PtxValues values;
         const char *problem;
         if (!ptx->functions[i].body)
             continue;
-        if (!ptx_flow(&flow, ptx, i, ptx_flow_budget(ptx), &problem))
+        if (!ptx_flow_values(&flow, &values, ptx, i, NULL, 0, &problem))
             return -1;
-        good = ptx_values(&values, &flow, NULL, ptx_values_budget(ptx), &problem);
-        if (good) {
-            ptx_count_shares(&values, &shares);
-            for (uint32_t k = 0; k < flow.block_count; k++)
-                sum->parting += values.parts[k];
-            sum->blocks += flow.block_count;
-            sum->memory = values.arena.held > sum->memory ? values.arena.held : sum->memory;
-        }
-        ptx_values_free(&values);
-        ptx_flow_free(&flow);
+        ptx_count_shares(&values, &shares);
+        for (uint32_t k = 0; k < flow.block_count; k++)
+            sum->parting += values.parts[k];
+        sum->blocks += flow.block_count;
+        sum->memory = values.arena.held > sum->memory ? values.arena.held : sum->memory;
+        ptx_flow_values_free(&flow, &values);
     }
     for (unsigned space = 0; space < PTX_SPACES; space++)
         add_accesses(&shares, (PtxSpace)space, &sum->spaces[space]);
-    return good ? 0 : -1;
+    return 0;
 }
 
 weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {

@@ -121,8 +121,7 @@ static void find_apart(Look *look) {
 
 static void look_close(Look *look) {
     arena_free(&look->arena);
-    ptx_values_free(&look->values);
-    ptx_flow_free(&look->flow);
+    ptx_flow_values_free(&look->flow, &look->values);
 }
 
 static bool look_closed(Look *look) {
@@ -132,13 +131,9 @@ static bool look_closed(Look *look) {
 
 static bool look_open(Look *look, PtxModule *module, uint32_t function, const Calls *calls, const char **problem) {
     *look = (Look){.module = module, .calls = calls, .function = function};
-    if (!ptx_flow(&look->flow, module, function, ptx_flow_budget(module), problem))
+    PtxBlockShape lone = {.rows = ROWS_LONE};
+    if (!ptx_flow_values(&look->flow, &look->values, module, function, &lone, 0, problem))
         return false;
-    if (!ptx_values(&look->values, &look->flow, &(PtxBlockShape){.rows = ROWS_LONE}, ptx_values_budget(module),
-                    problem)) {
-        ptx_flow_free(&look->flow);
-        return false;
-    }
     arena_init(&look->arena, SIZE_MAX);
     const PtxBlockShape *shape = &look->values.shape;
     uint64_t threads = (uint64_t)shape->x * shape->y * shape->z;

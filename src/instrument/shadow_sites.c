@@ -45,16 +45,9 @@ static uint32_t operand_of(const Walk *walk, const PtxStatement *statement, Str 
 
 static bool look(Walk *walk) {
     const char *problem;
-    if (walk->looked)
-        return true;
-    if (!ptx_flow(&walk->flow, walk->module, walk->function, ptx_flow_budget(walk->module), &problem))
-        return false;
-    if (!ptx_values(&walk->values, &walk->flow, NULL, ptx_values_budget(walk->module), &problem)) {
-        ptx_flow_free(&walk->flow);
-        return false;
-    }
-    walk->looked = true;
-    return true;
+    if (!walk->looked)
+        walk->looked = ptx_flow_values(&walk->flow, &walk->values, walk->module, walk->function, NULL, 0, &problem);
+    return walk->looked;
 }
 
 /* Where an address comes from. */
@@ -200,10 +193,8 @@ static void walk_function(Walk *walk) {
     const PtxFunction *function = &walk->module->functions[walk->function];
     for (uint32_t i = function->begin; i < function->end; i++)
         walk_statement(walk, i);
-    if (walk->looked) {
-        ptx_values_free(&walk->values);
-        ptx_flow_free(&walk->flow);
-    }
+    if (walk->looked)
+        ptx_flow_values_free(&walk->flow, &walk->values);
     walk->looked = false;
 }
 

@@ -16,34 +16,6 @@
 
 enum { CTAS = 3, CTA_WARPS = 2, LANES = 32, LINE = 128, LINES = 9, PARTS = 12, DATA = 0x10000, FLAGS = 0x90000 };
 
-#define BOTH(pair, call)                    \
-    for (int e_ = 0; e_ < 2; e_++) {        \
-        Threads *engine = (pair)->each[e_]; \
-        call;                               \
-    }
-
-static void same_side(const ThreadsSide *a, const ThreadsSide *b) {
-    assert_int_equal(a->warp, b->warp);
-    assert_int_equal(a->lane, b->lane);
-    assert_int_equal(a->asynchronous, b->asynchronous);
-    assert_int_equal(a->access.site, b->access.site);
-}
-
-static uint32_t agree(const Pair *pair) {
-    uint32_t count, other;
-    const ThreadsRace *races = threads_races(pair->each[0], &count), *slow = threads_races(pair->each[1], &other);
-    assert_int_equal(count, other);
-    for (uint32_t i = 0; i < count; i++) {
-        same_side(&races[i].first, &slow[i].first);
-        same_side(&races[i].second, &slow[i].second);
-        assert_int_equal(races[i].address, slow[i].address);
-        assert_int_equal(races[i].reason, slow[i].reason);
-        assert_int_equal(races[i].times, slow[i].times);
-    }
-    assert_null(threads_trouble(pair->each[0]));
-    return count;
-}
-
 static ThreadsAccess draw_access(uint32_t site) {
     ThreadsAccess access = {.kind = draw(3) ? THREADS_READ : THREADS_WRITE, .site = site, .bytes = 4U << draw(3)};
     access.element = (uint8_t)access.bytes;
@@ -159,7 +131,7 @@ static void whole_lines_agree(void **unused) {
                 if (draw(2))
                     all_meet(&pair);
             }
-            uint32_t count = agree(&pair);
+            uint32_t count = pair_agree(&pair);
             with += count > before;
             without += count == before;
             before = count;
@@ -187,7 +159,7 @@ static void next_record_is_not_the_next_lane(void **unused) {
     read.kind = THREADS_READ;
     read.site = 3;
     beside(&pair, 2, &read, DATA);
-    assert_int_equal(agree(&pair), 1);
+    assert_int_equal(pair_agree(&pair), 1);
     pair_free(&pair);
 }
 
@@ -213,7 +185,7 @@ static void later_read_races(void **unused) {
         if (again)
             beside(&pair, 0, &read, DATA);
         beside(&pair, 2, &write, DATA);
-        assert_int_equal(agree(&pair), again);
+        assert_int_equal(pair_agree(&pair), again);
         pair_free(&pair);
     }
 }
@@ -235,7 +207,7 @@ static void copy_is_not_its_lanes(void **unused) {
         if (known & 2)
             pass_warp(&pair, 0, 2);
         beside(&pair, 2, &write, DATA);
-        assert_int_equal(agree(&pair), !(known & 1) + !(known & 2));
+        assert_int_equal(pair_agree(&pair), !(known & 1) + !(known & 2));
         pair_free(&pair);
     }
 }
@@ -251,7 +223,7 @@ static void one_line_swizzled(void **unused) {
             addresses[i] = DATA + (uint64_t)(i / 8 == 1 ? i ^ flip : i) * 16;
         BOTH(&pair, threads_access(engine, 0, 0, UINT32_MAX, &write, addresses));
         beside(&pair, 0, &read, DATA);
-        assert_int_equal(agree(&pair), flip);
+        assert_int_equal(pair_agree(&pair), flip);
         pair_free(&pair);
     }
 }
@@ -266,7 +238,7 @@ static void written_after_all(void **unused) {
         beside(&pair, 0, &read, DATA);
         all_meet(&pair);
         beside(&pair, 2, &write, DATA);
-        assert_int_equal(agree(&pair), constant);
+        assert_int_equal(pair_agree(&pair), constant);
         pair_free(&pair);
     }
 }

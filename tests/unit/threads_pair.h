@@ -39,4 +39,39 @@ static inline void pair_free(Pair *pair) {
         threads_free(pair->each[i]);
 }
 
+/* The same call to each `engine`. */
+#define BOTH(pair, call)                    \
+    for (int e_ = 0; e_ < 2; e_++) {        \
+        Threads *engine = (pair)->each[e_]; \
+        call;                               \
+    }
+
+static inline void same_side(const ThreadsSide *a, const ThreadsSide *b) {
+    assert_int_equal(a->warp, b->warp);
+    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->asynchronous, b->asynchronous);
+    assert_int_equal(a->access.site, b->access.site);
+    assert_int_equal(a->access.kind, b->access.kind);
+    assert_int_equal(a->access.bytes, b->access.bytes);
+}
+
+/* How many races both have. */
+static inline uint32_t pair_agree(const Pair *pair) {
+    uint32_t count, other;
+    const ThreadsRace *races = threads_races(pair->each[0], &count), *slow = threads_races(pair->each[1], &other);
+    assert_int_equal(count, other);
+    for (uint32_t i = 0; i < count; i++) {
+        same_side(&races[i].first, &slow[i].first);
+        same_side(&races[i].second, &slow[i].second);
+        assert_int_equal(races[i].address, slow[i].address);
+        assert_int_equal(races[i].bytes, slow[i].bytes);
+        assert_int_equal(races[i].reason, slow[i].reason);
+        assert_int_equal(races[i].same_value, slow[i].same_value);
+        assert_int_equal(races[i].times, slow[i].times);
+    }
+    assert_int_equal(threads_order_matters(pair->each[0]), threads_order_matters(pair->each[1]));
+    assert_null(threads_trouble(pair->each[0]));
+    return count;
+}
+
 #endif

@@ -30,40 +30,6 @@ static bool one_in(uint32_t chances) {
     return draw(chances) == 0;
 }
 
-#define BOTH(pair, call)                    \
-    for (int e_ = 0; e_ < 2; e_++) {        \
-        Threads *engine = (pair)->each[e_]; \
-        call;                               \
-    }
-
-static void same_side(const ThreadsSide *a, const ThreadsSide *b) {
-    assert_int_equal(a->warp, b->warp);
-    assert_int_equal(a->lane, b->lane);
-    assert_int_equal(a->asynchronous, b->asynchronous);
-    assert_int_equal(a->access.site, b->access.site);
-    assert_int_equal(a->access.kind, b->access.kind);
-    assert_int_equal(a->access.bytes, b->access.bytes);
-}
-
-/* How many races both have. */
-static uint32_t agree(const Pair *pair) {
-    uint32_t count, other;
-    const ThreadsRace *races = threads_races(pair->each[0], &count), *slow = threads_races(pair->each[1], &other);
-    assert_int_equal(count, other);
-    for (uint32_t i = 0; i < count; i++) {
-        same_side(&races[i].first, &slow[i].first);
-        same_side(&races[i].second, &slow[i].second);
-        assert_int_equal(races[i].address, slow[i].address);
-        assert_int_equal(races[i].bytes, slow[i].bytes);
-        assert_int_equal(races[i].reason, slow[i].reason);
-        assert_int_equal(races[i].same_value, slow[i].same_value);
-        assert_int_equal(races[i].times, slow[i].times);
-    }
-    assert_int_equal(threads_order_matters(pair->each[0]), threads_order_matters(pair->each[1]));
-    assert_null(threads_trouble(pair->each[0]));
-    return count;
-}
-
 static void access_both(Pair *pair, uint32_t warp, uint32_t lanes, const ThreadsAccess *access,
                         const uint64_t *addresses) {
     BOTH(pair, threads_access(engine, 0, warp, lanes, access, addresses));
@@ -238,11 +204,11 @@ static uint32_t random_program(uint64_t seed, ThreadsShape shape) {
             step_operation(&run);
         else
             step_access(&run);
-        races = agree(&run.pair);
+        races = pair_agree(&run.pair);
     }
     for (uint32_t cta = 0; cta < CTAS; cta++)
         BOTH(&run.pair, threads_over(engine, cta));
-    agree(&run.pair);
+    pair_agree(&run.pair);
     pair_free(&run.pair);
     return races;
 }
@@ -275,7 +241,7 @@ static void ordered_programs_are_clean(void **unused) {
             access_both(&pair, warp, UINT32_MAX, &access, addresses);
             (one_in(2) ? barrier_both : meet_both)(&pair, cta, CTA_WARPS);
         }
-        assert_int_equal(agree(&pair), 0);
+        assert_int_equal(pair_agree(&pair), 0);
         pair_free(&pair);
     }
 }
@@ -294,7 +260,7 @@ static void race_in_a_swizzled_line(void **unused) {
     }
     access_both(&pair, 0, UINT32_MAX, &write, rows);
     access_both(&pair, 1, 1u << 9, &read, words);
-    assert_int_equal(agree(&pair), 1);
+    assert_int_equal(pair_agree(&pair), 1);
     uint32_t count;
     const ThreadsRace *race = threads_races(pair.each[0], &count);
     assert_int_equal(race->first.lane, 24 + (5 ^ 3)); /* who wrote the fifth 16 bytes of row 3 */
@@ -330,7 +296,7 @@ static void one_reader_of_many(void **unused) {
         if (late)
             access_both(&pair, LATE, 1u << 4, &read, line);
         access_both(&pair, MANY - 1, UINT32_MAX, &write, line);
-        assert_int_equal(agree(&pair), late ? 1 : 0);
+        assert_int_equal(pair_agree(&pair), late ? 1 : 0);
         uint32_t count;
         const ThreadsRace *race = threads_races(pair.each[0], &count);
         if (late) {
@@ -371,7 +337,7 @@ static void copies_and_sectors(void **unused) {
             mma[e] = threads_issue(pair.each[e], 1, UINT32_MAX, true, 0, 2);
             threads_pieces(pair.each[e], mma[e], &read, pieces, 4);
         }
-        assert_int_equal(agree(&pair), fenced ? 0 : 1);
+        assert_int_equal(pair_agree(&pair), fenced ? 0 : 1);
         uint32_t count;
         const ThreadsRace *race = threads_races(pair.each[0], &count);
         if (!fenced) {
@@ -434,11 +400,11 @@ static void copies_told_as_one(void **unused) {
             uint64_t addresses[LANES];
             draw_addresses(warp / CTA_WARPS, access.bytes, addresses);
             access_both(&pair, warp, UINT32_MAX, &access, addresses);
-            agree(&pair);
+            pair_agree(&pair);
         }
         for (uint32_t cta = 0; cta < CTAS; cta++)
             BOTH(&pair, threads_over(engine, cta));
-        uint32_t count = agree(&pair);
+        uint32_t count = pair_agree(&pair);
         const ThreadsRace *races = threads_races(pair.each[0], &count);
         with += count > 0;
         for (uint32_t i = 0; i < count; i++)
@@ -490,7 +456,7 @@ static void acquires_of_a_place(void **unused) {
         access_both(&pair, 1, 1, &read, data);
         uint32_t count = 0, weak = 0;
         const ThreadsRace *races = threads_races(pair.each[0], &count);
-        agree(&pair);
+        pair_agree(&pair);
         for (uint32_t i = 0; i < count; i++)
             weak += races[i].second.access.site == 2;
         assert_int_equal(weak, cases[k].races);

@@ -70,14 +70,11 @@ static void look_at(ThreadsCheck *check, uint32_t function, PtxStores *stores) {
     PtxValues values;
     Stores look = {check, &values, stores};
     const char *problem;
-    if (!ptx_flow(&flow, check->module, function, ptx_flow_budget(check->module), &problem))
+    if (!ptx_flow_values(&flow, &values, check->module, function, NULL, 0, &problem))
         return;
-    if (ptx_values(&values, &flow, NULL, ptx_values_budget(check->module), &problem)) {
-        for (uint32_t i = routine->begin; i < routine->end; i++)
-            stores[i] = stored_by(&look, &program->code[i]);
-        ptx_values_free(&values);
-    }
-    ptx_flow_free(&flow);
+    for (uint32_t i = routine->begin; i < routine->end; i++)
+        stores[i] = stored_by(&look, &program->code[i]);
+    ptx_flow_values_free(&flow, &values);
 }
 
 const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites) {

@@ -103,16 +103,13 @@ static void find_spans(ThreadsCheck *check, const PtxRoutine *routine) {
     PtxValues values;
     const char *problem;
     memset(check->spans + routine->begin, SPAN_NONE, routine->end - routine->begin);
-    if (!ptx_flow(&flow, check->module, routine->function, ptx_flow_budget(check->module), &problem))
+    if (!ptx_flow_values(&flow, &values, check->module, routine->function, &shape, 0, &problem))
         return;
-    if (ptx_values(&values, &flow, &shape, ptx_values_budget(check->module), &problem)) {
-        for (uint32_t i = 0; i < flow.instruction_count; i++)
-            if (check->went[routine->begin + i])
-                check->spans[routine->begin + i] =
-                    (uint8_t)span_of(&values, &check->module->statements[flow.instructions[i]]);
-        ptx_values_free(&values);
-    }
-    ptx_flow_free(&flow);
+    for (uint32_t i = 0; i < flow.instruction_count; i++)
+        if (check->went[routine->begin + i])
+            check->spans[routine->begin + i] =
+                (uint8_t)span_of(&values, &check->module->statements[flow.instructions[i]]);
+    ptx_flow_values_free(&flow, &values);
 }
 
 /* Of those that were come to so far; of a function it is that of a call, so that nothing is known. */
@@ -157,10 +154,11 @@ static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool
         (void)runs_tell_races(check, run, watch, 0);
     else
         worlds_doubt_races(check, races, count);
+    /* It cannot get better once an end is in doubt; but loops on made-up data need not end. */
     if (wrong && !sure) {
         doubt_end(check, end);
-        worlds->over = true;                                            /* it cannot get better */
-    } else if (end != PTX_END_BUDGET && !runs_judge(check, run, end)) { /* loops on made-up data need not end */
+        worlds->over = true;
+    } else if (end != PTX_END_BUDGET && !runs_judge(check, run, end)) {
         worlds->over = true;
     }
     threads_unset(check, run);

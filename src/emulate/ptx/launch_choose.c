@@ -54,16 +54,13 @@ PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program) {
     const char *problem;
     for (uint32_t i = 0; i < count; i++)
         uses.pointers[i] = ptx_parameter(module, program->entry, i).pointer;
-    if (!ptx_flow(&flow, module, program->entry, ptx_flow_budget(module), &problem))
+    if (!ptx_flow_values(&flow, &values, module, program->entry, NULL, 0, &problem))
         return uses;
-    if (ptx_values(&values, &flow, NULL, ptx_values_budget(module), &problem)) {
-        for (uint32_t i = 0; i < flow.instruction_count; i++) {
-            look_at_addresses(program, &values, flow.instructions[i], &uses);
-            look_at_axes(module, flow.instructions[i], &uses);
-        }
-        ptx_values_free(&values);
+    for (uint32_t i = 0; i < flow.instruction_count; i++) {
+        look_at_addresses(program, &values, flow.instructions[i], &uses);
+        look_at_axes(module, flow.instructions[i], &uses);
     }
-    ptx_flow_free(&flow);
+    ptx_flow_values_free(&flow, &values);
     return uses;
 }
 

@@ -81,8 +81,8 @@ typedef struct PtxCode {
 
 /* A function: code from `begin` to `end`. */
 typedef struct PtxRoutine {
-    uint32_t function; /* of the module */
-    uint32_t begin, end;
+    uint32_t function;    /* of the module */
+    uint32_t begin, end;  /* an instruction of its flow each, and a return */
     uint32_t rows, masks; /* registers */
     uint32_t param_bytes; /* .param variables in it, arguments of its calls among them */
     uint32_t local_bytes;

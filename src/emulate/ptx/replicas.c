@@ -10,19 +10,15 @@
 bool ptx_replicas_open(PtxReplicas *replicas, const PtxProgram *program, const PtxBlockShape *shape, size_t budget) {
     const char *problem;
     *replicas = (PtxReplicas){0};
-    if (!ptx_flow(&replicas->flow, program->module, program->entry, budget, &problem))
+    if (!ptx_flow_values(&replicas->flow, &replicas->values, program->module, program->entry, shape, budget, &problem))
         return false;
+    replicas->program = program;
     replicas->seen = malloc(replicas->flow.value_count + 1);
     replicas->work = malloc((replicas->flow.value_count + 1) * sizeof *replicas->work);
-    if (!replicas->seen || !replicas->work ||
-        !ptx_values(&replicas->values, &replicas->flow, shape, budget, &problem)) {
-        free(replicas->seen);
-        free(replicas->work);
-        ptx_flow_free(&replicas->flow);
-        return false;
-    }
-    replicas->program = program;
-    return true;
+    if (replicas->seen && replicas->work)
+        return true;
+    ptx_replicas_close(replicas);
+    return false;
 }
 
 void ptx_replicas_close(PtxReplicas *replicas) {
@@ -30,8 +26,7 @@ void ptx_replicas_close(PtxReplicas *replicas) {
         return;
     free(replicas->seen);
     free(replicas->work);
-    ptx_values_free(&replicas->values);
-    ptx_flow_free(&replicas->flow);
+    ptx_flow_values_free(&replicas->flow, &replicas->values);
     *replicas = (PtxReplicas){0};
 }
 

@@ -193,21 +193,13 @@ static void settle(Slicer *s) {
 }
 
 static void mark(Slicer *s) {
-    PtxProgram *program = s->program;
-    const PtxRoutine *routine = &program->routines[s->flow->function];
-    uint32_t instruction = 0;
-    for (uint32_t i = routine->begin; i < routine->end; i++) {
-        PtxCode *code = &program->code[i];
-        while (instruction < s->flow->instruction_count && s->flow->instructions[instruction] != code->statement)
-            instruction++;
-        if (instruction == s->flow->instruction_count)
-            return;
+    PtxCode *code = &s->program->code[s->program->routines[s->flow->function].begin];
+    for (uint32_t i = 0; i < s->flow->instruction_count; i++) {
         PtxEffect effects[PTX_EFFECTS_MOST];
-        unsigned count = ptx_effects_of(s->flow->module, statement_of(s, instruction), effects);
-        if (s->whole[instruction])
+        if (s->whole[i])
             continue;
-        code->skipped = !does_something(code->form, count);
-        code->data = !code->skipped;
+        code[i].skipped = !does_something(code[i].form, ptx_effects_of(s->flow->module, statement_of(s, i), effects));
+        code[i].data = !code[i].skipped;
     }
 }
 
@@ -241,12 +233,8 @@ bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
         return true;
     PtxFlow flow;
     PtxValues values;
-    if (!ptx_flow(&flow, program->module, program->entry, budget, problem))
+    if (!ptx_flow_values(&flow, &values, program->module, program->entry, NULL, budget, problem))
         return false;
-    if (!ptx_values(&values, &flow, NULL, budget, problem)) {
-        ptx_flow_free(&flow);
-        return false;
-    }
     Arena arena;
     jmp_buf exhausted;
     arena_init(&arena, budget);
@@ -257,7 +245,6 @@ bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
     else
         *problem = "its slice takes more memory than it may";
     arena_free(&arena);
-    ptx_values_free(&values);
-    ptx_flow_free(&flow);
+    ptx_flow_values_free(&flow, &values);
     return enough;
 }

@@ -197,18 +197,13 @@ static bool gives_some(const Uses *u, uint32_t instruction, uint32_t *unused) {
 }
 
 static void mark(const Uses *u, PtxProgram *program) {
-    const PtxRoutine *routine = &program->routines[u->flow->function];
-    uint32_t instruction = 0, *unused = NULL;
-    for (uint32_t i = routine->begin; i < routine->end; i++) {
-        PtxCode *code = &program->code[i];
-        while (instruction < u->flow->instruction_count && u->flow->instructions[instruction] != code->statement)
-            instruction++;
-        if (instruction == u->flow->instruction_count)
-            return;
+    PtxCode *code = &program->code[program->routines[u->flow->function].begin];
+    uint32_t *unused = NULL;
+    for (uint32_t i = 0; i < u->flow->instruction_count; i++) {
         if (!unused)
             unused = ARENA_ARRAY(program->arena, uint32_t, u->warps);
-        if (gives_some(u, instruction, unused)) {
-            code->unused = unused;
+        if (gives_some(u, i, unused)) {
+            code[i].unused = unused;
             unused = NULL;
         }
     }
@@ -242,12 +237,9 @@ void ptx_unused(PtxProgram *program, size_t budget) {
     PtxFlow flow;
     PtxValues values;
     PtxBlockShape shape = ptx_block_shape(program->module, program->entry);
-    if (!shape.x || !stores_by_some(program) || !ptx_flow(&flow, program->module, program->entry, budget, &problem))
+    if (!shape.x || !stores_by_some(program) ||
+        !ptx_flow_values(&flow, &values, program->module, program->entry, NULL, budget, &problem))
         return;
-    if (!ptx_values(&values, &flow, NULL, budget, &problem)) {
-        ptx_flow_free(&flow);
-        return;
-    }
     Arena arena;
     jmp_buf exhausted;
     arena_init(&arena, budget);
@@ -255,6 +247,5 @@ void ptx_unused(PtxProgram *program, size_t budget) {
     if (!setjmp(exhausted))
         find(&(Uses){.flow = &flow, .values = &values, .arena = &arena}, program);
     arena_free(&arena);
-    ptx_values_free(&values);
-    ptx_flow_free(&flow);
+    ptx_flow_values_free(&flow, &values);
 }

@@ -205,3 +205,18 @@ bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *sha
 void ptx_values_free(PtxValues *values) {
     arena_free(&values->arena);
 }
+
+bool ptx_flow_values(PtxFlow *flow, PtxValues *values, const PtxModule *module, uint32_t function,
+                     const PtxBlockShape *shape, size_t budget, const char **problem) {
+    if (!ptx_flow(flow, module, function, budget ? budget : ptx_flow_budget(module), problem))
+        return false;
+    if (ptx_values(values, flow, shape, budget ? budget : ptx_values_budget(module), problem))
+        return true;
+    ptx_flow_free(flow);
+    return false;
+}
+
+void ptx_flow_values_free(PtxFlow *flow, PtxValues *values) {
+    ptx_values_free(values);
+    ptx_flow_free(flow);
+}

@@ -72,6 +72,12 @@ bool ptx_values(PtxValues *values, const PtxFlow *flow, const PtxBlockShape *sha
                 const char **problem);
 void ptx_values_free(PtxValues *values);
 
+/* The flow of a function and its values at once, in `budget` bytes each, or as much as the module needs if that is 0.
+ * False: there is neither. */
+bool ptx_flow_values(PtxFlow *flow, PtxValues *values, const PtxModule *module, uint32_t function,
+                     const PtxBlockShape *shape, size_t budget, const char **problem);
+void ptx_flow_values_free(PtxFlow *flow, PtxValues *values);
+
 /* The form of any operand that has a value where it stands: a register, a constant, a special register, the address of
  * a variable. That of a register may be less than that of its value, if lanes left a loop in different turns before. */
 Form ptx_operand_form(const PtxValues *values, uint32_t operand);
