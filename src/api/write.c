@@ -21,6 +21,7 @@ struct weir_writer {
     JsonSeries json;
     Ci ci; /* of formats that it has */
     MembarTotals totals;
+    Told told; /* findings, in text */
 };
 
 /* ---- What is wrong -------------------------------------------------------------------------------- */
@@ -141,9 +142,10 @@ void weir_writer_join(weir_writer *writer, weir_writer *part) {
     else if (ci_format(writer))
         ci_join(&writer->ci, &part->ci);
     else if (part->out.size)
-        text_add(&writer->out, part->out.data, part->out.size);
+        told_join(&writer->told, &part->told, &part->out, &writer->out);
     writer->failed |= part->failed || part->out.failed;
     text_flush(&writer->out);
+    told_free(&part->told);
     text_free(&part->out);
     free(part);
 }
@@ -166,6 +168,7 @@ int weir_writer_end(weir_writer *writer) {
         writer->out.size = good ? writer->out.size : 0;
     }
     good &= sink_finish(&writer->out) == 0;
+    told_free(&writer->told);
     free(writer);
     return good ? 0 : -1;
 }
@@ -227,7 +230,8 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
                                .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
                                .witnesses = witnesses,
                                .root = all->question.root,
-                               .witness_hint = "--witness DIR keeps it, for weir run --replay"};
+                               .witness_hint = "--witness DIR keeps it, for weir run --replay",
+                               .told = writer->sink.write ? NULL : &writer->told};
         CiInput input = {all->module->source->name, all->module->source, verdict, witnesses};
         if (is_json(writer))
             render_json_input(&writer->json, input.file, verdict, witnesses);

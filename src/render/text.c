@@ -133,11 +133,8 @@ static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
     show_ir(renderer, place);
 }
 
-/* Where it is reported: the message, then what the agent does there, in the IR. */
-static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
-    const Rule *rule = rule_of(finding->rule);
-    start_at(renderer, place, finding_severity(finding));
-    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule->id);
+/* What the agent does where it is reported, in the IR. */
+static void add_first_place(Renderer *renderer, const FindingPlace *place) {
     show_place(renderer, place);
     bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
     if (!told && place->ir_line && has_kernel_place(place))
@@ -162,14 +159,8 @@ static void add_other_place(Renderer *renderer, const FindingPlace *place) {
     add_same_in_ir(renderer, place);
 }
 
-static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
-    static const FindingPlace nowhere = {.file = ""};
-    add_first_place(renderer, finding, finding->place_count ? &finding->places[0] : &nowhere);
-    for (size_t i = 1; i < finding->place_count; i++)
-        add_other_place(renderer, &finding->places[i]);
-    add_line(renderer, "why:", finding->why);
-    add_line(renderer, "fix:", finding->fix);
-    add_line(renderer, "schedule:", finding->schedule);
+/* What differs from launch to launch. */
+static void add_finding_launch(Renderer *renderer, const Finding *finding, const char *witness_file) {
     add_line(renderer, finding->elsewhere ? "at other launches:" : "launch:", finding->launch);
     if (finding->times > 1) {
         text_addf(renderer->to, "  ");
@@ -182,6 +173,25 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
         add_line(renderer, "witness:", witness_file);
     else if (is_said(finding->witness))
         add_line(renderer, "witness:", renderer->options.witness_hint);
+}
+
+static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
+    static const FindingPlace nowhere = {.file = ""};
+    const FindingPlace *first = finding->place_count ? &finding->places[0] : &nowhere;
+    ToldFinding told;
+    start_at(renderer, first, finding_severity(finding));
+    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule_of(finding->rule)->id);
+    told.rest = renderer->to->size;
+    add_first_place(renderer, first);
+    for (size_t i = 1; i < finding->place_count; i++)
+        add_other_place(renderer, &finding->places[i]);
+    add_line(renderer, "why:", finding->why);
+    add_line(renderer, "fix:", finding->fix);
+    add_line(renderer, "schedule:", finding->schedule);
+    told.launch = renderer->to->size;
+    add_finding_launch(renderer, finding, witness_file);
+    if (renderer->options.told)
+        told_add(renderer->options.told, finding, renderer->source, told);
 }
 
 /* One that does not count, in a line, with why not. */
