@@ -1,6 +1,7 @@
 /* Launches of PTX: from a launch file's values to the bytes of parameters and memory; those that are chosen; trails. */
 #include "ptx_running.h"
 
+#include "analyze/threads/check.h"
 #include "analyze/threads/trail.h"
 #include "emulate/ptx/tensormap.h"
 
@@ -234,6 +235,34 @@ static void launches_are_chosen(void **state) {
     ptx_running_end(&running);
 }
 
+/* A finding names the launch as it was when it was made, with a buffer that had to grow. */
+static void findings_name_what_grew(void **state) {
+    (void)state;
+    PtxRunning running;
+    ptx_running_read(&running, "sm_90a",
+                     ".visible .entry k(.param .u64 p)\n"
+                     ".reqntid 64\n"
+                     "{\n"
+                     "  .reg .b32 %r<2>;\n"
+                     "  .reg .b64 %rd<4>;\n"
+                     "  .shared .align 4 .b8 word[4];\n"
+                     "  ld.param.u64 %rd1, [p];\n"
+                     "  mov.u32 %r1, %tid.x;\n"
+                     "  mul.wide.u32 %rd2, %r1, 4;\n"
+                     "  add.u64 %rd3, %rd1, %rd2;\n"
+                     "  st.global.u32 [%rd3+4194304], %r1;\n"
+                     "  st.shared.u32 [word], %r1;\n"
+                     "  ret;\n"
+                     "}\n");
+    Verdict verdict = {.arena = &running.arena, .kernel = "k"};
+    threads_check(&running.module, 0, &(ThreadsOptions){.gear = GEAR_SLICE}, &verdict);
+    assert_int_equal(verdict.finding_count, 1);
+    assert_int_equal(verdict.findings[0].rule, RULE_RACE_WAW);
+    assert_non_null(strstr(verdict.findings[0].launch, "p = tensor 8388608"));
+    assert_non_null(strstr(verdict.launches[0].text, "p = tensor 8388608"));
+    ptx_running_end(&running);
+}
+
 /* ---- Trails -------------------------------------------------------------------------------------- */
 
 static void a_trail_is_read_as_it_was_written(void **state) {
@@ -313,6 +342,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_is_said),
         cmocka_unit_test(headers_say_shapes),
         cmocka_unit_test(launches_are_chosen),
+        cmocka_unit_test(findings_name_what_grew),
         cmocka_unit_test(a_trail_is_read_as_it_was_written),
         cmocka_unit_test(what_is_no_trail),
     };

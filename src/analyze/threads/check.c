@@ -391,6 +391,11 @@ static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *by
     return false;
 }
 
+/* Findings outlive the launch. */
+static void keep_text(const ThreadsCheck *check, PtxLaunch *launch) {
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
+}
+
 static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run, PtxWatch **watch) {
     PtxEnd end = runs_make(check, run, *watch);
     uint32_t buffer;
@@ -398,6 +403,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
         if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
+        keep_text(check, launch);
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
@@ -462,7 +468,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
-    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
+    keep_text(check, launch);
     if (runs_open(check, launch))
         run_all(check, launch, runs_watch(check, false));
     runs_add_launch(check, launch);
@@ -492,7 +498,7 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
-    launch->text = verdict_text(check->verdict, "%s", launch->text);
+    keep_text(check, launch);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, run.schedule.explored);
