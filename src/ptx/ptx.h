@@ -196,6 +196,8 @@ static inline const PtxOperand *ptx_operands(const PtxModule *module, const PtxS
 static inline uint32_t ptx_extent(const PtxOperand *operand) {
     return operand->kind >= PTX_ADDRESS ? 1 + operand->a : 1;
 }
+/* The function behind a name: that which an alias or a declaration stands for. */
+uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
 static inline Str ptx_name(const PtxModule *module, uint32_t name) {
     return name == PTX_NONE ? (Str){"", 0} : module->names[name].text;
 }
