@@ -18,25 +18,51 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
            (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
 }
 
+/* Lanes of an earlier write that stay in the list, whether or not they are before: this write leaves the bytes as that
+ * one has made them. Who reads meanwhile may come before both, and gets something else. */
+static uint32_t lanes_kept(const Attempt *attempt, const Record *earlier, uint32_t lanes) {
+    return earlier->kind != THREADS_READ && attempt->record->silent & attempt->by ? lanes & ~earlier->silent : 0;
+}
+
+/* What stays of a list. */
+typedef struct Kept {
+    uint32_t records[MOST_RACING], lanes[MOST_RACING], count;
+} Kept;
+
+/* If there are too many, one that has changed the bytes stays: others either leave them so, or were told to race. */
+static void keep_lanes(const Threads *threads, Kept *kept, uint32_t record, uint32_t lanes) {
+    uint32_t last = kept->count - 1;
+    if (!lanes)
+        return;
+    if (kept->count && kept->records[last] == record) {
+        kept->lanes[last] |= lanes;
+    } else if (kept->count < MOST_RACING) {
+        kept->records[kept->count] = record;
+        kept->lanes[kept->count++] = lanes;
+    } else if (lanes & ~record_at(threads, record)->silent) {
+        kept->records[last] = record;
+        kept->lanes[last] = lanes;
+    }
+}
+
 /* Looks through a list, and tells what races. `keep`: the list of what is not before, in the same order. */
 static uint32_t look(Attempt *attempt, uint32_t slot, bool keep) {
     Threads *threads = attempt->threads;
-    uint32_t records[MOST_RACING], lanes[MOST_RACING], count = 0;
+    Kept kept = {.count = 0};
     for (uint32_t index = slot >> 5; index; index = node_at(threads, index)->next) {
         const Node *node = node_at(threads, index);
-        if (!keep && attempt_is_settled(attempt, record_at(threads, node->record)))
+        const Record *earlier = record_at(threads, node->record);
+        if (!keep && attempt_is_settled(attempt, earlier))
             continue;
-        uint32_t left = attempt_unordered(attempt, node->record, node_lanes(node, slot));
+        uint32_t lanes = node_lanes(node, slot), left = attempt_unordered(attempt, node->record, lanes);
         if (left)
             left = attempt_judge(attempt, node->record, left);
-        if (left && count < MOST_RACING) {
-            records[count] = node->record;
-            lanes[count++] = left;
-        }
+        if (keep)
+            keep_lanes(threads, &kept, node->record, left | lanes_kept(attempt, earlier, lanes));
     }
     uint32_t made = 0;
-    while (keep && count--)
-        made = threads_node(threads, records[count], lanes[count], made, 0);
+    while (kept.count--)
+        made = threads_node(threads, kept.records[kept.count], kept.lanes[kept.count], made, 0);
     return made << 5;
 }
 
@@ -58,7 +84,9 @@ static void read_cell(Attempt *attempt, Cell *cell) {
 static void write_cell(Attempt *attempt, Cell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK;
     uint32_t writes = 0, reads = 0;
-    if (cell->writes && !attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))
+    bool silent = attempt->record->silent & attempt->by;
+    if (cell->writes && ((weak && silent) ||
+                         (!attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))))
         writes = look(attempt, cell->writes, weak);
     if (cell->reads && !attempt_is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
         reads = look(attempt, cell->reads, weak);

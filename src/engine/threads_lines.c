@@ -4,10 +4,10 @@
 
 enum { SMALLEST_LANE = 4 };
 
-/* Whether it can be of whole lines at all. */
+/* Whether it can be of whole lines at all. What a write that changes nothing leaves there is found cell by cell. */
 bool threads_has_lines(const Threads *threads, const ThreadsAccess *access) {
     uint32_t bytes = access->bytes;
-    bool plain = !(access->order | access->proxy | access->object | access->inits); /* weak, and generic */
+    bool plain = !(access->order | access->proxy | access->object | access->inits | access->silent); /* weak, and generic */
     return plain && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
            !threads->shape.history && !threads->shape.by_word && (!access->used || threads_is_whole(access));
 }
@@ -234,7 +234,7 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     const Threads *threads = attempt->threads;
     uint32_t by = attempt->by;
     uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
-    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !threads->shape.history &&
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !access->silent && !threads->shape.history &&
                  !threads->shape.by_word;
     if (!lines) {
         attempt_touch(attempt, begin, end);

@@ -21,9 +21,13 @@ bool attempt_is_clear(Attempt *attempt, uint32_t slot) {
     return true;
 }
 
-/* Whether what stays of an earlier access of the list is nothing where that is before a later one, because the later
- * one stands for it: whatever races with it races with that. */
-static bool stands_for(const Threads *threads, const Record *later, const Record *earlier) {
+/* Whether what stays of lanes of an earlier access of the list is nothing where that is before a later one, because the
+ * later one stands for it: whatever races with it races with that. A write that changes nothing does not stand for
+ * one that has changed the bytes: that race may be graver. */
+static bool stands_for(const Threads *threads, const Record *later, uint32_t by, const Record *earlier,
+                       uint32_t lanes) {
+    if (later->silent & by && lanes & ~earlier->silent)
+        return false;
     if (later->order == THREADS_WEAK)
         return true;
     return earlier->order != THREADS_WEAK && earlier->level >= later->level && earlier->element == later->element &&
@@ -108,7 +112,7 @@ static uint32_t without_repeated(Threads *threads, uint32_t *nodes, uint32_t cou
                 break;
         }
         bool plain = record->order != THREADS_WEAK && !record->operation && !(node->lanes & (node->lanes - 1));
-        if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), record)) {
+        if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), later->lanes, record, node->lanes)) {
             record->stays = false;
             continue;
         }
@@ -152,7 +156,7 @@ uint32_t attempt_put(Attempt *attempt, uint32_t slot, bool *any_lane) {
         const Node *node = node_at(threads, nodes[more]);
         uint32_t left = node_lanes(node, slot);
         any = any && any_lane && is_any_lane(attempt, node);
-        if (stands_for(threads, attempt->record, record_at(threads, node->record)))
+        if (stands_for(threads, attempt->record, by, record_at(threads, node->record), left))
             left = attempt_unordered(attempt, node->record, left);
         if (left && made == node->next && node->lanes == (by_slot && left == by ? 0 : left))
             made = nodes[more];

@@ -142,6 +142,9 @@ void calls_find(Calls *calls, PtxModule *module, const Sites *sites, Arena *aren
     for (uint32_t i = 0; i < module->functions_count; i++)
         if (module->functions[i].body && module->functions[i].name != PTX_NONE)
             calls->definitions[module->functions[i].name] = i;
+    for (uint32_t i = 0; i < module->functions_count; i++) /* its other names have its parameters, too */
+        if (module->functions[i].alias && module->functions[ptx_function_behind(module, i)].body)
+            calls->definitions[module->functions[i].name] = ptx_function_behind(module, i);
     find_taken(calls, arena);
     find_meets(calls);
     for (uint32_t i = 0; i < module->functions_count; i++)

@@ -59,6 +59,26 @@ static bool calls_do(PtxModule *module, const Calls *calls, const char **problem
     return false;
 }
 
+/* A kernel gets one more parameter. */
+static bool parameters_do(PtxModule *module, const InstrumentOptions *options, const char **problem) {
+    bool shadow = options->mode == INSTRUMENT_SHADOW;
+    uint64_t bytes = shadow ? 128 : 8, align = shadow ? 16 : 8;
+    uint64_t most = ptx_most_parameters(shadow && module->version < SHADOW_VERSION ? SHADOW_VERSION : module->version);
+    for (uint32_t i = 0; i < module->functions_count; i++) {
+        const PtxFunction *function = &module->functions[i];
+        if (!function->entry || (function->parameter_bytes + align - 1) / align * align + bytes <= most)
+            continue;
+        Text text = {0};
+        text_addf(&text, "' has %llu bytes of parameters, of at most %llu: there is no room for %llu more",
+                  (unsigned long long)function->parameter_bytes, (unsigned long long)most, (unsigned long long)bytes);
+        text_char(&text, 0);
+        *problem = sentence(module, "kernel '", ptx_name(module, function->name), text.data);
+        text_free(&text);
+        return false;
+    }
+    return true;
+}
+
 /* ---- The text ---------------------------------------------------------------------------------------------- */
 
 static bool name_taken(const PtxModule *module, Str name) {
@@ -181,6 +201,8 @@ static bool add_all(Looks *looks, const InstrumentOptions *options, Text *to, co
 
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem) {
     Looks looks;
+    if (!parameters_do(module, options, problem))
+        return false;
     if (options->mode == INSTRUMENT_SHADOW)
         return instrument_shadow(module, options, to, problem);
     if (!target_does(module, problem))

@@ -625,7 +625,7 @@ static void write_function(Writer *writer, uint32_t function, uint32_t *next) {
 
 /* ---- Modules ---- */
 
-enum { NEEDED_VERSION = 83, NEEDED_CAPABILITY = 90 };
+enum { NEEDED_CAPABILITY = 90 };
 
 static bool target_does(const PtxModule *module, const InstrumentOptions *options, const char **problem) {
     if (!shadow_is_built(options->seed_layout))
@@ -639,10 +639,9 @@ static bool target_does(const PtxModule *module, const InstrumentOptions *option
     return false;
 }
 
-/* 128-bit atomics are of PTX 8.3. */
 static void raise_version(Writer *writer) {
     const PtxModule *module = writer->module;
-    for (uint32_t i = 0; i < module->statements_count && module->version < NEEDED_VERSION; i++)
+    for (uint32_t i = 0; i < module->statements_count && module->version < SHADOW_VERSION; i++)
         if (module->statements[i].kind == PTX_DIRECTIVE &&
             str_equal(ptx_name(module, module->statements[i].what), STR(".version"))) {
             ptx_edit_replace(writer->edits, i, STR(".version 8.3"));

@@ -56,6 +56,9 @@ typedef struct ShadowGroup {
 enum { SHADOW_GROUP = 8, SHADOW_SMALL_GROUP = 4 };
 ShadowGroup shadow_group(const ShadowSites *sites, const PtxModule *module, uint32_t first);
 
+/* PTX that it is made in, at least: 128-bit atomics are of 8.3. */
+enum { SHADOW_VERSION = 83 };
+
 /* Whether the runtime was built for that layout: there was a compiler for it. */
 bool shadow_is_built(bool seed_layout);
 /* As `instrument` of instrument.h. */

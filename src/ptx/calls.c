@@ -44,7 +44,7 @@ static bool fail_argument(Reader *r, const PtxVariable *formal, const char *at) 
 static bool check_variable(Reader *r, const PtxVariable *formal, const PtxVariable *actual, const char *at) {
     if (actual->space != WORD_reg && actual->space != WORD_param)
         return ptx_fail(r, at, "only registers and variables of .param are passed");
-    if (actual->formal)
+    if (actual->formal && actual->space == WORD_param)
         return ptx_fail(r, at, "a function's own parameter is not passed on: its value is loaded first");
     if (!formal->dimension_count != !actual->dimension_count)
         return fail_argument(r, formal, at);

@@ -13,7 +13,7 @@ static bool is_version(unsigned version) {
 /* .version 8.7 */
 bool read_version(Reader *r, uint32_t word) {
     uint32_t first = r->module->operands_count;
-    while (*r->p == ' ' || *r->p == '\t') /* the number stands on the same line */
+    while (*r->p == ' ' || *r->p == '\t' || *r->p == '\r' || *r->p == '\f') /* the number stands on the same line */
         r->p++;
     const char *at = r->p;
     unsigned major = 0, minor = 0;

@@ -6,8 +6,7 @@ typedef struct ListKind {
     bool named, entry, results;
 } ListKind;
 
-/* What holds of a list as a whole. */
-static bool check_list(Reader *r, uint32_t first, uint32_t count, ListKind kind, const char *at) {
+static uint64_t list_bytes(const Reader *r, uint32_t first, uint32_t count) {
     uint64_t size = 0;
     for (uint32_t i = 0; i < count; i++) {
         const PtxVariable *variable = &r->module->variables[first + i];
@@ -15,15 +14,23 @@ static bool check_list(Reader *r, uint32_t first, uint32_t count, ListKind kind,
         if (!align)
             align = variable_bits(r, variable) / 8;
         size = align ? (size + align - 1) / align * align + bytes : size + bytes;
-        if (variable->dimension_count && !bytes && (kind.entry || kind.results || i + 1 < count))
+    }
+    return size;
+}
+
+/* What holds of a list as a whole. */
+static bool check_list(Reader *r, uint32_t first, uint32_t count, ListKind kind, const char *at) {
+    for (uint32_t i = 0; i < count; i++) {
+        const PtxVariable *variable = &r->module->variables[first + i];
+        if (variable->dimension_count && !variable_size(r, variable) && (kind.entry || kind.results || i + 1 < count))
             return ptx_fail(r, at, "only the last parameter of a function may be an array without a size");
         if (kind.results && count > 1 && variable->space == WORD_param)
             return ptx_fail(r, at, "only registers are several results");
     }
-    unsigned most = r->module->version >= 81 ? 32764 : 4352;
+    uint64_t size = list_bytes(r, first, count), most = ptx_most_parameters(r->module->version);
     return !kind.entry || size <= most ||
-           ptx_fail(r, at, "the parameters of a kernel have at most %u bytes; these have %llu", most,
-                    (unsigned long long)size);
+           ptx_fail(r, at, "the parameters of a kernel have at most %llu bytes; these have %llu",
+                    (unsigned long long)most, (unsigned long long)size);
 }
 
 /* ( .param ..., ... ); where there is no parenthesis, there are none. */
@@ -74,9 +81,12 @@ static bool read_head(Reader *r, PtxFunction *function, const char **at) {
     if (!name.size)
         return fail_expected(r, "the function's name");
     function->name = intern(r, name);
-    return check_name(r, name, *at) &&
-           read_parameters(r, &function->parameters, &function->parameter_count, &function->listed,
-                           (ListKind){.named = true, .entry = function->entry});
+    if (!check_name(r, name, *at) || !read_parameters(r, &function->parameters, &function->parameter_count,
+                                                      &function->listed,
+                                                      (ListKind){.named = true, .entry = function->entry}))
+        return false;
+    function->parameter_bytes = list_bytes(r, function->parameters, function->parameter_count);
+    return true;
 }
 
 bool read_linked_function(Reader *r, uint32_t word, uint32_t linkage) {

@@ -15,6 +15,28 @@ void ptx_free(PtxModule *module) {
     *module = (PtxModule){0};
 }
 
+/* ---- Functions ------------------------------------------------------------------------------------------- */
+
+/* A declaration stands for the definition of that name; which may be the other of two. */
+static uint32_t defined_function(const PtxModule *module, uint32_t function) {
+    if (module->functions[function].body || module->functions[function].name == PTX_NONE)
+        return function;
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].name == module->functions[function].name && module->functions[i].body)
+            return i;
+    return function;
+}
+
+uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
+    for (uint32_t i = 0; module->functions[function].alias && i < module->statements_count; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        const PtxOperand *operands = &module->operands[statement->first];
+        if (statement->kind == PTX_DIRECTIVE && statement->what == WORD_alias && operands[0].a == function)
+            return defined_function(module, operands[1].a);
+    }
+    return defined_function(module, function);
+}
+
 /* ---- Places ---------------------------------------------------------------------------------------------- */
 
 /* The path of .file `number`, without its quotes. */

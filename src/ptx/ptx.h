@@ -136,6 +136,7 @@ typedef struct PtxFunction {
     bool noreturn;                                               /* .noreturn */
     bool alias;                                                  /* .alias says which other function it is */
     uint32_t returns, return_count, parameters, parameter_count; /* variables */
+    uint64_t parameter_bytes;                                    /* one behind the other */
     uint32_t begin, end;                                         /* statements: its header, and behind its last one */
     uint32_t instructions;                                       /* in it */
 } PtxFunction;
@@ -196,6 +197,12 @@ static inline const PtxOperand *ptx_operands(const PtxModule *module, const PtxS
 static inline uint32_t ptx_extent(const PtxOperand *operand) {
     return operand->kind >= PTX_ADDRESS ? 1 + operand->a : 1;
 }
+/* Bytes that the parameters of a kernel may have. */
+static inline uint32_t ptx_most_parameters(unsigned version) {
+    return version >= 81 ? 32764 : 4352;
+}
+/* The function behind a name: that which an alias or a declaration stands for. */
+uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
 static inline Str ptx_name(const PtxModule *module, uint32_t name) {
     return name == PTX_NONE ? (Str){"", 0} : module->names[name].text;
 }

@@ -150,14 +150,6 @@ static void note_unknown(Walk *walk, uint32_t statement, const char *reason) {
                        ptx_line(walk->lint, statement), "%s", reason);
 }
 
-/* A function may be declared before it is defined. */
-static uint32_t definition_of(const PtxModule *module, uint32_t declared) {
-    for (uint32_t i = 0; i < module->functions_count && !module->functions[declared].body; i++)
-        if (module->functions[i].body && module->functions[i].name == module->functions[declared].name)
-            return i;
-    return declared;
-}
-
 static void walk_function(Walk *walk, uint32_t function) {
     walk->reach.calls = true;
     if (walk->seen[function])
@@ -172,7 +164,7 @@ static bool walk_addresses(Walk *walk, const PtxOperand *operands, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         if (operands[i].kind != PTX_CALLEE)
             continue;
-        uint32_t function = definition_of(walk->lint->module, operands[i].a);
+        uint32_t function = ptx_function_behind(walk->lint->module, operands[i].a);
         any = true;
         if (walk->lint->module->functions[function].body)
             walk_function(walk, function);
@@ -210,7 +202,7 @@ static void walk_call(Walk *walk, uint32_t statement) {
             note_unknown(walk, statement, "which function it calls is not known");
         return;
     }
-    callee = definition_of(module, callee);
+    callee = ptx_function_behind(module, callee);
     const PtxFunction *function = &module->functions[callee];
     Str name = ptx_name(module, function->name);
     if (!function->body && !is_of_driver(name))

@@ -310,7 +310,8 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
             return;
     }
     if (made < count)
-        verdict_note(check->verdict, "of %u places where threads wait for an mbarrier or arrive, they were slow at %u",
+        verdict_note(check->verdict,
+                     "of %u orders in which threads are slow where they wait for an mbarrier or arrive, %u were run",
                      count, made);
 }
 

@@ -143,19 +143,30 @@ static void add_site(History *history, const PtxEvent *event) {
     site->last = index > site->last ? index : site->last;
 }
 
-uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most) {
+/* Warps of the CTA that are slow at a site. */
+static PtxSchedule held_at(const History *history, const ThreadsCheck *check, const Site *site, uint32_t first,
+                           uint32_t last) {
     const PtxMachine *machine = check->machine;
-    uint32_t count = history->site_count < most ? history->site_count : most;
-    for (uint32_t i = 0; i < count; i++) {
-        const Site *site = &history->sites[i];
-        uint32_t *cluster = ARENA_NEW(history->arena, uint32_t);
-        *cluster = site->cta / machine->cluster_size;
-        list[i] = (PtxSchedule){.kind = SCHEDULE_HELD,
-                                .held = site->cta * machine->threads_per_cta + site->first * PTX_LANES,
-                                .held_count = (site->last - site->first + 1) * PTX_LANES,
-                                .held_pc = (uint32_t)(site->code - check->program->code),
-                                .only = check->classes ? cluster : NULL, /* each class has run alone */
-                                .only_count = check->classes != 0};
+    uint32_t *cluster = ARENA_NEW(history->arena, uint32_t);
+    *cluster = site->cta / machine->cluster_size;
+    return (PtxSchedule){.kind = SCHEDULE_HELD,
+                         .held = site->cta * machine->threads_per_cta + first * PTX_LANES,
+                         .held_count = (last - first + 1) * PTX_LANES,
+                         .held_pc = (uint32_t)(site->code - check->program->code),
+                         .only = check->classes ? cluster : NULL, /* each class has run alone */
+                         .only_count = check->classes != 0};
+}
+
+/* All that were there; and, as one of them may be who lets the others go on, the last and the first alone. */
+uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < history->site_count && count < most; i++)
+        list[count++] = held_at(history, check, &history->sites[i], history->sites[i].first, history->sites[i].last);
+    for (uint32_t i = 0; i < 2 * history->site_count && count < most; i++) {
+        const Site *site = &history->sites[i / 2];
+        uint32_t warp = i % 2 ? site->first : site->last;
+        if (site->first != site->last)
+            list[count++] = held_at(history, check, site, warp, warp);
     }
     return count;
 }

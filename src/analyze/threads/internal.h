@@ -170,7 +170,7 @@ Look history_look(const History *history, const PtxWarp *warp);
 bool history_near(const History *history, uint64_t begin, uint64_t end);
 /* Whether there are mbarriers at all. */
 bool history_any(const History *history);
-/* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: the order
+/* For each place where threads waited for an mbarrier or arrived, in whatever run since the history is new: orders
  * in which they are slow there, in the first CTA that was seen. Returns how many. */
 uint32_t history_holds(const History *history, const ThreadsCheck *check, PtxSchedule *list, uint32_t most);
 

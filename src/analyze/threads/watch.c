@@ -102,7 +102,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
         .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
         .gives = gives_value(watch, event),
         .site = watch_site(watch, event->code),
-        .silent = access->kind == EFFECT_READ ? 0 : ~event->changes,
+        .silent = access->kind == EFFECT_READ ? 0 : event->lanes & ~event->changes,
         .bytes = access->bytes,
         .used = access->used,
     };

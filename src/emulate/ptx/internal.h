@@ -9,9 +9,8 @@
 
 /* Bits of a type's name: 32 of "u32" and "f16x2"; 1 of "pred"; 0: it is none. */
 unsigned ptx_bits_of_type(Str type);
-/* The function or variable behind a name: that which an alias or a declaration stands for. */
+/* The variable that a declaration stands for. */
 uint32_t ptx_variable_behind(const PtxModule *module, uint32_t variable);
-uint32_t ptx_function_behind(const PtxModule *module, uint32_t function);
 /* Runs into a sentence: an instruction that cannot be run. `detail` is the sentence, or NULL. */
 PtxRun ptx_run_unknown;
 

@@ -27,16 +27,6 @@ typedef struct Reaching {
     uint32_t *work, count;
 } Reaching;
 
-/* A declaration stands for the definition of that name; which may be the other of two. */
-static uint32_t defined_function(const PtxModule *module, uint32_t function) {
-    if (module->functions[function].body || module->functions[function].name == PTX_NONE)
-        return function;
-    for (uint32_t i = 0; i < module->functions_count; i++)
-        if (module->functions[i].name == module->functions[function].name && module->functions[i].body)
-            return i;
-    return function;
-}
-
 static bool is_declared_only(const PtxModule *module, const PtxVariable *variable) {
     return variable->linkage != PTX_NONE && str_is(ptx_name(module, variable->linkage), ".extern");
 }
@@ -48,17 +38,6 @@ uint32_t ptx_variable_behind(const PtxModule *module, uint32_t index) {
             module->variables[i].scope == variable->scope && !is_declared_only(module, &module->variables[i]))
             return i;
     return index;
-}
-
-uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
-    for (uint32_t i = 0; module->functions[function].alias && i < module->statements_count; i++) {
-        const PtxStatement *statement = &module->statements[i];
-        const PtxOperand *operands = &module->operands[statement->first];
-        if (statement->kind == PTX_DIRECTIVE && statement->count == 2 && operands[0].kind == PTX_CALLEE &&
-            operands[1].kind == PTX_CALLEE && operands[0].a == function)
-            return defined_function(module, operands[1].a);
-    }
-    return defined_function(module, function);
 }
 
 static void reach_operands(Reaching *r, uint32_t first, uint32_t count);
