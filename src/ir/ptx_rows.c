@@ -453,9 +453,41 @@ PtxActs ptx_opcode_acts(Str opcode) {
     return acts;
 }
 
+/* The form that was asked about last, of which more will be asked: where in it what each group has taken is. */
+typedef struct Latest {
+    const PtxRow *row;
+    bool fits;
+    unsigned count;
+    uint8_t at[MOST_GROUPS], sizes[MOST_GROUPS];
+    size_t size;
+    char text[64];
+} Latest;
+
+static void keep_latest(Latest *latest, const PtxRow *row, Str form, const Matching *matching) {
+    latest->row = row;
+    latest->fits = matching != NULL;
+    latest->count = matching ? matching->count : 0;
+    latest->size = form.size;
+    memcpy(latest->text, form.data, form.size);
+    for (unsigned i = 0; i < latest->count; i++) {
+        Str taken = matching->taken[i];
+        latest->at[i] = taken.size ? (uint8_t)(taken.data - form.data) : 0;
+        latest->sizes[i] = (uint8_t)taken.size;
+    }
+}
+
 Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
+    static _Thread_local Latest latest;
     Matching matching;
-    return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
+    if (form.size > sizeof latest.text)
+        return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
+    if (latest.row != row || latest.size != form.size || memcmp(latest.text, form.data, form.size) != 0)
+        keep_latest(&latest, row, form, match(&matching, row, form) ? &matching : NULL);
+    const Groups *groups = groups_of(row);
+    for (unsigned i = 0; group.size && latest.fits && i < latest.count; i++)
+        if (str_equal(groups->items[i].name, group))
+            return latest.sizes[i] ? (Str){form.data + latest.at[i], latest.sizes[i]} : (Str){"", 0};
+    return (Str){"", 0};
 }
 
 /* "=d", "[a]", "b:t?" without what is not their name. */
