@@ -13,11 +13,21 @@
 struct ArenaChunk {
     ArenaChunk *older;
     size_t size;
-    bool mapped; /* from the system, and so all zero, rather than from malloc */
+    bool mapped; /* from the system, rather than from malloc */
     max_align_t data[];
 };
 
-enum { FIRST_CHUNK = 8 << 10, LARGEST_CHUNK = 8 << 20, HUGE_PAGE = 2 << 20, ALIGNMENT = 8 };
+/* From ZERO_CHUNK on malloc takes them from the system, which gives pages of zeros: nobody has to clear them, and what
+ * is not used is not there. From HUGE_CHUNK on they are mapped, and have as many large pages as they need: one takes as
+ * long as some 50 to 200 small ones. */
+enum {
+    FIRST_CHUNK = 8 << 10,
+    ZERO_CHUNK = 128 << 10,
+    HUGE_CHUNK = 512 << 10,
+    LARGEST_CHUNK = 8 << 20,
+    HUGE_PAGE = 2 << 20,
+    ALIGNMENT = 8
+};
 
 void arena_init(Arena *arena, size_t budget) {
     *arena = (Arena){.budget = budget};
@@ -72,15 +82,17 @@ static void grow(Arena *arena, size_t size) {
         want = LARGEST_CHUNK;
     if (want < size + sizeof(ArenaChunk))
         want = size + sizeof(ArenaChunk);
-    if (want > HUGE_PAGE)
-        want = (want + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    size_t whole = (want + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    if (want > HUGE_PAGE || (want >= HUGE_CHUNK && arena->held < arena->budget && whole <= arena->budget - arena->held))
+        want = whole;
     if (want > arena->budget || arena->held > arena->budget - want || (arena->exhausted && deadline_look()))
         exhausted(arena);
-    bool mapped = want >= HUGE_PAGE;
-    ArenaChunk *chunk = mapped ? map_chunk(want) : malloc(want);
+    bool mapped = want >= HUGE_PAGE, zero = want >= ZERO_CHUNK;
+    ArenaChunk *chunk = mapped ? map_chunk(want) : zero ? calloc(1, want) : malloc(want);
     if (!chunk)
         exhausted(arena);
-    chunk->mapped = arena->zero = mapped;
+    chunk->mapped = mapped;
+    arena->zero = zero;
     chunk->older = arena->chunks;
     chunk->size = want;
     arena->chunks = chunk;

@@ -245,15 +245,20 @@ const char *text_keep(Text *text, Arena *arena) {
     return kept;
 }
 
+static bool stands_alone(char letter) {
+    return letter == '[' || letter == ']' || letter == ';';
+}
+
 Str str_next_word(const char **at) {
-    while (**at == ' ')
-        ++*at;
     const char *start = *at;
-    if (*start && strchr("[];", *start)) {
-        ++*at;
-    } else {
-        while (**at && !strchr(" [];", **at))
-            ++*at;
-    }
-    return str_between(start, *at);
+    while (*start == ' ')
+        start++;
+    const char *end = start;
+    if (stands_alone(*end))
+        end++;
+    else
+        while (*end && *end != ' ' && !stands_alone(*end))
+            end++;
+    *at = end;
+    return str_between(start, end);
 }

@@ -113,6 +113,10 @@ const ThreadsRace *threads_races(const Threads *threads, uint32_t *count) {
     return threads->races;
 }
 
+uint32_t threads_news(const Threads *threads) {
+    return threads->race_count << 1 | (threads->order_site != THREADS_NONE);
+}
+
 uint32_t threads_order_matters(const Threads *threads) {
     return threads->order_site;
 }

@@ -75,6 +75,8 @@ typedef struct ThreadsAccess {
     uint32_t bytes;                    /* of each lane */
     uint32_t used;                     /* elements of each lane's bytes that are touched: a mask; 0: all */
 } ThreadsAccess;
+/* Whether all elements of each lane are touched. */
+bool threads_is_whole(const ThreadsAccess *access);
 
 typedef enum ThreadsReason {
     THREADS_UNORDERED,
@@ -114,6 +116,8 @@ void threads_restart(Threads *threads);
 const char *threads_trouble(const Threads *threads);
 /* One for each two sites and reason, in the order in which they were found. */
 const ThreadsRace *threads_races(const Threads *threads, uint32_t *count);
+/* How many they are, and whether threads_order_matters: another number whenever one of the two is new. */
+uint32_t threads_news(const Threads *threads);
 /* That race came up so often more, in what need not be told as it is the same again. */
 void threads_again(Threads *threads, uint32_t race, uint64_t times);
 /* The site of the first strong read (or update) that gave a value and could have given another: another thread writes

@@ -99,8 +99,6 @@ void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, con
 uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
 void attempt_begin_as(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                       uint32_t record);
-/* Whether all elements of each lane are touched. */
-bool threads_is_whole(const ThreadsAccess *access);
 /* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
 static inline bool attempt_is_foreign(const Attempt *attempt, uint32_t slot) {
     if (!slot || !attempt->home)
@@ -120,8 +118,15 @@ uint32_t attempt_put_again(Attempt *attempt, uint32_t slot, bool *any_lane);
 void attempt_touch(Attempt *attempt, uint64_t begin, uint64_t end);
 /* Whole lines, if it is of such alone; false: it is not, and nothing was done. */
 bool attempt_lines(Attempt *attempt, const ThreadsAccess *access, uint32_t lanes, const uint64_t *addresses);
-/* Whether an access can be of whole lines at all. */
-bool threads_has_lines(const Threads *threads, const ThreadsAccess *access);
+/* Whether an access can be of whole lines at all. What a write that changes nothing leaves there is found cell by cell.
+ */
+enum { SMALLEST_LANE = 4 };
+static inline bool threads_has_lines(const Threads *threads, const ThreadsAccess *access) {
+    uint32_t bytes = access->bytes;
+    bool plain = !(access->order | access->proxy | access->object | access->inits | access->silent); /* weak, generic */
+    return plain && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
+           !threads->shape.history && !threads->shape.by_word && (!access->used || threads_is_whole(access));
+}
 /* Lines one behind the other, of lanes each `per` farther than the one before. */
 void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
                          uint8_t shift);

@@ -284,7 +284,7 @@ typedef struct Cell {
  */
 enum { SHADOW_PAGE = 1024, SHADOW_LINE = 128, PAGE_LINES = SHADOW_PAGE / SHADOW_LINE, LINE_ALONE = 128 };
 typedef struct Line {
-    uint32_t writes, reads;
+    uint32_t writes, reads; /* compared and changed as one */
     union {
         struct {
             uint8_t write_shift, read_shift; /* | LINE_ALONE */

@@ -2,15 +2,7 @@
  */
 #include "engine/threads_attempt.h"
 
-enum { SMALLEST_LANE = 4 };
-
-/* Whether it can be of whole lines at all. What a write that changes nothing leaves there is found cell by cell. */
-bool threads_has_lines(const Threads *threads, const ThreadsAccess *access) {
-    uint32_t bytes = access->bytes;
-    bool plain = !(access->order | access->proxy | access->object | access->inits | access->silent); /* weak, and generic */
-    return plain && bytes >= SMALLEST_LANE && bytes <= SHADOW_LINE && !(bytes & (bytes - 1)) &&
-           !threads->shape.history && !threads->shape.by_word && (!access->used || threads_is_whole(access));
-}
+#include <string.h>
 
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
@@ -161,22 +153,29 @@ static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane,
         touch_other(attempt, page, address, &seats);
 }
 
+/* Both slots of a line at once. */
+static inline uint64_t slots_of(const Line *line) {
+    uint64_t both;
+    memcpy(&both, line, sizeof both);
+    return both;
+}
+
 uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
-    Line from = step->from, to = step->to;
-    uint32_t writes = from.writes ? per : 0, reads = from.reads ? per : 0, done = 0;
+    const Line from = step->from, to = step->to;
+    const Line from_on = {.writes = from.writes ? per : 0, .reads = from.reads ? per : 0};
+    const Line to_on = {.writes = to.writes ? per : 0, .reads = to.reads ? per : 0};
+    uint64_t before = slots_of(&from), after = slots_of(&to);
+    uint32_t done = 0;
     while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
                    (from.reads && (from.reads & 31) + count * per > 31)))
         count--;
     for (; done < count; done++) {
         Line *line = &lines[done];
-        from.writes += writes;
-        from.reads += reads;
-        if (line->writes != from.writes || line->reads != from.reads || line->seats != from.seats)
+        before += slots_of(&from_on);
+        after += slots_of(&to_on);
+        if (slots_of(line) != before || line->seats != from.seats)
             break;
-        to.writes += to.writes ? per : 0;
-        to.reads += to.reads ? per : 0;
-        line->writes = to.writes;
-        line->reads = to.reads;
+        memcpy(line, &after, sizeof after);
         line->seats = to.seats;
     }
     return done;
@@ -234,8 +233,8 @@ void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin
     const Threads *threads = attempt->threads;
     uint32_t by = attempt->by;
     uint64_t first = (begin + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE, last = end / SHADOW_LINE * SHADOW_LINE;
-    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !access->silent && !threads->shape.history &&
-                 !threads->shape.by_word;
+    bool lines = first < last && access->order == THREADS_WEAK && !access->inits && !access->silent &&
+                 !threads->shape.history && !threads->shape.by_word;
     if (!lines) {
         attempt_touch(attempt, begin, end);
         return;

@@ -49,17 +49,20 @@ static ShadowPage *page_new(Threads *threads, uint64_t address) {
     return page;
 }
 
-static ShadowPage *page_find(Threads *threads, uint64_t address) {
-    uint64_t number = address / SHADOW_PAGE;
-    LatestPage *latest = &threads->latest[hashed(number) % LATEST_PAGES];
-    if (latest->number == number && latest->page)
-        return latest->page;
+/* One that is not the latest. */
+static ShadowPage *page_search(Threads *threads, uint64_t number, LatestPage *latest) {
     ShadowPage *page = threads->pages[page_bucket(number, threads->page_capacity)];
     while (page && page->number != number)
         page = page->next;
     if (page)
         *latest = (LatestPage){number, page};
     return page;
+}
+
+static inline ShadowPage *page_find(Threads *threads, uint64_t address) {
+    uint64_t number = address / SHADOW_PAGE;
+    LatestPage *latest = &threads->latest[hashed(number) % LATEST_PAGES];
+    return latest->number == number && latest->page ? latest->page : page_search(threads, number, latest);
 }
 
 void threads_line_settle(Threads *threads, uint32_t *slot, uint8_t *shift) {
@@ -198,28 +201,37 @@ static void nodes_grow(Threads *threads) {
     threads->node_capacity = capacity;
 }
 
-/* A new one, with what is said of all of its list. */
-static uint32_t node_new(Threads *threads, Node node) {
-    const Record *record = record_at(threads, node.record);
-    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
-    node.level = plain ? record->level : 0;
-    node.element = record->element;
-    node.clusters = cluster_bit(threads, record->cta);
-    node.least = node.most = record->cta;
-    node.gives = record->gives;
-    node.depth = 1;
-    if (node.next) {
-        const Node *next = node_at(threads, node.next);
-        node.depth = next->depth + 1;
-        node.clusters |= next->clusters;
-        node.least = next->least < node.least ? next->least : node.least;
-        node.most = next->most > node.most ? next->most : node.most;
-        node.gives |= next->gives;
-        if (next->level < node.level || next->element != node.element)
-            node.level = next->element == node.element ? next->level : 0;
-    }
+/* A new one, with what is said of all of its list. `chain`: it is in the hash table, before that one; UINT32_MAX: it
+ * is not. */
+static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t behind, uint32_t pruned,
+                         uint32_t chain) {
     uint32_t index = store_take(threads, &threads->nodes);
-    *node_at(threads, index) = node;
+    Node *node = node_at(threads, index);
+    const Record *record = record_at(threads, of);
+    bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
+    node->record = of;
+    node->lanes = lanes;
+    node->next = behind;
+    node->chain = chain == UINT32_MAX ? 0 : chain;
+    node->depth = 1;
+    node->pruned = pruned;
+    node->clusters = cluster_bit(threads, record->cta);
+    node->least = node->most = record->cta;
+    node->level = plain ? record->level : 0;
+    node->element = record->element;
+    node->gives = record->gives;
+    node->marked = false;
+    node->alone = chain == UINT32_MAX;
+    if (behind) {
+        const Node *next = node_at(threads, behind);
+        node->depth = next->depth + 1;
+        node->clusters |= next->clusters;
+        node->least = next->least < node->least ? next->least : node->least;
+        node->most = next->most > node->most ? next->most : node->most;
+        node->gives |= next->gives;
+        if (next->level < node->level || next->element != node->element)
+            node->level = next->element == node->element ? next->level : 0;
+    }
     threads->node_count++;
     return index;
 }
@@ -227,7 +239,7 @@ static uint32_t node_new(Threads *threads, Node node) {
 uint32_t threads_node_alone(Threads *threads, uint32_t record) {
     uint32_t *node = &record_at(threads, record)->node;
     if (!*node)
-        *node = node_new(threads, (Node){.record = record, .alone = true});
+        *node = node_new(threads, record, 0, 0, 0, UINT32_MAX);
     return *node;
 }
 
@@ -244,14 +256,13 @@ uint32_t threads_node(Threads *threads, uint32_t record, uint32_t lanes, uint32_
         nodes_grow(threads);
         bucket = &threads->node_table[node_hash(record, lanes, next) & (threads->node_capacity - 1)];
     }
-    return *bucket = node_new(
-               threads, (Node){.record = record, .lanes = lanes, .next = next, .chain = *bucket, .pruned = pruned});
+    return *bucket = node_new(threads, record, lanes, next, pruned, *bucket);
 }
 
 uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, uint32_t next, uint32_t pruned) {
     if (!next && !lanes)
         return threads_node_alone(threads, record);
-    return node_new(threads, (Node){.record = record, .lanes = lanes, .next = next, .pruned = pruned, .alone = true});
+    return node_new(threads, record, lanes, next, pruned, UINT32_MAX);
 }
 
 /* ---- What nobody refers to ---- */

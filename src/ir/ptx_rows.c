@@ -84,15 +84,18 @@ PtxEvaluator ptx_callee(Str name) {
     return PTX_EVALUATE_NONE;
 }
 
-/* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */
+/* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. Which
+ * modifiers there are is asked for only where a form has no row, and takes long. */
 static Map opcodes, words, registers, later_words;
 static const PtxRow *row_lines[sizeof rows / sizeof *rows]; /* the first FORM line of each; NULL: it has none */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT, words_once = PTHREAD_ONCE_INIT;
 
 Str next_part(Str *name) {
-    const char *end = name->data + name->size, *dot = name->size ? memchr(name->data, '.', name->size) : NULL;
-    Str part = dot ? str_between(name->data, dot) : *name;
-    *name = dot ? str_between(dot + 1, end) : str_between(end, end);
+    const char *end = name->data + name->size, *dot = name->data;
+    while (dot < end && *dot != '.')
+        dot++;
+    Str part = str_between(name->data, dot);
+    *name = str_between(dot < end ? dot + 1 : end, end);
     return part;
 }
 
@@ -113,14 +116,24 @@ typedef struct Group {
     bool optional, ordered;
 } Group;
 
+/* The next word of a column, up to a space; empty at its end. */
+static Str next_of_column(const char **at) {
+    const char *start = *at;
+    while (*start == ' ')
+        start++;
+    const char *end = start;
+    while (*end && *end != ' ')
+        end++;
+    *at = end;
+    return str_between(start, end);
+}
+
 /* The next group of a column; false at its end. */
 static bool next_group(const char **at, Group *group) {
-    *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " ");
-    if (!size)
+    Str all = next_of_column(at);
+    if (!all.size)
         return false;
-    const char *start = *at, *end = start + size;
-    *at = end;
+    const char *start = all.data, *end = start + all.size;
     *group = (Group){.ordered = *start == '>', .optional = end[-1] == '?'};
     start += group->ordered;
     end -= group->optional;
@@ -136,10 +149,13 @@ static bool next_group(const char **at, Group *group) {
     return true;
 }
 
+/* Words are short: a call to find their end would take longer. */
 static Str next_word_of(Str *words) {
-    const char *end = words->data + words->size, *bar = words->size ? memchr(words->data, '|', words->size) : NULL;
-    Str word = bar ? str_between(words->data, bar) : *words;
-    *words = bar ? str_between(bar + 1, end) : str_between(end, end);
+    const char *end = words->data + words->size, *bar = words->data;
+    while (bar < end && *bar != '|')
+        bar++;
+    Str word = str_between(words->data, bar);
+    *words = str_between(bar < end ? bar + 1 : end, end);
     return word;
 }
 
@@ -174,9 +190,11 @@ static bool fits(Str pattern, Str word) {
 
 static bool group_has(const Group *group, Str word) {
     Str left = group->words;
-    while (left.size)
-        if (fits(next_word_of(&left), word))
+    while (left.size) {
+        Str pattern = next_word_of(&left);
+        if ((*pattern.data == *word.data || *pattern.data == '#') && fits(pattern, word))
             return true;
+    }
     return false;
 }
 
@@ -214,7 +232,6 @@ static void prepare_lines(void) {
         lines[i].evaluate = row->evaluate;
         if (!row_lines[row - rows])
             row_lines[row - rows] = &lines[i];
-        add_words(&lines[i]);
     }
     for (size_t i = 0; i < sizeof word_rows / sizeof *word_rows; i++)
         for (Str left = str_of(word_rows[i].name); left.size;)
@@ -226,10 +243,18 @@ static void prepare(void) {
     for (size_t i = ROWS; i-- > 0;) {
         Str name = str_of(rows[i].name);
         put(&opcodes, next_part(&name), &rows[i]);
-        add_words(&rows[i]);
     }
     for (size_t i = 0; i < SPECIALS; i++)
         put(&registers, str_of(specials[i].name), &specials[i]);
+}
+
+/* Behind prepare(). */
+static void prepare_words(void) {
+    for (size_t i = 0; i < LINES; i++)
+        if (lines[i].name)
+            add_words(&lines[i]);
+    for (size_t i = 0; i < ROWS; i++)
+        add_words(&rows[i]);
 }
 
 static const PtxRow *first_row(Str opcode) {
@@ -250,6 +275,8 @@ const PtxRow *ptx_word_since(Str modifier) {
 
 /* Whether a word is one of the table; those with numbers in them are looked for in their patterns. */
 static bool word_known(Str word) {
+    pthread_once(&once, prepare);
+    pthread_once(&words_once, prepare_words);
     if (map_get(&words, word))
         return true;
     static const char *const patterns[] = {"m#n#k#", "x#"};
@@ -264,7 +291,6 @@ bool ptx_is_opcode(Str word) {
 }
 
 bool ptx_is_modifier(Str word) {
-    pthread_once(&once, prepare);
     return word_known(word);
 }
 
@@ -286,10 +312,28 @@ bool ptx_form_has(Str form, Str modifier) {
     return false;
 }
 
+/* The groups of a row. */
+typedef struct Groups {
+    const PtxRow *row;
+    unsigned count;
+    Group items[MOST_GROUPS];
+} Groups;
+
+/* Of one row much is asked in turn: those that were read last are kept. */
+static const Groups *groups_of(const PtxRow *row) {
+    static _Thread_local Groups groups;
+    if (groups.row == row)
+        return &groups;
+    groups.row = row;
+    groups.count = 0;
+    for (const char *at = row->modifiers; groups.count < MOST_GROUPS && next_group(&at, &groups.items[groups.count]);)
+        groups.count++;
+    return &groups;
+}
+
 /* Which group each modifier of a form goes to, told one by one. */
 typedef struct Matching {
-    const PtxRow *row;
-    Group groups[MOST_GROUPS];
+    const Group *groups;
     Str taken[MOST_GROUPS]; /* by which modifier */
     unsigned count;
     int last_ordered;
@@ -297,7 +341,7 @@ typedef struct Matching {
 
 static bool take_word(Matching *matching, Str word) {
     for (unsigned i = 0; i < matching->count; i++) {
-        Group *group = &matching->groups[i];
+        const Group *group = &matching->groups[i];
         if (matching->taken[i].size || !group_has(group, word) || (group->ordered && (int)i < matching->last_ordered))
             continue;
         if (group->ordered)
@@ -331,13 +375,15 @@ static bool may_repeat(Str word) {
 }
 
 static bool match(Matching *matching, const PtxRow *row, Str form) {
-    *matching = (Matching){.row = row, .last_ordered = -1};
     Str left;
     if (!skip_name(row, form, &left))
         return false;
-    for (const char *at = row->modifiers;
-         matching->count < MOST_GROUPS && next_group(&at, &matching->groups[matching->count]);)
-        matching->count++;
+    const Groups *groups = groups_of(row);
+    matching->groups = groups->items;
+    matching->count = groups->count;
+    matching->last_ordered = -1;
+    for (unsigned i = 0; i < groups->count; i++)
+        matching->taken[i] = (Str){"", 0};
     while (left.size) {
         Str word = next_part(&left);
         if (!take_word(matching, word) &&
@@ -407,9 +453,41 @@ PtxActs ptx_opcode_acts(Str opcode) {
     return acts;
 }
 
+/* The form that was asked about last, of which more will be asked: where in it what each group has taken is. */
+typedef struct Latest {
+    const PtxRow *row;
+    bool fits;
+    unsigned count;
+    uint8_t at[MOST_GROUPS], sizes[MOST_GROUPS];
+    size_t size;
+    char text[64];
+} Latest;
+
+static void keep_latest(Latest *latest, const PtxRow *row, Str form, const Matching *matching) {
+    latest->row = row;
+    latest->fits = matching != NULL;
+    latest->count = matching ? matching->count : 0;
+    latest->size = form.size;
+    memcpy(latest->text, form.data, form.size);
+    for (unsigned i = 0; i < latest->count; i++) {
+        Str taken = matching->taken[i];
+        latest->at[i] = taken.size ? (uint8_t)(taken.data - form.data) : 0;
+        latest->sizes[i] = (uint8_t)taken.size;
+    }
+}
+
 Str ptx_form_modifier(const PtxRow *row, Str form, Str group) {
+    static _Thread_local Latest latest;
     Matching matching;
-    return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
+    if (form.size > sizeof latest.text)
+        return match(&matching, row, form) ? taken_by(&matching, group) : (Str){"", 0};
+    if (latest.row != row || latest.size != form.size || memcmp(latest.text, form.data, form.size) != 0)
+        keep_latest(&latest, row, form, match(&matching, row, form) ? &matching : NULL);
+    const Groups *groups = groups_of(row);
+    for (unsigned i = 0; group.size && latest.fits && i < latest.count; i++)
+        if (str_equal(groups->items[i].name, group))
+            return latest.sizes[i] ? (Str){form.data + latest.at[i], latest.sizes[i]} : (Str){"", 0};
+    return (Str){"", 0};
 }
 
 /* "=d", "[a]", "b:t?" without what is not their name. */

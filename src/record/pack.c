@@ -26,23 +26,43 @@ static uint32_t take_bytes(Opening *o, unsigned bytes) {
     return value;
 }
 
-static void add_words(Opening *o, uint8_t *unit, unsigned code) {
-    static const uint8_t sizes[] = {0, 1, 2, 4};
-    uint32_t words[RECORD_UNIT / 4];
-    memcpy(words, unit, sizeof words);
-    for (unsigned i = 0; i < RECORD_UNIT / 4; i++) {
-        uint32_t difference = take_bytes(o, sizes[code >> 2 * i & 3]);
-        words[i] += difference >> 1 ^ -(difference & 1);
+static const uint8_t sizes[] = {0, 1, 2, 4};
+
+/* Near the end of the block, behind which nothing may be read. */
+static void take_last(Opening *o, uint32_t *differences, unsigned code) {
+    for (unsigned i = 0; i < RECORD_UNIT / 4; i++)
+        differences[i] = take_bytes(o, sizes[code >> 2 * i & 3]);
+}
+
+static void take_differences(Opening *o, uint32_t *differences, unsigned code) {
+    static const uint32_t masks[] = {0, 0xff, 0xffff, UINT32_MAX};
+    if (o->end - o->at < RECORD_UNIT) {
+        take_last(o, differences, code);
+        return;
     }
+    for (unsigned i = 0; i < RECORD_UNIT / 4; i++) { /* four bytes each, with some of the next */
+        unsigned size = code >> 2 * i & 3;
+        memcpy(&differences[i], o->at, 4);
+        differences[i] &= masks[size];
+        o->at += sizes[size];
+    }
+}
+
+static void add_words(Opening *o, uint8_t *unit, unsigned code) {
+    uint32_t words[RECORD_UNIT / 4], differences[RECORD_UNIT / 4];
+    memcpy(words, unit, sizeof words);
+    take_differences(o, differences, code);
+    for (unsigned i = 0; i < RECORD_UNIT / 4; i++)
+        words[i] += differences[i] >> 1 ^ -(differences[i] & 1);
     memcpy(unit, words, sizeof words);
 }
 
 /* Bytes of all the words that codes tell of. */
 static size_t words_bytes(const uint8_t *codes, unsigned count) {
+    static const uint8_t of_two[] = {0, 1, 2, 4, 1, 2, 3, 5, 2, 3, 4, 6, 4, 5, 6, 8};
     size_t bytes = 0;
     for (unsigned i = 0; i < count; i++)
-        for (unsigned code = codes[i]; code; code >>= 2)
-            bytes += (code & 3) + ((code & 3) == 3);
+        bytes += of_two[codes[i] & 15] + of_two[codes[i] >> 4];
     return bytes;
 }
 

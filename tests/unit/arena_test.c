@@ -40,6 +40,42 @@ static void zalloc_clears(void **state) {
     arena_free(&arena);
 }
 
+/* Chunks of any size, also where they have been used before. */
+static void zalloc_clears_what_was_used(void **state) {
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        Arena arena;
+        arena_init(&arena, 64 << 20);
+        for (int again = 0; again < 2; again++, arena_reset(&arena))
+            for (size_t size = 1000; size < 3 << 20; size *= 2) {
+                char *piece = arena_zalloc(&arena, size);
+                for (size_t i = 0; i < size; i += 97)
+                    assert_int_equal(piece[i], 0);
+                memset(piece, 0xff, size);
+                memset(arena_alloc(&arena, 50), 0xff, 50);
+            }
+        arena_free(&arena);
+    }
+}
+
+/* Large pages are not for who may not have as much. */
+static void a_small_budget_is_enough(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    jmp_buf exhausted;
+    arena.exhausted = &exhausted;
+    static volatile bool jumped;
+    jumped = false;
+    if (setjmp(exhausted) == 0)
+        memset(arena_zalloc(&arena, 900 << 10), 1, 900 << 10);
+    else
+        jumped = true;
+    assert_false(jumped);
+    assert_in_range(arena.held, 900 << 10, 1 << 20);
+    arena_free(&arena);
+}
+
 static void copy_ends_in_a_zero_byte(void **state) {
     (void)state;
     Arena arena;
@@ -170,6 +206,8 @@ int main(void) {
         cmocka_unit_test(new_arena_holds_nothing),
         cmocka_unit_test(memory_is_aligned_for_any_object),
         cmocka_unit_test(zalloc_clears),
+        cmocka_unit_test(zalloc_clears_what_was_used),
+        cmocka_unit_test(a_small_budget_is_enough),
         cmocka_unit_test(copy_ends_in_a_zero_byte),
         cmocka_unit_test(older_memory_stays),
         cmocka_unit_test(one_piece_may_be_larger_than_any_chunk),

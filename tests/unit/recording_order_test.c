@@ -61,6 +61,47 @@ static void test_chain(void **unused) {
     assert_true(strong_order(of.items, of.count, of.numbers).unfit > 0);
 }
 
+/* The same of counters that begin anywhere and go on by any step, in whatever order they are given; two neighbors
+ * whose records are the other way round are not in the order of their program if they are of one thread. */
+static void test_chains(void **unused) {
+    (void)unused;
+    uint32_t seed = 1, own = 0;
+    for (unsigned round = 0; round < 2000; round++) {
+        Case of = {0};
+        uint64_t held = round % 3 * 1000, step = round / 8 % 4 + 1;
+        uint32_t count = 2 + round % (MOST - 3), turned = round % count;
+        for (uint32_t i = 0; i < count; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bool reads = i && seed >> 28 < 4 && of.items[i - 1].kind == STRONG_ADD; /* one before each change */
+            add(&of, reads ? STRONG_READ : STRONG_ADD, (seed >> 8) % 5, i, held, step);
+            held += reads ? 0 : step;
+        }
+        bool turns = turned + 1 < count, same = turns && of.items[turned].thread == of.items[turned + 1].thread;
+        if (turns) {
+            of.items[turned].index = turned + 1;
+            of.items[turned + 1].index = turned;
+        }
+        if (round % 16 == 7) /* what was there was changed twice */
+            add(&of, STRONG_ADD, 9, 0, of.items[0].found, step);
+        if (round % 16 == 15) { /* ... and something else never */
+            of.items[count / 2].kind = STRONG_ADD;
+            of.items[count / 2].found = of.items[0].found;
+        }
+        for (uint32_t i = of.count; i-- > 1;) {
+            seed = seed * 1664525 + 1013904223;
+            Strong moved = of.items[i], *with = &of.items[(seed >> 8) % (i + 1)];
+            of.items[i] = *with;
+            *with = moved;
+        }
+        bool good = strong_chain(of.items, of.count, of.numbers);
+        assert_int_equal(good, !same && round % 8 != 7);
+        for (uint32_t i = 0; good && i < count; i++)
+            assert_int_equal(of.numbers[i], turns && i - turned < 2 ? 2 * turned + 1 - i : i);
+        own += same;
+    }
+    assert_true(own > 100);
+}
+
 /* A lock that is taken and given back: 0 and 1 in turns; who has it is in the order of times. */
 static void test_lock(void **unused) {
     (void)unused;
@@ -300,11 +341,12 @@ static void test_sorted(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counter),     cmocka_unit_test(test_lock),   cmocka_unit_test(test_readers),
-        cmocka_unit_test(test_flag_again),  cmocka_unit_test(test_rest),   cmocka_unit_test(test_upper),
-        cmocka_unit_test(test_kinds),       cmocka_unit_test(test_unsure), cmocka_unit_test(test_written_and_read),
-        cmocka_unit_test(test_chain),       cmocka_unit_test(test_stored), cmocka_unit_test(test_late),
-        cmocka_unit_test(test_reads_alone), cmocka_unit_test(test_halves), cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_counter),    cmocka_unit_test(test_lock),        cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_flag_again), cmocka_unit_test(test_rest),        cmocka_unit_test(test_upper),
+        cmocka_unit_test(test_kinds),      cmocka_unit_test(test_unsure),      cmocka_unit_test(test_written_and_read),
+        cmocka_unit_test(test_chain),      cmocka_unit_test(test_chains),      cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_late),       cmocka_unit_test(test_reads_alone), cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

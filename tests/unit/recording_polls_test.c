@@ -21,6 +21,7 @@ static uint32_t draw(uint32_t below) {
 }
 
 static const SitePoll at_least = {.bits = 32, .compare = POLL_AT_LEAST, .with = 5};
+static const SitePoll told = {.bits = 32, .compare = POLL_AT_LEAST, .told = true};
 static const SitePoll differs = {.bits = 32, .compare = POLL_DIFFERS, .with = 1};
 
 /* Accesses that fit each other, in their order. */
@@ -31,7 +32,7 @@ static uint32_t draw_row(Strong *items) {
     for (uint32_t i = 0; i < count; i++) {
         Strong *item = &items[i];
         *item = (Strong){.key = 64, .index = i, .thread = draw(8), .bytes = 4, .found = held, .finds = true};
-        switch (draw(6)) {
+        switch (draw(9)) {
         case 0: /* unlocks, or writes what was there */
             item->kind = STRONG_WRITE;
             item->written = counts ? held + 1 : draw(2);
@@ -52,9 +53,24 @@ static uint32_t draw_row(Strong *items) {
             item->poll = draw(2) ? &differs : NULL;
             held = item->found == item->compared ? 1 : held;
             break;
+        case 3: /* polls, and goes on */
+            item->kind = draw(2) ? STRONG_ADD : STRONG_MAX;
+            item->written = item->kind == STRONG_MAX ? draw(6) : !draw(4);
+            item->goes_on = true;
+            item->compared = draw(counts ? MOST / 4 : 3);
+            item->poll = &told;
+            strong_leaves(item, &held);
+            break;
+        case 4: /* goes back */
+            item->kind = STRONG_ADD;
+            item->written = held && !draw(3) ? UINT32_MAX : 0;
+            item->goes_on = true;
+            strong_leaves(item, &held);
+            break;
         default:
             item->kind = STRONG_READ;
-            item->poll = draw(4) ? &at_least : NULL;
+            item->compared = draw(4);
+            item->poll = draw(4) ? draw(2) ? &at_least : &told : NULL;
         }
     }
     return count;

@@ -23,20 +23,44 @@ static int by_found(const void *a, const void *b) {
     return (x->found > y->found) - (x->found < y->found);
 }
 
+/* A counter counts one by one, as a rule. */
 static Link *link_of(const Chain *chain, uint64_t found) {
     Link key = {.found = found};
+    uint64_t at = found - chain->links[0].found;
+    if (at < chain->count && chain->links[at].found == found)
+        return &chain->links[at];
     return bsearch(&key, chain->links, chain->count, sizeof key, by_found);
+}
+
+/* By what they found, where no number is missing: each goes to its place. False: one was found by two. */
+static bool sort_dense(Chain *chain, uint64_t least) {
+    Link *links = chain->links;
+    for (uint32_t i = 0; i < chain->count; i++)
+        while (links[i].found - least != i) {
+            Link *to = &links[links[i].found - least], moved = *to;
+            if (moved.found == links[i].found)
+                return false;
+            *to = links[i];
+            links[i] = moved;
+        }
+    return true;
 }
 
 /* False: what somebody found or left is not known, or was found by two. */
 static bool find_links(Chain *chain, const Strong *items, uint32_t count) {
+    uint64_t least = UINT64_MAX, most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t left;
+        uint64_t left, found = items[i].found;
         if (!items[i].finds || !strong_leaves(&items[i], &left))
             return false;
-        if (left != items[i].found)
-            chain->links[chain->count++] = (Link){items[i].found, left, i, 0};
+        if (left == found)
+            continue;
+        chain->links[chain->count++] = (Link){found, left, i, 0};
+        least = found < least ? found : least;
+        most = found > most ? found : most;
     }
+    if (chain->count && most - least == chain->count - 1)
+        return sort_dense(chain, least);
     qsort(chain->links, chain->count, sizeof *chain->links, by_found);
     for (uint32_t i = 1; i < chain->count; i++)
         if (chain->links[i].found == chain->links[i - 1].found)
@@ -101,25 +125,27 @@ static void number_items(const Chain *chain, const Strong *items, uint32_t count
     }
 }
 
+/* What a thread did last. */
 typedef struct Own {
-    uint32_t thread, index, number;
+    uint32_t thread;
+    uint32_t index; /* + 1; 0: free */
 } Own;
 
-static int by_program(const void *a, const void *b) {
-    const Own *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* Whether each thread's own are in the order of its program. */
-static bool keeps_programs(Own *own, const Strong *items, uint32_t count, const uint32_t *numbers) {
+/* Whether each thread's own are in the order of its program. `own`: room for `capacity`, a power of two that is larger;
+ * `order`: for their order. */
+static bool keeps_programs(Own *own, uint32_t capacity, uint32_t *order, const Strong *items, uint32_t count,
+                           const uint32_t *numbers) {
     for (uint32_t i = 0; i < count; i++)
-        own[i] = (Own){items[i].thread, items[i].index, numbers[items[i].index]};
-    qsort(own, count, sizeof *own, by_program);
-    for (uint32_t i = 1; i < count; i++)
-        if (own[i].thread == own[i - 1].thread && own[i].number < own[i - 1].number)
+        order[numbers[items[i].index]] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        const Strong *item = &items[order[i]];
+        uint32_t at = (uint32_t)((item->thread * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (capacity - 1);
+        while (own[at].index && own[at].thread != item->thread)
+            at = (at + 1) & (capacity - 1);
+        if (own[at].index > item->index + 1)
             return false;
+        own[at] = (Own){item->thread, item->index + 1};
+    }
     return true;
 }
 
@@ -127,13 +153,16 @@ bool strong_chain(const Strong *items, uint32_t count, uint32_t *numbers) {
     Chain chain = {.links = calloc(count, sizeof *chain.links),
                    .ranks = calloc(count, sizeof *chain.ranks),
                    .next = calloc((size_t)count + 2, sizeof *chain.next)};
-    Own *own = calloc(count, sizeof *own);
+    uint32_t capacity = 4;
+    while (capacity / 2 <= count && capacity <= UINT32_MAX / 2)
+        capacity *= 2;
+    Own *own = calloc(capacity, sizeof *own);
     Link *first = NULL;
     bool good = chain.links && chain.ranks && chain.next && own && find_links(&chain, items, count);
     good = good && (first = find_first(&chain)) && walk(&chain, first) && rank_items(&chain, items, count);
     if (good) {
         number_items(&chain, items, count, numbers);
-        good = keeps_programs(own, items, count, numbers);
+        good = keeps_programs(own, capacity, chain.ranks, items, count, numbers);
     }
     free(chain.links);
     free(chain.ranks);

@@ -73,6 +73,13 @@ typedef struct Latest {
     uint32_t mask;
 } Latest;
 
+/* Polls that end alike, and on which of some stretches first. */
+typedef struct Ending {
+    const Strong *poll; /* one of them; NULL: none yet */
+    uint32_t from, to;  /* these were looked at, the last, too */
+    uint32_t first;     /* NONE */
+} Ending;
+
 /* The accesses to one place, in their order. Each has a turn; some have two, of which the second is in reserve. */
 typedef struct Row {
     const Strong **items;
@@ -85,6 +92,7 @@ typedef struct Row {
     Stretch *stretches;
     uint32_t *stretch_of; /* of each; and of the end */
     Latest latest;
+    Ending ending; /* of the last poll */
 } Row;
 enum { NONE = UINT32_MAX };
 
@@ -146,6 +154,42 @@ static void find_stretches(Row *row) {
             row->stretches[i].again = latest_put(&row->latest, row->stretches[i].value, i) - 1; /* 0: NONE */
 }
 
+/* Whether they end on the same values, whatever they found. */
+static bool end_alike(const Strong *one, const Strong *other) {
+    return one->poll == other->poll && one->kind == other->kind && one->bytes == other->bytes &&
+           one->finds == other->finds && one->compared == other->compared &&
+           (one->kind == STRONG_READ || one->written == other->written);
+}
+
+/* The first stretch from `from` to `to` that the poll ends on; NONE. */
+static uint32_t first_end(const Row *row, const Strong *poll, uint32_t from, uint32_t to) {
+    for (uint32_t i = from; i <= to; i++)
+        if (row->stretches[i].known && ends_on(poll, row->stretches[i].value))
+            return i;
+    return NONE;
+}
+
+/* The same; of many that wait for one value, each has to be told where it comes only once. */
+static uint32_t find_end(Row *row, const Strong *poll, uint32_t from, uint32_t to) {
+    Ending *known = &row->ending;
+    bool alike = known->poll && end_alike(known->poll, poll) && to >= known->to && from <= known->to &&
+                 (known->first == NONE || known->first >= from);
+    if (!alike) {
+        known->from = from;
+        known->first = first_end(row, poll, from, to);
+    } else {
+        uint32_t before = from < known->from ? first_end(row, poll, from, known->from - 1) : NONE;
+        known->from = from < known->from ? from : known->from;
+        if (before != NONE)
+            known->first = before;
+        else if (known->first == NONE)
+            known->first = first_end(row, poll, known->to + 1, to);
+    }
+    known->poll = poll;
+    known->to = to;
+    return known->first;
+}
+
 /* A poll may be played before those who only read, and before atomics by which all go on, instead of behind them:
  * before the last of these, and not before others, which end at `least`. */
 static void find_early(Row *row, uint32_t at, uint32_t least, uint32_t changed) {
@@ -154,16 +198,12 @@ static void find_early(Row *row, uint32_t at, uint32_t least, uint32_t changed) 
     least = at >= MOST_BACK && at - MOST_BACK + 1 > least ? at - MOST_BACK + 1 : least;
     if (changed <= least || !poll->poll || !poll->finds || !ends_on(poll, poll->found))
         return;
-    for (uint32_t i = row->stretch_of[changed - 1];; i--) {
-        const Stretch *stretch = &row->stretches[i];
-        if (stretch->known && ends_on(poll, stretch->value)) {
-            row->first[at] = stretch->begin > least ? stretch->begin : least;
-            row->second[at] = at;
-            row->any = true;
-        }
-        if (stretch->begin <= least)
-            return;
-    }
+    uint32_t end = find_end(row, poll, row->stretch_of[least], row->stretch_of[changed - 1]);
+    if (end == NONE)
+        return;
+    row->first[at] = row->stretches[end].begin > least ? row->stretches[end].begin : least;
+    row->second[at] = at;
+    row->any = true;
 }
 
 /* What was read may have been there again later: if it cannot be read here, then there. */
@@ -183,6 +223,7 @@ static void take_row(Row *row, const Strong *items, uint32_t count, const uint32
     uint32_t least = 0, changed = 0; /* behind the last that is not passed; behind the last that goes on */
     row->count = count;
     row->any = false;
+    row->ending.poll = NULL;
     for (uint32_t i = 0; i < count; i++) {
         row->items[numbers[items[i].index]] = &items[i];
         row->first[i] = i;

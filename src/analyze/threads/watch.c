@@ -139,6 +139,8 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
 void ptx_watch_told(const PtxWatch *watch, const PtxCode *code, const PtxAccess *access, ThreadsAccess *told) {
     PtxEvent event = {.code = code, .access = *access, .changes = UINT32_MAX};
     *told = watch_access(watch, &event);
+    if (threads_is_whole(told))
+        told->used = 0; /* which need not be asked again of each access */
 }
 
 void ptx_watch_access(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const ThreadsAccess *told,

@@ -58,6 +58,7 @@ struct PtxWatch {
     uint32_t covered_count, covered_capacity;
     PtxRace *races;
     uint32_t race_count, race_capacity;
+    uint32_t news; /* of the engine (threads_news), as it was when they were taken */
     const PtxCode *order_matters;
     const PtxStores *stores; /* of each code; NULL: values are known */
 };

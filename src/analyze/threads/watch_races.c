@@ -156,10 +156,11 @@ PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const T
 }
 
 void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
-    uint32_t count;
-    if (watch->options.seat)
+    uint32_t count, news = threads_news(watch->engine);
+    if (watch->options.seat || news == watch->news)
         return;
     const ThreadsRace *races = threads_races(watch->engine, &count);
+    watch->news = news;
     (void)event;
     while (watch->race_count < count)
         take(watch, &races[watch->race_count]);

@@ -364,7 +364,12 @@ bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, ui
 static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, const Lanes *addresses, uint32_t lanes,
                              uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES], Span *span) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
-    for (unsigned i = 0; i < PTX_LANES; i++) {
+    unsigned from = 0, to = PTX_LANES;
+    if (!(lanes & (lanes - 1))) { /* atomics have one, as a rule */
+        from = (unsigned)__builtin_ctz(lanes);
+        to = from + 1;
+    }
+    for (unsigned i = from; i < to; i++) {
         uint64_t at = addresses->at[i], in = (uint64_t)0 - (lanes >> i & 1);
         uint64_t low = at | ~in, high = at & in;
         least = low < least ? low : least;
@@ -379,7 +384,7 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
     if (end > first.block->size || (first.block->space == PTX_SPACE_SHARED && (least ^ most) >> PTX_RANK_SHIFT))
         return false;
     uint64_t shift = first.offset - least;
-    for (unsigned i = 0; i < PTX_LANES; i++)
+    for (unsigned i = from; i < to; i++)
         spots[i] = (PtxSpot){.block = first.block, .offset = addresses->at[i] + shift};
     *span = (Span){.block = first.block, .begin = first.offset, .end = end};
     return true;

@@ -90,9 +90,10 @@ void ptx_put(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, 
             *row = *values;
         return;
     }
-    for (unsigned i = 0; i < PTX_LANES; i++)
-        if (lanes >> i & 1)
-            row->at[i] = values->at[i];
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        row->at[i] = values->at[i];
+    }
 }
 
 void ptx_put_mask(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t mask, uint32_t lanes,
