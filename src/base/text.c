@@ -245,15 +245,17 @@ const char *text_keep(Text *text, Arena *arena) {
     return kept;
 }
 
+static bool is_word_alone(char c) {
+    return c == '[' || c == ']' || c == ';';
+}
+
 Str str_next_word(const char **at) {
-    while (**at == ' ')
-        ++*at;
-    const char *start = *at;
-    if (*start && strchr("[];", *start)) {
-        ++*at;
-    } else {
-        while (**at && !strchr(" [];", **at))
-            ++*at;
-    }
-    return str_between(start, *at);
+    const char *start = *at, *end;
+    while (*start == ' ')
+        start++;
+    for (end = start; *end && *end != ' ' && !is_word_alone(*end);)
+        end++;
+    end += end == start && *end;
+    *at = end;
+    return str_between(start, end);
 }

@@ -84,10 +84,11 @@ PtxEvaluator ptx_callee(Str name) {
     return PTX_EVALUATE_NONE;
 }
 
-/* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. */
+/* Opcodes to their first row, modifiers to anything, special registers to their row: made when first asked for. What
+ * modifiers there are is asked of forms without a row alone, and is most of it. */
 static Map opcodes, words, registers, later_words;
 static const PtxRow *row_lines[sizeof rows / sizeof *rows]; /* the first FORM line of each; NULL: it has none */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT, once_words = PTHREAD_ONCE_INIT;
 
 Str next_part(Str *name) {
     const char *end = name->data + name->size, *dot = name->size ? memchr(name->data, '.', name->size) : NULL;
@@ -115,24 +116,24 @@ typedef struct Group {
 
 /* The next group of a column; false at its end. */
 static bool next_group(const char **at, Group *group) {
-    *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " ");
-    if (!size)
-        return false;
-    const char *start = *at, *end = start + size;
+    const char *start = *at, *end, *equals = NULL, *with = NULL;
+    while (*start == ' ')
+        start++;
+    for (end = start; *end && *end != ' '; end++) { /* one walk: this is asked for often */
+        equals = *end == '=' && !equals ? end : equals;
+        with = *end == '^' && !with ? end : with;
+    }
     *at = end;
+    if (start == end)
+        return false;
     *group = (Group){.ordered = *start == '>', .optional = end[-1] == '?'};
     start += group->ordered;
     end -= group->optional;
-    const char *equals = memchr(start, '=', (size_t)(end - start));
     if (equals)
         group->name = str_between(start, equals);
-    group->words = str_between(equals ? equals + 1 : start, end);
-    const char *with = memchr(group->words.data, '^', group->words.size);
-    if (with) {
+    group->words = str_between(equals ? equals + 1 : start, with ? with : end);
+    if (with)
         group->with = str_between(with + 1, end);
-        group->words = str_between(group->words.data, with);
-    }
     return true;
 }
 
@@ -214,7 +215,6 @@ static void prepare_lines(void) {
         lines[i].evaluate = row->evaluate;
         if (!row_lines[row - rows])
             row_lines[row - rows] = &lines[i];
-        add_words(&lines[i]);
     }
     for (size_t i = 0; i < sizeof word_rows / sizeof *word_rows; i++)
         for (Str left = str_of(word_rows[i].name); left.size;)
@@ -226,10 +226,18 @@ static void prepare(void) {
     for (size_t i = ROWS; i-- > 0;) {
         Str name = str_of(rows[i].name);
         put(&opcodes, next_part(&name), &rows[i]);
-        add_words(&rows[i]);
     }
     for (size_t i = 0; i < SPECIALS; i++)
         put(&registers, str_of(specials[i].name), &specials[i]);
+}
+
+static void prepare_words(void) {
+    pthread_once(&once, prepare);
+    for (size_t i = 0; i < LINES; i++)
+        if (lines[i].name)
+            add_words(&lines[i]);
+    for (size_t i = 0; i < ROWS; i++)
+        add_words(&rows[i]);
 }
 
 static const PtxRow *first_row(Str opcode) {
@@ -250,6 +258,7 @@ const PtxRow *ptx_word_since(Str modifier) {
 
 /* Whether a word is one of the table; those with numbers in them are looked for in their patterns. */
 static bool word_known(Str word) {
+    pthread_once(&once_words, prepare_words);
     if (map_get(&words, word))
         return true;
     static const char *const patterns[] = {"m#n#k#", "x#"};
@@ -264,7 +273,6 @@ bool ptx_is_opcode(Str word) {
 }
 
 bool ptx_is_modifier(Str word) {
-    pthread_once(&once, prepare);
     return word_known(word);
 }
 
@@ -496,12 +504,20 @@ static bool is_brought(Str operand, Str form, bool *there) {
 
 /* One word of a row's operands. */
 static bool next_operand(const char **at, Str *name, bool *optional) {
-    *at += strspn(*at, " ");
-    size_t size = strcspn(*at, " "), skipped = strspn(*at, "=[");
-    *name = (Str){*at + skipped, strcspn(*at + skipped, "]:? ")};
-    *optional = size && (*at)[size - 1] == '?';
-    *at += size;
-    return size > 0;
+    const char *start = *at, *end;
+    while (*start == ' ')
+        start++;
+    const char *from = start;
+    while (*from == '=' || *from == '[')
+        from++;
+    for (end = from; *end && *end != ' ' && *end != ']' && *end != ':' && *end != '?';)
+        end++;
+    *name = str_between(from, end);
+    while (*end && *end != ' ')
+        end++;
+    *optional = end > start && end[-1] == '?';
+    *at = end;
+    return end > start;
 }
 
 int ptx_operand_place(const PtxRow *row, Str form, Str operand, unsigned count) {
