@@ -65,15 +65,18 @@ static void write_variables(Code *code) {
     }
 }
 
-/* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid. */
+/* The generic addresses of shared and local memory, and of parameters, by the first warp of the grid; those that some
+ * address may be in. */
 static void write_windows(Code *code) {
     const PtxFunction *function = &code->look->module->functions[code->look->function];
     code_say(code, "setp.eq.and.u32 ~q1, ~r3, 0, ~lead");
-    code_say(code, "mov.b64 ~e1, 0");
-    code_say(code, "cvta.shared.u64 ~e2, ~e1");
-    code_say(code, "cvta.local.u64 ~e3, ~e1");
-    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
-    code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    if (code->plan->windows) {
+        code_say(code, "mov.b64 ~e1, 0");
+        code_say(code, "cvta.shared.u64 ~e2, ~e1");
+        code_say(code, "cvta.local.u64 ~e3, ~e1");
+        code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e2", OF(shared_window));
+        code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e3", OF(local_window));
+    }
     write_variables(code);
     if (!code->plan->parameters || !function->parameter_count)
         return;
@@ -133,7 +136,8 @@ void write_prologue(Code *code) {
     else
         code_say(code, "activemask.b32 ~full");
     write_unit(code, "~lead", 0, head_word(RECORD_CHUNK, RECORD_CHUNK_FIRST), "~r3", "~zero", "~zero");
-    code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
+    if (!code->plan->start)
+        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u", RECORD_UNIT);
     write_windows(code);
     if (code->plan->calls)
         write_state_made(code);
@@ -167,7 +171,8 @@ static void write_refill_together(Code *code, uint32_t offset) {
     code_say(code, "mad.wide.u32 ~ptr, ~r1, %u, ~e1", code->chunk);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_CHUNK, RECORD_CHUNK_OF_LINK));
     code_say(code, "%sst.global.b32 [~ptr], ~word", leads);
-    code_say(code, "add.s64 ~ptr, ~ptr, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
+    if (offset != 1)
+        code_say(code, "add.s64 ~ptr, ~ptr, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 
 /* For a lane that leads, which may have had none before. */
@@ -218,12 +223,12 @@ void write_room(Code *code, uint32_t units) {
     bool all = code->plan->together && !code->plan->lone;
     code_say(code, "cvt.u32.u64 ~t0, ~ptr");
     code_say(code, "and.b32 ~t0, ~t0, %u", code->chunk - 1);
-    uint32_t limit = code->chunk - RECORD_UNIT * (1 + units);
+    uint32_t limit = code->chunk - RECORD_UNIT * (1 + units + code->plan->start);
     if (all)
         code_say(code, "setp.gt.u32 ~p2, ~t0, %u", limit);
     else
         code_say(code, "setp.gt.and.u32 ~p2, ~t0, %u, ~lead", limit);
     Cold cold = cold_begin(code, "~p2", all);
-    write_refill(code, 0);
+    write_refill(code, code->plan->start);
     cold_end(code, cold);
 }

@@ -3,8 +3,8 @@
 
 #include "ptx/print.h"
 
-static const char *const names[] = {
-#define REGISTER(name, type) #name,
+static const Str names[] = {
+#define REGISTER(name, type) {#name, sizeof #name - 1},
     CODE_REGISTERS(REGISTER)
 #undef REGISTER
 };
@@ -29,7 +29,7 @@ static Str body_register(Code *code, Str name) {
 /* The register of that name, which is declared when it is first used. */
 static Str register_named(Code *code, Str name) {
     for (unsigned i = 0; i < CODE_REGISTER_COUNT; i++) {
-        if (!str_is(name, names[i]))
+        if (!str_equal(name, names[i]))
             continue;
         if (!code->names[i].size)
             code->names[i] =

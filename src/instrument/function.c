@@ -16,26 +16,29 @@ static uint32_t *find_depths(const Look *look, Arena *arena) {
 
 /* Records at fixed places behind the pointer that stand one after the other. */
 typedef struct Stretch {
-    uint32_t units;
-    uint32_t at; /* statement of the last, and whether they stand behind it */
-    bool behind;
+    uint32_t units; /* from the pointer to the next place */
 } Stretch;
 
-/* The pointer goes on behind them; and there may have to be room for others. */
-static void end_stretch(Code *code, Stretch *stretch, uint32_t check) {
-    if (stretch->units)
-        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %u" : "@~lead add.s64 ~ptr, ~ptr, %u",
-                 stretch->units * RECORD_UNIT);
-    stretch->units = 0;
-    if (check)
-        write_room(code, check);
+/* The pointer goes on, up to so many units before the next place. */
+static void go_on(Code *code, Stretch *stretch, uint32_t left) {
+    if (stretch->units != left)
+        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %d" : "@~lead add.s64 ~ptr, ~ptr, %d",
+                 ((int)stretch->units - (int)left) * RECORD_UNIT);
+    stretch->units = left;
 }
 
-/* Whether the run has to end with a step: the next one is elsewhere, or at no fixed place. */
-static bool stretch_ends(const Plan *plan, uint32_t index) {
+/* Behind a step: the next one is at no fixed place, or there has to be room for others. */
+static void end_step(Code *code, uint32_t index, Stretch *stretch) {
+    const Plan *plan = code->plan;
     const Step *step = &plan->steps[index], *next = step + 1;
-    return step->check || index + 1 == plan->count || next->block != step->block || next->how != STEP_STATIC ||
-           next->calls != step->calls;
+    bool last = index + 1 == plan->count || next->block != step->block;
+    if (step->check || (!last && (next->how != STEP_STATIC || next->calls != step->calls)))
+        go_on(code, stretch, plan->start);
+    if (step->check)
+        write_room(code, step->check);
+    const FlowBlock *block = &code->look->flow.blocks[step->block];
+    if (last && block->begin == block->end)
+        go_on(code, stretch, plan->left[step->block]);
 }
 
 static void write_step(Code *code, uint32_t index, Stretch *stretch) {
@@ -43,12 +46,12 @@ static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     code_stand(code, step.at);
     if (step.how == STEP_STATIC) {
         if (step.in_run)
-            write_run(code, &step, step.run ? stretch->units : 0);
+            write_run(code, &code->plan->steps[index], step.run ? stretch->units : 0);
         else
             write_static(code, &step, stretch->units);
         stretch->units += step.units + (step.first && !code->plan->together);
-        if ((!step.in_run || step.last) && stretch_ends(code->plan, index))
-            end_stretch(code, stretch, step.check);
+        if (!step.in_run || step.last)
+            end_step(code, index, stretch);
         code_put(code, step.at, step.behind);
         return;
     }
@@ -69,13 +72,23 @@ static void write_step(Code *code, uint32_t index, Stretch *stretch) {
     code_put(code, step.at, true);
 }
 
+/* The pointer goes on as late as it can: ptxas copies it for stores that it may move behind that. */
+static void end_block(Code *code, uint32_t b, Stretch *stretch) {
+    const FlowBlock *block = &code->look->flow.blocks[b];
+    uint32_t at = code->look->flow.instructions[block->end - 1];
+    code_stand(code, at);
+    go_on(code, stretch, code->plan->left[b]);
+    code_put(code, at, block->ends == FLOW_NEXT);
+}
+
 static void write_blocks(Code *code) {
     const Plan *plan = code->plan;
     const PtxFlow *flow = &code->look->flow;
     uint32_t index = 0;
-    Stretch stretch = {0};
     for (uint32_t b = 0; b < flow->block_count; b++) {
-        if (plan->needs[b] && flow->blocks[b].end > flow->blocks[b].begin) {
+        Stretch stretch = {plan->ahead[b]};
+        bool empty = flow->blocks[b].end == flow->blocks[b].begin;
+        if (plan->needs[b] && !empty) {
             uint32_t at = flow->instructions[flow->blocks[b].begin];
             code_stand(code, at);
             write_room(code, plan->needs[b]);
@@ -83,6 +96,8 @@ static void write_blocks(Code *code) {
         }
         for (; index < plan->count && plan->steps[index].block == b; index++)
             write_step(code, index, &stretch);
+        if (!empty)
+            end_block(code, b, &stretch);
     }
 }
 

@@ -175,6 +175,7 @@ typedef struct Plan {
     bool together;        /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool lone;            /* ... and lane 0 alone writes, always: other lanes need no pointer */
     bool parameters;      /* some address is one of a parameter */
+    bool windows;         /* some may be in shared or local memory, and it does not say so */
     bool corners;         /* some values have corners */
     bool every;           /* some are told of every lane */
     bool bodies;          /* bodies are called */
@@ -184,10 +185,15 @@ typedef struct Plan {
     uint32_t most;        /* units that any check asks for */
     uint32_t *needs;      /* of each block: units that have to be there when it begins; 0: no check */
     uint32_t *call_needs; /* of each instruction: behind it, being a call that hands on */
+    uint32_t *ahead;      /* of each block: units from the pointer to the next place where it begins */
+    uint32_t *left;       /* ... and where it ends */
+    uint32_t start;       /* ... and where the function begins, and it is looked for room */
     uint32_t chunk;       /* bytes that it would have */
 } Plan;
 /* The steps of a function whose sites are these. */
 void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, uint32_t count, Arena *arena);
+/* Where the pointer has to go on (ahead.c); when it is known where it is looked for room. */
+void plan_ahead(Plan *plan);
 /* Whether a step may be one of a run. */
 bool step_may_run(const Step *step);
 /* Whether nothing between two steps may hold a thread, the first of them included, and they stand in a row (runs.c). */
@@ -324,6 +330,7 @@ typedef struct Code {
     /* Of the run that is being written: words held back, those of its units that are written, and its place in units.
      */
     uint32_t held, written, place, told, corners, every;
+    const char *words[4]; /* those that are held back: registers */
     /* The place is in a block of its own: the end of the function does not see its registers and labels. */
     bool inner;
     uint32_t gives_up; /* label */
@@ -391,9 +398,9 @@ void write_room(Code *code, uint32_t units);
 /* A register of so many bits in ~lo and ~hi, and, if it has 64, in ~value; and that of a part. */
 void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
-/* What the step's statement stores, in ~lo: itself, or a hash of it. */
+/* What the step's statement stores, in ~hi: itself, or a hash of it. */
 void write_data(Code *code, const SitePart *part, const Step *step);
-/* One or the other. */
+/* One or the other, in ~lo and ~hi. */
 void write_part_value(Code *code, const Step *step, const SitePart *part);
 /* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */
 void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, const char *mask, const char *lo,
@@ -415,7 +422,7 @@ void write_map(Code *code, const Step *step, const char *leader, const char *mas
 /* A step by itself. */
 void write_wrap_checks(Code *code);
 void write_static(Code *code, const Step *step, uint32_t offset);
-/* A step of a run. */
+/* A step of a run, of the plan. */
 void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);
 /* Steps whose records one call makes (group.c): whether it may be one of them, and the code. */

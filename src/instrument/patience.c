@@ -78,6 +78,12 @@ static uint32_t waiting_loop(const Look *look, const Step *step) {
     return loop != PTX_NONE && looks && is_waiting_loop(look, loop) ? loop : PTX_NONE;
 }
 
+/* Whether lanes that come there together wait for the same. */
+static bool waits_alike(const Step *step) {
+    const Site *site = step->site;
+    return !site->part_count || (site->parts[0].proven && site->parts[0].shape == PART_UNIFORM);
+}
+
 /* ---- The clock --------------------------------------------------------------------------------------------- */
 
 /* Where the loop is entered, the clock stands still. */
@@ -191,18 +197,25 @@ static void write_record(Code *code) {
     code_say(code, "st.volatile.global.b32 [~e1+%u], ~r0", OF_HOST(hang));
 }
 
+/* Who waits for the same, in ~mask; `alike`: all who wait at an instruction do. */
+static void write_waiting(Code *code, bool alike) {
+    code_say(code, "activemask.b32 ~t0");
+    code_say(code, "match.any.sync.b32 ~mask, ~gives, ~t0");
+    if (alike)
+        return;
+    code_say(code, "mov.b64 ~d0, {~lo, ~hi}");
+    code_say(code, "match.any.sync.b64 ~t1, ~d0, ~t0");
+    code_say(code, "and.b32 ~mask, ~mask, ~t1");
+}
+
 /* At the end of the function, for all of its waits: nobody comes back. */
-static void write_gives_up(Code *code) {
+static void write_gives_up(Code *code, bool alike) {
     uint32_t stands = new_label(code);
     code->to = &code->cold;
     code_label(code, code->gives_up);
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(host));
-    code_say(code, "activemask.b32 ~t0");
-    code_say(code, "mov.b64 ~d0, {~lo, ~hi}");
-    code_say(code, "match.any.sync.b64 ~mask, ~d0, ~t0");
-    code_say(code, "match.any.sync.b32 ~t1, ~gives, ~t0");
-    code_say(code, "and.b32 ~mask, ~mask, ~t1");
+    write_waiting(code, alike);
     code_say(code, "mov.u32 ~t0, %%lanemask_lt");
     code_say(code, "and.b32 ~t0, ~t0, ~mask");
     code_say(code, "setp.ne.u32 ~p1, ~t0, 0");
@@ -222,7 +235,7 @@ static void write_gives_up(Code *code) {
 void write_patience(Code *code, Arena *arena) {
     const Plan *plan = code->plan;
     bool *entered = ARENA_ARRAY(arena, bool, code->look->flow.loop_count + 1), any = false;
-    bool polls = false;
+    bool polls = false, alike = plan->together;
     for (uint32_t i = 0; i < plan->count; i++)
         polls |= polled_by(code->look, &plan->steps[i]) != PTX_NONE;
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -235,8 +248,9 @@ void write_patience(Code *code, Arena *arena) {
         if (!entered[loop])
             write_entries(code, loop, polls);
         entered[loop] = true;
+        alike &= waits_alike(&plan->steps[i]);
         write_look(code, &plan->steps[i]);
     }
     if (any)
-        write_gives_up(code);
+        write_gives_up(code, alike);
 }

@@ -196,6 +196,7 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
     bool *settled = find_settled(plan, sites, count);
     plan->called = !look->module->functions[look->function].entry;
     plan->calls = look->calls && calls_any(look->calls, look->function);
+    plan->windows = plan->calls; /* what is called may have such addresses */
     plan->together = (look->shaped || look->rows) && !plan->called && !plan->calls;
     for (uint32_t i = 0; i < count; i++) {
         while (look->flow.instructions[instruction] != sites[i].statement)
@@ -212,7 +213,9 @@ static void make_steps(Plan *plan, Site *sites, uint32_t count) {
             plan->every |= part->shape == PART_EVERY;
             if (part->data)
                 continue;
-            plan->parameters |= in_parameters(look, sites[i].statement, part);
+            bool parameter = in_parameters(look, sites[i].statement, part);
+            plan->parameters |= parameter;
+            plan->windows |= part->generic && !parameter;
             plan->wraps |= part->proven && ptx_operand_form(&look->values, part->operand).assumes & FORM_NO_WRAP;
         }
     }
@@ -442,6 +445,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     plan->lone = plan->together && !plan->dynamic && !plan->corners && !plan->every;
     bool open = plan->loops || plan->dynamic;
     find_needs(plan, heads, open ? MOST_UNITS : STRAIGHT_UNITS, arena);
+    plan_ahead(plan);
     uint32_t own = 0, all = 0;
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t units = step_most_units(&plan->steps[i]), room = plan->steps[i].room;

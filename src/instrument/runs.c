@@ -210,24 +210,64 @@ void plan_runs(Plan *plan) {
 
 /* The words that are held back, as a unit of the run. */
 static void write_held(Code *code) {
-    static const char *const stores[] = {"", "b32 [~ptr+%u], ~w0", "v2.b32 [~ptr+%u], {~w0, ~w1}",
-                                         "v4.b32 [~ptr+%u], {~w0, ~w1, ~w2, ~zero}",
-                                         "v4.b32 [~ptr+%u], {~w0, ~w1, ~w2, ~w3}"};
-    Text line = {0};
+    const char **words = code->words;
+    unsigned at = (code->place + code->written) * RECORD_UNIT;
     if (!code->held)
         return;
-    text_str(&line, STR("@~lead st.global."));
-    text_addf(&line, stores[code->held], (code->place + code->written) * RECORD_UNIT);
-    code_say(code, "%.*s", (int)line.size, line.data);
-    text_free(&line);
+    if (code->held == 1)
+        code_say(code, "@~lead st.global.b32 [~ptr+%u], %s", at, words[0]);
+    else if (code->held == 2)
+        code_say(code, "@~lead st.global.v2.b32 [~ptr+%u], {%s, %s}", at, words[0], words[1]);
+    else
+        code_say(code, "@~lead st.global.v4.b32 [~ptr+%u], {%s, %s, %s, %s}", at, words[0], words[1], words[2],
+                 code->held == 4 ? words[3] : "~zero");
     code->held = 0;
     code->written++;
 }
 
-static void add_word(Code *code, const char *text) {
-    code_say(code, "mov.b32 ~w%u, %s", code->held, text);
+/* Room for one more word: the register that it is held in. */
+static const char *hold(Code *code) {
+    static const char *const registers[] = {"~w0", "~w1", "~w2", "~w3"};
+    return code->words[code->held] = registers[code->held];
+}
+
+/* One more is held. */
+static void held_one(Code *code) {
     if (++code->held == 4)
         write_held(code);
+}
+
+static void add_word(Code *code, const char *text) {
+    code_say(code, "mov.b32 %s, %s", hold(code), text);
+    held_one(code);
+}
+
+static bool is_written(const Look *look, uint32_t instruction, const PtxOperand *to) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    for (uint32_t k = statement->first; k < statement->first + statement->count; k++) {
+        const PtxOperand *operand = &look->module->operands[k];
+        uint32_t value = flow_value(&look->flow, k);
+        if (value != PTX_NONE && look->flow.values[value].kind == VALUE_RESULT &&
+            look->flow.values[value].operand == k && operand->a == to->a && operand->value == to->value)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a register of a step is the same, and has the same value, up to the end of the run: then it need not be
+ * copied to be held. */
+static bool is_kept(const Code *code, const Step *step, const PtxOperand *operand) {
+    const Look *look = code->look;
+    uint32_t begin = look->module->functions[look->function].begin;
+    const Step *last = step;
+    for (; !last->last && !code->depths[last->at - begin];)
+        last++;
+    if (operand->kind != PTX_REGISTER || code->depths[last->at - begin])
+        return false;
+    for (uint32_t i = step->instruction; i <= last->instruction && last != step; i++)
+        if (is_written(look, i, operand))
+            return false;
+    return true;
 }
 
 /* Where lane 0 writes, for all lanes: they have the same place, or none. */
@@ -249,8 +289,9 @@ static void begin_run(Code *code, const Step *step, uint32_t offset) {
     }
     code->place = offset;
     const char *mask = step->site->masked || !step->site->bare ? write_mask(code, step) : "";
-    code_say(code, "or.b32 ~w0, ~tag, 0x%x", record_word(0, RECORD_RUN, step->site->number));
-    code->held = 1;
+    code->held = 0;
+    code_say(code, "or.b32 %s, ~tag, 0x%x", hold(code), record_word(0, RECORD_RUN, step->site->number));
+    held_one(code);
     if (*mask)
         add_word(code, mask);
     code->corners = code->place + step->corners;
@@ -275,8 +316,8 @@ static void write_corners(Code *code, uint8_t bits) {
 }
 
 /* A value of every lane: each writes its own. */
-static void write_every(Code *code) {
-    code_say(code, "@~inside st.global.b32 [~everyptr+%u], ~lo", code->every * RECORD_UNIT);
+static void write_every(Code *code, const char *text) {
+    code_say(code, "@~inside st.global.b32 [~everyptr+%u], %s", code->every * RECORD_UNIT, text);
     code->every += EVERY_UNITS;
 }
 
@@ -296,9 +337,10 @@ static void tell_register(Code *code, const char *text, unsigned width, uint8_t 
     if (!corners && width == 32)
         add_word(code, text);
     else if (!corners && width == 64 && code->held <= 2) {
-        code_say(code, "mov.b64 {~w%u, ~w%u}, %s", code->held, code->held + 1, text);
-        if ((code->held += 2) == 4)
-            write_held(code);
+        const char *low = hold(code);
+        code->held++;
+        code_say(code, "mov.b64 {%s, %s}, %s", low, hold(code), text);
+        held_one(code);
     } else {
         write_register(code, text, width);
         tell_words(code, bits, corners);
@@ -316,14 +358,19 @@ static void tell_part_value(Code *code, const Step *step, const SitePart *part) 
     bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
     if (!part->data && !every) {
         unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
-        tell_register(code, operand_text(code, part->operand), width, part->bits, corners);
+        if (!corners && width == 32 && is_kept(code, step, &code->look->module->operands[part->operand])) {
+            code->words[code->held] = operand_text(code, part->operand);
+            held_one(code);
+        } else {
+            tell_register(code, operand_text(code, part->operand), width, part->bits, corners);
+        }
         return;
     }
-    write_part_value(code, step, part);
+    write_data(code, part, step);
     if (every)
-        write_every(code);
+        write_every(code, "~hi");
     else
-        tell_words(code, part->bits, corners);
+        add_word(code, "~hi");
 }
 
 void write_run(Code *code, const Step *step, uint32_t offset) {

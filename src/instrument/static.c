@@ -23,10 +23,13 @@ void write_value(Code *code, const SitePart *part) {
 }
 
 void write_part_value(Code *code, const Step *step, const SitePart *part) {
-    if (part->data)
-        write_data(code, part, step);
-    else
+    if (!part->data) {
         write_value(code, part);
+        return;
+    }
+    write_data(code, part, step);
+    code_say(code, "mov.b32 ~lo, ~hi");
+    code_say(code, "mov.b32 ~hi, 0");
 }
 
 const char *write_mask(Code *code, const Step *step) {

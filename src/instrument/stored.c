@@ -124,12 +124,16 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
 
 /* ---- Code -------------------------------------------------------------------------------------------------- */
 
+static void write_mix(Code *code) {
+    code_say(code, "mul.lo.u32 ~hi, ~hi, 0x%x", RECORD_HASH_FACTOR);
+    code_say(code, "shr.u32 ~word, ~hi, %u", RECORD_HASH_SHIFT);
+    code_say(code, "xor.b32 ~hi, ~hi, ~word");
+}
+
 /* One more word, in ~lo, of a hash in ~hi; or the first. */
 static void write_word(Code *code, bool first) {
     if (!first) {
-        code_say(code, "mul.lo.u32 ~hi, ~hi, 0x%x", RECORD_HASH_FACTOR);
-        code_say(code, "shr.u32 ~word, ~hi, %u", RECORD_HASH_SHIFT);
-        code_say(code, "xor.b32 ~hi, ~hi, ~word");
+        write_mix(code);
         code_say(code, "xor.b32 ~hi, ~hi, ~lo");
     } else {
         code_say(code, "mov.b32 ~hi, ~lo");
@@ -211,8 +215,7 @@ static void write_matrices(Code *code, const Step *step, const PtxOperand *eleme
         else
             write_element(code, &elements[i], 4, false);
     }
-    code_say(code, "mov.b32 ~lo, 0");
-    write_word(code, false);
+    write_mix(code);
     code_say(code, "redux.sync.add.u32 ~hi, ~hi, %s", step->how == STEP_APART ? "~mask" : "~full");
 }
 
@@ -227,6 +230,4 @@ void write_data(Code *code, const SitePart *part, const Step *step) {
     else
         for (unsigned i = 0; i < count; i++)
             write_element(code, &elements[i], bytes, !i);
-    code_say(code, "mov.b32 ~lo, ~hi");
-    code_say(code, "mov.b32 ~hi, 0");
 }

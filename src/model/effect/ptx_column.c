@@ -33,7 +33,7 @@ static void complain(Words *words, Str word) {
 
 static int find(const char *const *list, int count, Str word) {
     for (int i = 0; i < count; i++)
-        if (list[i] && str_is(word, list[i]))
+        if (list[i] && word.size && *list[i] == *word.data && str_is(word, list[i]))
             return i;
     return -1;
 }
