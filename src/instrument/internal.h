@@ -400,6 +400,9 @@ void write_register(Code *code, const char *text, unsigned width);
 void write_value(Code *code, const SitePart *part);
 /* What the step's statement stores, in ~hi: itself, or a hash of it. */
 void write_data(Code *code, const SitePart *part, const Step *step);
+/* rows.c: whether rows that one warp stores may be at the same place; and a hash of each, in ~hi. */
+bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned registers);
+void write_rows(Code *code, const Step *step, const PtxOperand *elements, unsigned count);
 /* One or the other, in ~lo and ~hi. */
 void write_part_value(Code *code, const Step *step, const SitePart *part);
 /* A unit so many behind the pointer, by who is meant with "~lead" or "~first". */

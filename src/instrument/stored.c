@@ -106,19 +106,21 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
         effect = stores_shared(look, instruction, &effects[i]) ? &effects[i] : NULL;
     const PtxOperand *value = effect ? ptx_effect_operand(look->module, statement, effect->value) : NULL;
     const PtxOperand *on = effect ? ptx_effect_operand(look->module, statement, effect->on) : NULL;
-    if (!value || !on || on->kind != PTX_ADDRESS || site->part_count == SITE_PARTS || is_constant(look, value))
-        return;
     unsigned element = element_bytes(look, instruction), row = 16;
+    if (!value || !on || on->kind != PTX_ADDRESS || site->part_count == SITE_PARTS ||
+        (element && is_constant(look, value)))
+        return;
     uint64_t bytes = element ? (uint64_t)element * (value->kind == PTX_VECTOR ? value->a : 1) : row;
     bool own = look_space(look, instruction, effect) == PTX_SPACE_SHARED && !effect->any_cta;
     if (own && are_apart(look, instruction, on, bytes))
         return;
-    /* Of matrices all lanes have one hash. */
+    /* Of matrices all lanes have one hash, unless rows of one may meet. */
     bool together = look_together(look, block);
+    bool each = element || rows_meet(look, instruction, on, value->kind == PTX_VECTOR ? value->a : 1);
     site->parts[site->part_count++] = (SitePart){.operand = (uint32_t)(value - look->module->operands),
                                                  .bits = 32,
                                                  .data = true,
-                                                 .shape = element && together ? PART_EVERY : PART_UNIFORM,
+                                                 .shape = each && together ? PART_EVERY : PART_UNIFORM,
                                                  .proven = together || !element};
 }
 
@@ -204,8 +206,8 @@ static void write_small(Code *code, const PtxOperand *elements, unsigned count, 
     write_word(code, false);
 }
 
-/* Registers of all lanes make up the rows: one hash of all of them, with one instruction for a register. It is compared
- * with those of other such stores alone. */
+/* Registers of all lanes make up the rows, of which no two meet: one hash of all of them, with one instruction for a
+ * register. It is compared with those of other such stores alone. */
 static void write_matrices(Code *code, const Step *step, const PtxOperand *elements, unsigned count) {
     code_say(code, "mov.u32 ~hi, %%laneid");
     for (unsigned i = 0; i < count; i++) {
@@ -223,7 +225,9 @@ void write_data(Code *code, const SitePart *part, const Step *step) {
     const PtxOperand *value = &code->look->module->operands[part->operand];
     const PtxOperand *elements = value->kind == PTX_VECTOR ? value + 1 : value;
     unsigned count = value->kind == PTX_VECTOR ? value->a : 1, bytes = element_bytes(code->look, step->instruction);
-    if (!bytes)
+    if (!bytes && part->shape == PART_EVERY)
+        write_rows(code, step, elements, count);
+    else if (!bytes)
         write_matrices(code, step, elements, count);
     else if (bytes < 4)
         write_small(code, elements, count, bytes);

@@ -376,12 +376,11 @@ static uint32_t second_line(const Finding *finding) {
 }
 
 /* Whether who writes the same may be told as if it did not: values of global memory are not recorded, nor those of
- * stores whose own threads are apart; those of matrices are, but not row by row. */
+ * stores whose own threads are apart. */
 static bool may_be_same_value(const Finding *a, const Finding *b) {
     bool one = (a->rule == RULE_RACE_SAME_VALUE) != (b->rule == RULE_RACE_SAME_VALUE);
     return one && (a->rule == RULE_RACE_WAW || b->rule == RULE_RACE_WAW) &&
-           ((a->space && !strcmp(a->space, "global")) || a->places[0].ir_line != second_line(a) ||
-            strstr(a->places[0].op, "stmatrix"));
+           ((a->space && !strcmp(a->space, "global")) || a->places[0].ir_line != second_line(a));
 }
 
 static bool same_finding(const Finding *a, const Finding *b) {
@@ -389,10 +388,21 @@ static bool same_finding(const Finding *a, const Finding *b) {
     return (a->rule == b->rule || may_be_same_value(a, b)) && ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
 }
 
+/* Matrices that warps store to the same places are compared as a whole: rows that are the same are told as those beside
+ * them that are not. */
+static bool is_beside_others(const Verdict *from, const Finding *finding) {
+    bool found = false;
+    for (size_t i = 0; i < from->finding_count && finding->rule == RULE_RACE_SAME_VALUE; i++)
+        found |= from->findings[i].rule == RULE_RACE_WAW &&
+                 from->findings[i].places[0].ir_line == second_line(finding) &&
+                 second_line(&from->findings[i]) == finding->places[0].ir_line;
+    return found && strstr(finding->places[0].op, "stmatrix");
+}
+
 static const char *missing(Arena *arena, const Verdict *in, const Verdict *from, const char *who) {
     for (size_t i = 0; i < from->finding_count; i++) {
         const Finding *finding = &from->findings[i];
-        bool found = !is_race(finding);
+        bool found = !is_race(finding) || is_beside_others(from, finding);
         for (size_t k = 0; k < in->finding_count && !found; k++)
             found = same_finding(finding, &in->findings[k]);
         if (found)

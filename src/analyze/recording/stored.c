@@ -77,6 +77,11 @@ static void look_at(ThreadsCheck *check, uint32_t function, PtxStores *stores) {
     ptx_flow_values_free(&flow, &values);
 }
 
+/* One hash of all that lanes hold, which the rows of a matrix are made of. */
+static bool hashed_together(const PlaySite *site) {
+    return site->gathers && site->site->parts[site->data - 1].shape != PART_EVERY;
+}
+
 const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites) {
     PtxStores *stores = ARENA_ARRAY(&check->arena, PtxStores, check->program->code_count + 1);
     for (uint32_t i = 0; i < check->module->functions_count; i++)
@@ -84,7 +89,9 @@ const PtxStores *play_stored(ThreadsCheck *check, PlaySites *sites) {
             look_at(check, i, stores);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
-        const PtxStores *of = site->code ? &stores[site->code - check->program->code] : NULL;
+        PtxStores *of = site->code ? &stores[site->code - check->program->code] : NULL;
+        if (site->data && hashed_together(site))
+            of->how = STORES_ROWS;
         site->constant = of && of->how == STORES_CONSTANT;
         site->stored = of ? of->value : 0;
     }
@@ -146,6 +153,7 @@ uint32_t stored_put(Player *player, uint32_t cta, uint32_t lanes, const uint64_t
     uint64_t size = player->machine->ctas[cta]->shared.size;
     uint32_t same = 0;
     Lanes values;
+    bool salted = site->data && hashed_together(site);
     if (!knows(site) || count > PLAY_STORED_MOST) {
         for (uint32_t rest = in->known ? lanes : 0; rest; rest &= rest - 1)
             forget(in, offsets[__builtin_ctz(rest)], count);
@@ -160,7 +168,7 @@ uint32_t stored_put(Player *player, uint32_t cta, uint32_t lanes, const uint64_t
         uint8_t bytes[PLAY_STORED_MOST];
         if (offsets[lane] + count > size)
             continue;
-        bytes_of(site->data ? (uint32_t)values.at[lane] : site->stored, site->gathers ? lane + 1 : 0, count, bytes);
+        bytes_of(site->data ? (uint32_t)values.at[lane] : site->stored, salted ? lane + 1 : 0, count, bytes);
         same |= put(in, offsets[lane], count, bytes) ? rest & -rest : 0;
     }
     return same;

@@ -168,11 +168,13 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
- * Of recordings it is. */
+ * Of recordings it mostly is. */
 static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
     const uint32_t *block = check->launch->block;
     const PtxRoutine *routine = &check->program->routines[check->program->entry];
     uint32_t at = (uint32_t)(race->first.code - check->program->code);
+    if (race->unknown)
+        return !race->same_value;
     if (race->rule != RULE_RACE_WAW || race->same_value || race->first.code != race->second.code ||
         race->reason == REASON_PROXY || race->first.access.kind != EFFECT_WRITE || race->first.asynchronous ||
         race->second.asynchronous || race->first.cta != race->second.cta || check->machine->plays ||

@@ -35,6 +35,7 @@ typedef struct PtxRace {
     uint32_t bytes;
     RaceReason reason;
     bool same_value; /* both write the same */
+    bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
     uint64_t step; /* of the second, in thread_instructions */
 } PtxRace;
@@ -86,7 +87,12 @@ typedef struct PtxCopySide {
 bool ptx_watch_copy(PtxWatch *watch, const PtxWarp *warp, uint32_t lanes, const PtxCopySide *from,
                     const PtxCopySide *to);
 /* Where values are not known (a recording): what is known of those that each code stores. */
-enum { STORES_ANY, STORES_ALIKE, STORES_CONSTANT }; /* lanes that come together store the same; whoever comes does */
+typedef enum PtxStoresHow {
+    STORES_ANY,
+    STORES_ROWS,     /* what lies in registers of other lanes: of one instruction nothing is known */
+    STORES_ALIKE,    /* lanes that come together store the same */
+    STORES_CONSTANT, /* whoever comes does */
+} PtxStoresHow;
 typedef struct PtxStores {
     uint8_t how;
     uint32_t value; /* STORES_CONSTANT: what, or a hash of it */

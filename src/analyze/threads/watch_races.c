@@ -119,6 +119,11 @@ static bool is_same(const PtxWatch *of_first, const PtxWatch *of_second, const T
     return race->same_value || stores_same(of_first, of_second, race);
 }
 
+static bool is_unknown(const PtxWatch *watch, const ThreadsRace *race) {
+    return watch->stores && race->reason == THREADS_SAME_INSTRUCTION && race->first.access.kind == THREADS_WRITE &&
+           stores_of(watch, &race->first.access)->how == STORES_ROWS;
+}
+
 static void take(PtxWatch *watch, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
@@ -132,6 +137,7 @@ static void take(PtxWatch *watch, const ThreadsRace *found) {
         .bytes = race->bytes,
         .reason = reason_of(race->reason),
         .same_value = race->same_value,
+        .unknown = is_unknown(watch, race),
         .step = watch->machine->thread_instructions,
     };
 }

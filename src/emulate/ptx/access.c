@@ -356,11 +356,6 @@ static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
     return unknown;
 }
 
-static void note_unknown(const PtxMachine *machine, const PtxCode *code) {
-    if (machine->ran)
-        machine->ran[code - machine->program->code] |= PTX_RAN_UNKNOWN;
-}
-
 /* What is not known may be other than what was there, and than what another lane stores. */
 static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
     return (unknown_lanes(access, stored) & lanes) |
@@ -395,7 +390,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     if (access->space == PTX_SPACE_UNKNOWN && !memory_writable(machine, group, code, lanes, spots))
         return PTX_STEP_FAULT;
     if (code->data) {
-        note_unknown(machine, code);
+        ptx_note_unknown(machine, code);
         access_tell(machine, group, code, access, lanes, spots, lanes);
         return PTX_STEP_NEXT;
     }
@@ -409,7 +404,7 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     }
     gather_stored(machine, group, access, lanes, &stored);
     if (unknown_lanes(access, &stored) & lanes)
-        note_unknown(machine, code);
+        ptx_note_unknown(machine, code);
     if (told)
         access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {

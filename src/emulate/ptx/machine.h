@@ -339,6 +339,10 @@ typedef struct PtxMachine {
 
 /* It ran; its guard held in some lane; did not in some lane; it stored what nobody knows. */
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4, PTX_RAN_UNKNOWN = 8 };
+static inline void ptx_note_unknown(const PtxMachine *machine, const PtxCode *code) {
+    if (machine->ran)
+        machine->ran[code - machine->program->code] |= PTX_RAN_UNKNOWN;
+}
 
 /* All memory of a machine is its arena. NULL, with a sentence, if the launch does not fit the kernel. */
 PtxMachine *ptx_machine(const PtxProgram *program, const PtxLaunch *launch, PtxGear gear, const char **problem);

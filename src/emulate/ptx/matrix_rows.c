@@ -105,8 +105,11 @@ static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code
             }
     uint32_t changes = memory_changes(given, spots, ROW_BYTES, bytes[0], sizeof bytes[0]);
     for (unsigned lane = 0; lane < PTX_LANES; ++lane) /* what is not known may be other than what was there */
-        if (memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES))
+        if (memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES)) {
             changes |= UINT32_C(1) << lane;
+            if (given >> lane & 1)
+                ptx_note_unknown(machine, code);
+        }
     tell(machine, group, code, given, spots, changes & given);
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);

@@ -124,6 +124,8 @@ bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one
     Pair pair = {.replicas = replicas, .one = one, .other = other};
     PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxOperand *stored = NULL;
+    if (code->together) /* rows of a matrix, which lie in registers of others */
+        return true;
     for (unsigned i = 0, count = ptx_effects_of(module, statement, effects); i < count && !stored; i++)
         if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size)
             stored = ptx_effect_operand(module, statement, effects[i].value);

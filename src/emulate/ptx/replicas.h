@@ -2,7 +2,7 @@
  * it: compilers let all threads that hold the same element store it.
  *
  * They do not if that is computed of what differs, or of what they load from different addresses, by themselves. Where
- * lanes of a warp hand values to each other, or have parts of matrices, it may be the same. */
+ * lanes of a warp hand values to each other, or have parts of matrices, or store rows of them, it may be the same. */
 #ifndef EMULATE_PTX_REPLICAS_H
 #define EMULATE_PTX_REPLICAS_H
 

@@ -73,15 +73,6 @@ PtxGiver ptx_giver(const PtxForm *form) {
     }
 }
 
-static bool is_stored(const Uses *u, const PtxStatement *statement, const PtxOperand *operand, const PtxEffect *effects,
-                      unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size &&
-            ptx_effect_operand(u->flow->module, statement, effects[i].value) == operand)
-            return true;
-    return false;
-}
-
 /* Whether it says which lanes wait for each other. */
 static bool is_mask(const Uses *u, const PtxStatement *statement, const PtxOperand *operand, const PtxEffect *effects,
                     unsigned count) {
@@ -105,24 +96,23 @@ static const uint32_t *guarded(const Uses *u, const PtxStatement *statement, uin
     return room;
 }
 
-/* What an instruction reads: its operands but for those that are written. The guard decides what is done, unless that
- * is to compute. */
+/* What an instruction reads: its operands but for those that are written; of one that acts, by those that may run it.
+ * The guard decides what is done, unless that is to compute. */
 static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads) {
-    PtxEffect effects[PTX_EFFECTS_MOST];
     const PtxStatement *statement = statement_of(u, instruction);
     const PtxForm *form = form_of(u, instruction);
-    unsigned effect_count = ptx_effects_of(u->flow->module, statement, effects);
     uint32_t count, place = 0, room[FORM_MOST_THREADS / PTX_LANES];
     const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
     bool acts = ptx_giver(form) == GIVEN_ELSEWHERE;
     if (statement->flags & PTX_GUARDED)
         use_operand(u, &u->flow->module->operands[statement->first], acts ? u->all : threads);
+    if (acts)
+        threads = guarded(u, statement, room);
     for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
         bool written = place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1);
         if (written && operands[i].kind != PTX_ADDRESS && form->row)
             continue;
-        bool stored = acts && is_stored(u, statement, &operands[i], effects, effect_count);
-        use_operand(u, &operands[i], stored ? guarded(u, statement, room) : threads);
+        use_operand(u, &operands[i], threads);
     }
 }
 

@@ -2,9 +2,9 @@
  * several threads load the same element and compute with it, and one alone store what comes of it: the others' stores
  * have a guard that does not hold. What they read then decides nothing, and somebody may write it meanwhile.
  *
- * A thread uses a value if that, or what is computed from it, is stored by an instruction whose guard may hold for the
- * thread, addresses memory, or decides what is done; or if it is handed to lanes of the warp of which one uses what
- * comes of it. A load whose value no thread at all uses is left as it is. */
+ * A thread uses a value if that, or what is computed from it, is stored, or addresses memory, by an instruction whose
+ * guard may hold for the thread, or decides what is done; or if it is handed to lanes of the warp of which one uses
+ * what comes of it. A load whose value no thread at all uses is left as it is. */
 #ifndef EMULATE_PTX_UNUSED_H
 #define EMULATE_PTX_UNUSED_H
 

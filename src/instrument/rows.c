@@ -1,0 +1,72 @@
+/* What stmatrix stores, row by row. Lanes give the addresses of rows whose bytes lie in registers of other lanes; where
+ * rows of one instruction may be at the same place, whether they are the same is told by a hash of each. It is the lane
+ * that gives the address of a row which has its hash. */
+#include "instrument/internal.h"
+
+enum { MATRIX_ROWS = 8, ROW_BYTES = 16, QUARTERS = 4 };
+
+/* Whether no two rows that one warp stores meet. */
+static bool rows_are_apart(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned rows) {
+    uint32_t at = look->flow.instructions[instruction], operand = (uint32_t)(address - look->module->operands);
+    Form form = ptx_address_form(&look->values, at, operand, NULL);
+    const PtxBlockShape *shape = &look->values.shape;
+    uint32_t threads = look->shaped ? shape->x * shape->y * shape->z : 0;
+    if (!threads || form.kind != FORM_TABLE)
+        return false;
+    for (uint32_t warp = 0; warp + RECORD_LANES <= threads; warp += RECORD_LANES)
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t k = 0; k < i; k++) {
+                uint64_t one = form_offset(&look->values, &form, warp + i);
+                uint64_t apart = (one - form_offset(&look->values, &form, warp + k)) & form_mask(form.width);
+                if (apart < ROW_BYTES || (-apart & form_mask(form.width)) < ROW_BYTES)
+                    return false;
+            }
+    return true;
+}
+
+bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned registers) {
+    return ptx_form_has(look_form(look, instruction)->text, STR("m8n8")) &&
+           !rows_are_apart(look, instruction, address, registers * MATRIX_ROWS);
+}
+
+/* ~lo becomes the sum over lanes of a hash of it and of their place in a row, ~t1: of those that differ in the bits of
+ * a mask of lanes alone. */
+static void write_sum(Code *code, unsigned lanes) {
+    code_say(code, "mad.lo.u32 ~lo, ~t1, 0x9e3779b9, ~lo");
+    code_say(code, "mul.lo.u32 ~lo, ~lo, 0x%x", RECORD_HASH_FACTOR);
+    code_say(code, "shr.u32 ~word, ~lo, %u", RECORD_HASH_SHIFT);
+    code_say(code, "xor.b32 ~lo, ~lo, ~word");
+    code_say(code, "mul.lo.u32 ~lo, ~lo, 0x%x", RECORD_HASH_FACTOR);
+    for (unsigned bit = 1; bit < RECORD_LANES; bit *= 2)
+        if (lanes & bit) {
+            code_say(code, "shfl.sync.bfly.b32 ~word, ~lo, %u, 31, ~full", bit);
+            code_say(code, "add.u32 ~lo, ~lo, ~word");
+        }
+}
+
+/* Of a matrix by rows, a lane has two elements of one row; of one by columns, one of each of two rows. */
+void write_rows(Code *code, const Step *step, const PtxOperand *elements, unsigned count) {
+    bool columns = ptx_form_has(look_form(code->look, step->instruction)->text, STR("trans"));
+    code_say(code, "mov.u32 ~t0, %%laneid");
+    code_say(code, columns ? "shr.u32 ~t1, ~t0, 2" : "and.b32 ~t1, ~t0, 3");
+    code_say(code, "and.b32 ~t2, ~t0, 7"); /* the row whose address it gives, and where that is summed up */
+    code_say(code, columns ? "shr.u32 ~t3, ~t2, 1" : "shl.b32 ~t3, ~t2, 2");
+    code_say(code, "shr.u32 ~t0, ~t0, 3"); /* ... of that matrix */
+    code_say(code, "mov.b32 ~hi, 0");
+    for (unsigned i = 0; i < count; i++) {
+        const char *text = operand_text(code, (uint32_t)(&elements[i] - code->look->module->operands));
+        for (unsigned half = 0; half < (columns ? 2 : 1); half++) {
+            code_say(code, "mov.b32 ~lo, %s", text);
+            if (columns)
+                code_say(code, half ? "shr.u32 ~lo, ~lo, 16" : "and.b32 ~lo, ~lo, 0xffff");
+            write_sum(code, columns ? ~(unsigned)(QUARTERS - 1) : QUARTERS - 1);
+            code_say(code, "shfl.sync.idx.b32 ~lo, ~lo, ~t3, 31, ~full");
+            code_say(code, "setp.eq.u32 ~p1, ~t0, %u", i);
+            if (columns) {
+                code_say(code, "and.b32 ~word, ~t2, 1");
+                code_say(code, "setp.eq.and.u32 ~p1, ~word, %u, ~p1", half);
+            }
+            code_say(code, "selp.b32 ~hi, ~lo, ~hi, ~p1");
+        }
+    }
+}
