@@ -399,6 +399,7 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
         if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
+        launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
@@ -463,7 +464,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
-    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
+    launch->text = verdict_text(check->verdict, "%s", launch->text);
     if (runs_open(check, launch))
         run_all(check, launch, runs_watch(check, false));
     runs_add_launch(check, launch);
