@@ -68,7 +68,7 @@ static bool set_up(GlobalCheck *run) {
         return false;
     }
     run->launches = ARENA_ARRAY(run->arena, LaunchState, run->scene.count);
-    run->loud = ARENA_ARRAY(run->arena, bool, sites + 1);
+    run->loud = ARENA_ARRAY(run->arena, Run, (size_t)sites * run->scene.count + 1);
     run->reached = ARENA_ARRAY(run->arena, bool, sites + 1);
     run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);

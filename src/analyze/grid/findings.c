@@ -268,6 +268,21 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
         other, scope, who);
 }
 
+/* Whether the write never changes anything, and nothing of the launch does where it races with the read: that may be a
+ * write before it, which is not ordered with the read either. */
+static bool leaves_alone(const GlobalCheck *run, const GsanRace *race, uint32_t site) {
+    const Run *of_launch = &run->loud[(size_t)race->later.launch * run->site_count];
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        const Run *changed = &run->loud[(size_t)i * run->site_count + site];
+        if (changed->begin < changed->end)
+            return false;
+    }
+    for (uint32_t i = 0; i < run->site_count; i++)
+        if (of_launch[i].begin < (int64_t)race->end && (int64_t)race->begin < of_launch[i].end)
+            return false;
+    return true;
+}
+
 /* Whether no order of the two changes what anybody finds, in a launch whose CTAs do not talk to each other: the write
  * never changes anything, or all write the same. */
 static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Telling *telling) {
@@ -275,7 +290,7 @@ static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Te
     if (telling->communicates || earlier->launch != later->launch)
         return false;
     if (earlier->kind == GSAN_READ || later->kind == GSAN_READ)
-        return !run->loud[earlier->kind == GSAN_READ ? later->site : earlier->site];
+        return leaves_alone(run, &found->race, earlier->kind == GSAN_READ ? later->site : earlier->site);
     return found->silent && earlier->site == later->site;
 }
 

@@ -175,7 +175,7 @@ struct GlobalCheck {
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
     bool *written;
-    bool *loud;           /* by site: some write there has changed memory */
+    Run *loud;            /* by launch and site: between which bytes writes there have changed memory */
     bool *reached;        /* by site: some access was made there */
     bool has_unknowns;    /* ops that nobody knows (doubts.c): */
     uint32_t unknown_ran; /* the site of one that was run; UINT32_MAX: none was */

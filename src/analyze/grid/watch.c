@@ -159,6 +159,15 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event) {
     return true;
 }
 
+static void note_changed(Run *changed, const Bytes *bytes) {
+    for (uint32_t i = 0; i < bytes->count; i++) {
+        const Run *run = &bytes->runs[i];
+        bool none = changed->begin >= changed->end;
+        changed->begin = none || run->begin < changed->begin ? run->begin : changed->begin;
+        changed->end = none || run->end > changed->end ? run->end : changed->end;
+    }
+}
+
 static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
     const Event *what = event->event;
     const Effect *effect = &what->effect->effect;
@@ -182,7 +191,8 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
                     : effect->verb == EFFECT_WRITE                                                  ? GSAN_WRITE
                                                                                                     : GSAN_UPDATE;
     bool asynchronous = effect->done != DONE_NOW && bytes.count;
-    run->loud[site] |= kind != GSAN_READ && !what->silent && bytes.count;
+    if (kind != GSAN_READ && !what->silent)
+        note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     uint32_t ticket = asynchronous ? gsan_issue(run->gsan, thread) : GSAN_NO_TICKET;
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
