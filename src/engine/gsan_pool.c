@@ -8,17 +8,20 @@ typedef struct Room {
     size_t size; /* rounded up to what its list holds */
 } Room;
 
-static Room room_of(size_t size) {
-    if (size <= (size_t)POOL_STEP * POOL_STEPS) {
-        size_t steps = size ? (size + POOL_STEP - 1) / POOL_STEP : 1;
-        return (Room){(unsigned)steps - 1, steps * POOL_STEP};
-    }
+static Room large_room(size_t size) {
     Room room = {POOL_STEPS, (size_t)POOL_STEP * POOL_STEPS * 2};
     while (room.size < size && room.list < POOL_CLASSES - 1) {
         room.list++;
         room.size *= 2;
     }
     return room;
+}
+
+static inline Room room_of(size_t size) {
+    if (size > (size_t)POOL_STEP * POOL_STEPS)
+        return large_room(size);
+    size_t steps = size ? (size + POOL_STEP - 1) / POOL_STEP : 1;
+    return (Room){(unsigned)steps - 1, steps * POOL_STEP};
 }
 
 void *gsan_pool_take(Pool *pool, size_t size) {

@@ -510,11 +510,12 @@ Run threads_mark(Threads *threads, Object *object, uint32_t phases);
 static inline Operation *operation_at(const Threads *threads, uint32_t index) {
     return store_at(&threads->operations, index);
 }
+/* The same as store_at, of a size that the compiler knows. */
 static inline Record *record_at(const Threads *threads, uint32_t index) {
-    return store_at(&threads->records, index);
+    return (Record *)(void *)threads->records.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
 }
 static inline Node *node_at(const Threads *threads, uint32_t index) {
-    return store_at(&threads->nodes, index);
+    return (Node *)(void *)threads->nodes.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
 }
 
 /* The page of an address, with cells; NULL: nobody was there. */

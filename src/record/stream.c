@@ -92,6 +92,7 @@ static RecordRun run_of(const RecordShape *shape) {
     size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
     size_t more = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
     RecordRun run = {.told = told_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
+    run.kind = (uint8_t)(shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN);
     run.corners = (uint32_t)(RECORD_UNIT + more);
     run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
     run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
@@ -226,9 +227,14 @@ static void advance_slots(RecordReader *reader, const RecordCursor *cursor, cons
     }
 }
 
-static uint64_t run_value(const uint8_t *at, bool wide) {
-    uint64_t value = 0;
-    memcpy(&value, at, wide ? 8 : 4);
+/* Of a size that is known, so that nobody is called for it. */
+static inline uint64_t run_value(const uint8_t *at, bool wide) {
+    uint64_t value;
+    uint32_t low;
+    memcpy(&low, at, sizeof low);
+    if (!wide)
+        return low;
+    memcpy(&value, at, sizeof value);
     return value;
 }
 
@@ -336,19 +342,20 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
 /* The next site of the run that the cursor is in. False: it cannot be. */
 static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
     const RecordShape *shape = &reader->shapes[++cursor->site];
+    const RecordRun *run = &reader->runs[cursor->site];
     bool missing = false;
     cursor->run--;
     record->site = cursor->site;
     record->number = cursor->number;
     record->torn = cursor->torn;
-    record->kind = shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN;
+    record->kind = run->kind;
     if (shape->masked) {
         cursor->run_lanes = (uint32_t)run_value(cursor->next, false);
         cursor->next += 4;
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
     missing = shape->always && !record->lanes;
-    cursor->next += reader->runs[cursor->site].told;
+    cursor->next += run->told;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;

@@ -97,6 +97,7 @@ typedef struct RecordRun {
     uint32_t corners, every;
     uint8_t words;
     uint8_t told; /* bytes that some run tells of the site itself, but for its lanes */
+    uint8_t kind; /* of the site's records in a run */
 } RecordRun;
 
 typedef struct RecordReader {
@@ -215,8 +216,12 @@ static inline uint64_t record_cornered(const RecordPart *part, unsigned lane) {
 }
 /* The value of the i-th lane of a mask in a list. */
 static inline uint64_t record_listed(const RecordPart *part, bool wide, unsigned index) {
-    uint64_t value = 0;
-    memcpy(&value, part->list + (size_t)index * (wide ? 8 : 4), wide ? 8 : 4);
+    uint64_t value;
+    uint32_t low;
+    memcpy(&low, part->list + (size_t)index * (wide ? 8 : 4), sizeof low);
+    if (!wide)
+        return low;
+    memcpy(&value, part->list + (size_t)index * 8, sizeof value);
     return value;
 }
 

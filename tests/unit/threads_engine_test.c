@@ -402,8 +402,10 @@ static void order_of_the_run(void **state) {
     (void)state;
     flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
     assert_int_equal(threads_order_matters(engine), THREADS_NONE);
+    uint32_t news = threads_news(engine);
     flag(FAR, THREADS_READ, THREADS_ACQUIRE, THREADS_GPU);
     assert_int_equal(threads_order_matters(engine), 9);
+    assert_int_not_equal(threads_news(engine), news); /* no race, but it is new */
 }
 
 /* No more than it may take, and then it says so. */

@@ -322,7 +322,7 @@ void turns_see(StrongReading *reading, Player *player, uint32_t warp, uint32_t c
 void turns_read(StrongTurns *turns, Player *const *players, uint32_t count);
 /* Those of a part of the grid, in the order that they have: items are sorted. */
 void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *arena);
-/* The record's number, if it is a strong access; in the order of the warp's stream. */
+/* The number of a RECORD_LANE, if it is a strong access; in the order of the warp's stream. */
 void turns_take(Player *player, PlayWarp *warp, Record *record);
 /* What comes at the place behind a turn that is over: the cluster that waits for it, + 1. */
 uint32_t turns_on(StrongTurns *turns, StrongPlace *place);

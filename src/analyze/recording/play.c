@@ -372,13 +372,15 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
         return true;
     }
     bool seen = is_seen(player, warp->warp);
+    bool lacks = record->torn && !is_null(site, record);
+    if (site->plain && /* as most are */
+        (lacks || player->other || (!seen && play_plain(player, warp->warp, site, record))))
+        return true;
     if (site->meets && !*group && meet_comes(player, warp, site, record))
         return true;
     if (site->at_named)
         meet_part(player, warp->warp->cta);
-    if (record->torn && !is_null(site, record))
-        return true;
-    if (site->plain && (player->other || (!seen && play_plain(player, warp->warp, site, record))))
+    if (lacks)
         return true;
     if (site->symbol && !player->other && !seen && play_plain(player, warp->warp, site, record))
         return true;
@@ -461,7 +463,8 @@ bool play_turn(Player *player, PlayWarp *warp) {
         }
         any = true;
         player->records++;
-        turns_take(player, warp, &record);
+        if (record.kind == RECORD_LANE)
+            turns_take(player, warp, &record);
         const PlaySite *site = record.kind == RECORD_EXIT ? NULL : &player->sites->items[record.site];
         if (site && site->mask) {
             part_masks(player, warp, site, &record);

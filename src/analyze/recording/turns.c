@@ -219,7 +219,7 @@ void turns_alone(StrongTurns *turns, StrongTurn *items, uint32_t count, Arena *a
 }
 
 void turns_take(Player *player, PlayWarp *warp, Record *record) {
-    if (record->kind == RECORD_LANE && is_ordered(&player->sites->items[record->site]) && player->turns->kept_in_order)
+    if (is_ordered(&player->sites->items[record->site]) && player->turns->kept_in_order)
         record->turn = player->turns->numbers[player->first_strong[warp->stream.warp] + warp->strong_count++];
 }
 
