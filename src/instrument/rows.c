@@ -29,14 +29,24 @@ bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address
            !rows_are_apart(look, instruction, address, registers * MATRIX_ROWS);
 }
 
+/* Every bit of ~lo goes to all of them (the finalizer of MurmurHash3), for hashes are added: signs of two words would
+ * cancel out. */
+static void write_spread(Code *code) {
+    static const uint32_t factors[] = {0x85ebca6b, 0xc2b2ae35, 0};
+    static const unsigned shifts[] = {16, 13, 16};
+    for (unsigned i = 0; i < 3; i++) {
+        code_say(code, "shr.u32 ~word, ~lo, %u", shifts[i]);
+        code_say(code, "xor.b32 ~lo, ~lo, ~word");
+        if (factors[i])
+            code_say(code, "mul.lo.u32 ~lo, ~lo, 0x%x", factors[i]);
+    }
+}
+
 /* ~lo becomes the sum over lanes of a hash of it and of their place in a row, ~t1: of those that differ in the bits of
  * a mask of lanes alone. */
 static void write_sum(Code *code, unsigned lanes) {
-    code_say(code, "mad.lo.u32 ~lo, ~t1, 0x9e3779b9, ~lo");
-    code_say(code, "mul.lo.u32 ~lo, ~lo, 0x%x", RECORD_HASH_FACTOR);
-    code_say(code, "shr.u32 ~word, ~lo, %u", RECORD_HASH_SHIFT);
-    code_say(code, "xor.b32 ~lo, ~lo, ~word");
-    code_say(code, "mul.lo.u32 ~lo, ~lo, 0x%x", RECORD_HASH_FACTOR);
+    code_say(code, "mad.lo.u32 ~lo, ~t1, 0x%x, ~lo", RECORD_HASH_FACTOR);
+    write_spread(code);
     for (unsigned bit = 1; bit < RECORD_LANES; bit *= 2)
         if (lanes & bit) {
             code_say(code, "shfl.sync.bfly.b32 ~word, ~lo, %u, 31, ~full", bit);
