@@ -13,20 +13,22 @@ static bool rows_are_apart(const Look *look, uint32_t instruction, const PtxOper
     uint32_t threads = look->shaped ? shape->x * shape->y * shape->z : 0;
     if (!threads || form.kind != FORM_TABLE)
         return false;
-    for (uint32_t warp = 0; warp + RECORD_LANES <= threads; warp += RECORD_LANES)
+    for (uint32_t warp = 0; warp + RECORD_LANES <= threads; warp += RECORD_LANES) {
+        uint64_t offsets[RECORD_LANES], mask = form_mask(form.width);
         for (uint32_t i = 0; i < rows; i++)
-            for (uint32_t k = 0; k < i; k++) {
-                uint64_t one = form_offset(&look->values, &form, warp + i);
-                uint64_t apart = (one - form_offset(&look->values, &form, warp + k)) & form_mask(form.width);
-                if (apart < ROW_BYTES || (-apart & form_mask(form.width)) < ROW_BYTES)
+            offsets[i] = form_offset(&look->values, &form, warp + i);
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t k = 0; k < i; k++)
+                if (((offsets[i] - offsets[k]) & mask) < ROW_BYTES || ((offsets[k] - offsets[i]) & mask) < ROW_BYTES)
                     return false;
-            }
+    }
     return true;
 }
 
 bool rows_meet(const Look *look, uint32_t instruction, const PtxOperand *address, unsigned registers) {
-    return ptx_form_has(look_form(look, instruction)->text, STR("m8n8")) &&
-           !rows_are_apart(look, instruction, address, registers * MATRIX_ROWS);
+    unsigned rows = registers * MATRIX_ROWS;
+    return ptx_form_has(look_form(look, instruction)->text, STR("m8n8")) && rows <= RECORD_LANES &&
+           !rows_are_apart(look, instruction, address, rows);
 }
 
 /* Every bit of ~lo goes to all of them (the finalizer of MurmurHash3), for hashes are added: signs of two words would

@@ -206,23 +206,22 @@ static void write_small(Code *code, const PtxOperand *elements, unsigned count, 
     write_word(code, false);
 }
 
-/* Registers of all lanes make up the rows, of which no two meet: one hash of all of them, with one instruction for a
- * register. It is compared with those of other such stores alone. Products are wide, so that signs of two registers do
- * not cancel out. */
+/* Registers of all lanes make up the rows, of which no two meet: one hash of all of them, with two instructions for a
+ * register. It is compared with those of other such stores alone. The topmost bit of a sum stays there, whatever it is
+ * multiplied by: registers are turned, and the last product is wide, so that signs do not cancel out. */
 static void write_matrices(Code *code, const Step *step, const PtxOperand *elements, unsigned count) {
-    static const uint32_t factors[] = {0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1};
-    code_say(code, "mov.u32 ~lo, %%laneid");
-    code_say(code, "mul.wide.u32 ~d0, ~lo, 0x%x", RECORD_HASH_FACTOR);
+    enum { TURN = 11 };
+    code_say(code, "mov.u32 ~hi, %%laneid");
     for (unsigned i = 0; i < count; i++) {
         uint32_t index = (uint32_t)(&elements[i] - code->look->module->operands);
-        bool word = elements[i].kind == PTX_REGISTER && ptx_operand_form(&code->look->values, index).width == 32;
-        if (!word)
-            write_element(code, &elements[i], 4, true);
-        code_say(code, "mad.wide.u32 ~d0, %s, 0x%x, ~d0", word ? operand_text(code, index) : "~hi", factors[i % 4]);
+        const char *text = operand_text(code, index);
+        if (i)
+            code_say(code, "shf.l.wrap.b32 ~lo, %s, %s, %u", text, text, TURN * i % 32);
+        code_say(code, "mad.lo.u32 ~hi, ~hi, 0x%x, %s", RECORD_HASH_FACTOR, i ? "~lo" : text);
     }
+    code_say(code, "mul.wide.u32 ~d0, ~hi, 0x%x", RECORD_HASH_FACTOR);
     code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
-    code_say(code, "mad.lo.u32 ~hi, ~lo, 0x%x, ~hi", RECORD_HASH_FACTOR);
-    write_mix(code);
+    code_say(code, "xor.b32 ~hi, ~hi, ~lo");
     code_say(code, "redux.sync.add.u32 ~hi, ~hi, %s", step->how == STEP_APART ? "~mask" : "~full");
 }
 
