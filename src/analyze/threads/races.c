@@ -168,13 +168,11 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
- * Of recordings it mostly is. */
+ * Of recordings it is, or PtxRace.unknown says so. */
 static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
     const uint32_t *block = check->launch->block;
     const PtxRoutine *routine = &check->program->routines[check->program->entry];
     uint32_t at = (uint32_t)(race->first.code - check->program->code);
-    if (race->unknown)
-        return !race->same_value;
     if (race->rule != RULE_RACE_WAW || race->same_value || race->first.code != race->second.code ||
         race->reason == REASON_PROXY || race->first.access.kind != EFFECT_WRITE || race->first.asynchronous ||
         race->second.asynchronous || race->first.cta != race->second.cta || check->machine->plays ||
@@ -275,6 +273,12 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                              "known; give one with --launch",
                              message_of(check, race, rule), check->launch->text);
         }
+        return NULL;
+    }
+    if (race->unknown && !race->same_value) {
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
+                           code_line(check->program, race->second.code),
+                           "%s: whether both write the same value was not recorded", message_of(check, race, rule));
         return NULL;
     }
     if (may_be_same(check, race)) {
