@@ -144,23 +144,48 @@ static void run_others(Chosen *chosen, bool *run) {
     *run = true;
 }
 
-/* Whether the programs of the two differ along one axis alone. Where they differ along more, what makes one number of
- * several ids may be made for another grid than the one that was chosen. */
-static bool one_axis_apart(const GlobalCheck *check, const GsanRace *race) {
+/* Axes along which the programs of the two differ, a bit each. */
+static unsigned axes_apart(const GlobalCheck *check, const GsanRace *race) {
     const GridLaunch *launch = &check->scene.launches[race->later.launch];
-    uint32_t split = launch->program->ranks_are_programs ? 1 : launch->program->ctas, apart = 0;
+    uint32_t split = launch->program->ranks_are_programs ? 1 : launch->program->ctas;
     uint64_t a = race->earlier.cta / split, b = race->later.cta / split;
+    unsigned apart = 0;
     for (int axis = 0; axis < 3; axis++) {
         uint64_t programs = (uint64_t)launch->launch->grid[axis];
-        apart += a % programs != b % programs;
+        apart |= (unsigned)(a % programs != b % programs) << axis;
         a /= programs;
         b /= programs;
     }
-    return apart < 2;
+    return apart;
+}
+
+/* Whether the place of an access depends on the number of its program along one of the axes. */
+static bool hangs_on_axes(const Chosen *chosen, uint32_t pc, unsigned axes) {
+    const Module *module = chosen->program->module;
+    Slice slice;
+    int64_t axis;
+    slice_init(&slice, chosen->program->module);
+    add_place(&slice, chosen->program->ops[pc], false);
+    slice_close(&slice);
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_evaluator(op) == EVALUATE_PROGRAM_ID && op_number(op, "axis", &axis) && axis >= 0 && axis < 3 &&
+            axes >> axis & 1 && slice_has(&slice, &op->results[0]))
+            return true;
+    return false;
+}
+
+/* Whether the grid may be another one than what was chosen. Programs that differ along several axes may make one number
+ * of their ids that fits another grid. And where a kernel has several axes, one of them may have a single program: its
+ * size was a number 1 then, which the compiler leaves out where ids are multiplied by it. */
+static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const GsanRace *race) {
+    unsigned apart = axes_apart(check, race), axes = program_axes(chosen->program->module, false);
+    return __builtin_popcount(apart) > 1 ||
+           (__builtin_popcount(axes) > 1 &&
+            (hangs_on_axes(chosen, race->earlier.site, apart) || hangs_on_axes(chosen, race->later.site, apart)));
 }
 
 static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
-    if (check->guessed || !one_axis_apart(check, race) || programs_are_alike(&chosen->request) ||
+    if (check->guessed || hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request) ||
         hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
