@@ -3,6 +3,8 @@
  * again. */
 #include "exec/capture.h"
 
+#include "base/hash.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,25 +75,19 @@ static uint64_t word_at(const Writing *writing, size_t offset) {
     return word;
 }
 
-/* FNV-1a of what tells launches apart: the shape and the numbers, not the addresses. */
-static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        key = (key ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-    return key;
-}
-
+/* What tells launches apart: the shape and the numbers, not the addresses. */
 static uint64_t launch_key(const Writing *writing) {
     const SeenLaunch *launch = writing->launch;
-    uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid);
-    key = add_key(key, launch->block, sizeof launch->block);
-    key = add_key(key, launch->cluster, sizeof launch->cluster);
-    key = add_key(key, &launch->shared, sizeof launch->shared);
+    uint64_t key = hash_bytes(HASH_START, launch->grid, sizeof launch->grid);
+    key = hash_bytes(key, launch->block, sizeof launch->block);
+    key = hash_bytes(key, launch->cluster, sizeof launch->cluster);
+    key = hash_bytes(key, &launch->shared, sizeof launch->shared);
     for (size_t i = 0; i < writing->count; i++) {
         const Parameter *parameter = &writing->parameters[i];
         for (size_t at = 0; at < parameter->bytes; at += 8) {
             size_t rest = parameter->bytes - at < 8 ? parameter->bytes - at : 8;
             if (rest < 8 || !memory_find(word_at(writing, parameter->offset + at)))
-                key = add_key(key, writing->values + parameter->offset + at, rest);
+                key = hash_bytes(key, writing->values + parameter->offset + at, rest);
         }
     }
     return key;

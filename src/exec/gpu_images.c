@@ -1,6 +1,7 @@
 /* An image that the program loads, to one that records: the PTX in it is instrumented and compiled by the driver. One
  * that was instrumented before, by the wrapper of Triton's ptxas (cli/ptxas.c), says so by its mark, and its text lies
  * in a folder. */
+#include "base/hash.h"
 #include "exec/gpu.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
@@ -345,15 +346,13 @@ static void make_module(GpuModule *module, const void *image, size_t bytes, cons
 /* ---- Known images -------------------------------------------------------------------------------- */
 
 static uint64_t key_of(const char *bytes, size_t count) {
-    uint64_t key = 0xcbf29ce484222325u ^ count, word;
+    uint64_t key = HASH_START ^ count, word;
     for (; count >= 8; bytes += 8, count -= 8) {
         memcpy(&word, bytes, 8);
         key = (key ^ word) * 0x9e3779b97f4a7c15u;
         key ^= key >> 32;
     }
-    for (size_t i = 0; i < count; i++)
-        key = (key ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return key;
+    return hash_bytes(key, bytes, count);
 }
 
 GpuModule *gpu_module(const void *image) {

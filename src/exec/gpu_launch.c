@@ -1,6 +1,7 @@
 /* Launches of instrumented kernels: whether one is recorded, and the parameter that it gets for it. */
 #include "exec/gpu.h"
 
+#include "base/hash.h"
 #include "exec/hooks.h"
 
 #include <stdlib.h>
@@ -81,12 +82,6 @@ static Result go_with(const SeenLaunch *launch, const GpuKernel *kernel, DeviceP
 
 /* ---- Which are recorded -------------------------------------------------------------------------- */
 
-static uint64_t add_key(uint64_t key, const void *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        key = (key ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-    return key;
-}
-
 /* The driver is asked only for what may be one: there are many other words in tensor maps. */
 static const Allocation *allocation_of(uint64_t word) {
     return word >> 32 && !(word >> 48) ? memory_find(word) : NULL;
@@ -111,20 +106,20 @@ static uint64_t add_pointer(uint64_t key, Pointers *pointers, const Allocation *
     }
     if (pointers->count < POINTERS_MOST)
         pointers->seen[pointers->count++] = address;
-    return add_key(key, about, sizeof about);
+    return hash_bytes(key, about, sizeof about);
 }
 
 /* Of what tells launches apart: the shape, the numbers, and how addresses lie to each other; and on which of the first
  * streams it is: what is recorded of one alone cannot be held against the others. */
 static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, const uint8_t *values, uint32_t stream) {
-    uint64_t key = add_key(0xcbf29ce484222325u, launch->grid, sizeof launch->grid), word;
+    uint64_t key = hash_bytes(HASH_START, launch->grid, sizeof launch->grid), word;
     Pointers pointers = {0};
-    key = add_key(key, launch->block, sizeof launch->block);
-    key = add_key(key, launch->cluster, sizeof launch->cluster);
-    key = add_key(key, &launch->shared, sizeof launch->shared);
-    key = add_key(key, &launch->dependent, sizeof launch->dependent);
+    key = hash_bytes(key, launch->block, sizeof launch->block);
+    key = hash_bytes(key, launch->cluster, sizeof launch->cluster);
+    key = hash_bytes(key, &launch->shared, sizeof launch->shared);
+    key = hash_bytes(key, &launch->dependent, sizeof launch->dependent);
     stream = stream < MOST_APART ? stream : MOST_APART;
-    key = add_key(key, &stream, sizeof stream);
+    key = hash_bytes(key, &stream, sizeof stream);
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const GpuParameter *parameter = &kernel->parameters[i];
         for (size_t at = 0; at < parameter->bytes; at += 8) {
@@ -132,7 +127,7 @@ static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, co
             memcpy(&word, values + parameter->offset + at, rest);
             const Allocation *in = rest < 8 ? NULL : allocation_of(word);
             if (!in)
-                key = add_key(key, values + parameter->offset + at, rest);
+                key = hash_bytes(key, values + parameter->offset + at, rest);
             else
                 key = add_pointer(key, &pointers, in, word);
         }

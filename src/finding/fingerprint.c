@@ -2,21 +2,17 @@
 #include "finding/fingerprint.h"
 
 #include "base/code.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 
-/* FNV-1a; each text ends with a zero byte, so that "ab", "c" is not "a", "bc". */
+/* Each text ends with a zero byte, so that "ab", "c" is not "a", "bc". */
 static uint64_t hash_text(uint64_t hash, const char *text) {
-    static const uint64_t prime = 0x100000001b3;
-    do
-        hash = (hash ^ (unsigned char)*text) * prime;
-    while (*text++);
-    return hash;
+    return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 static uint64_t text_hash(const char *first, const char *second) {
-    static const uint64_t basis = 0xcbf29ce484222325;
-    return hash_text(hash_text(basis, first), second);
+    return hash_text(hash_text(HASH_START, first), second);
 }
 
 /* FNV leaves the low bits of short texts alike: the finalizer of splitmix64 spreads them. */

@@ -1,6 +1,7 @@
 /* A module with records in it, as text. */
 #include "instrument/instrument.h"
 
+#include "base/hash.h"
 #include "instrument/internal.h"
 #include "instrument/shadow.h"
 
@@ -20,12 +21,8 @@ InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number) {
                                .seed_layout = (number & OPTION_SEED_LAYOUT) != 0};
 }
 
-/* FNV-1a. */
 uint64_t instrument_hash(Str ptx) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < ptx.size; i++)
-        hash = (hash ^ (unsigned char)ptx.data[i]) * UINT64_C(0x100000001b3);
-    return hash;
+    return hash_bytes(HASH_START, ptx.data, ptx.size);
 }
 
 /* ---- What cannot be done ----------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "render/ci.h"
 
 #include "base/code.h"
+#include "base/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -210,8 +211,6 @@ void ci_say_incomplete(const CiInput *input, const Incomplete *incomplete, Text 
 }
 
 void ci_hash(Str text, Text *to) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < text.size; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 0x100000001b3;
+    uint64_t hash = hash_bytes(HASH_START, text.data, text.size);
     text_addf(to, "%016" PRIx64, hash ^ (hash >> 31));
 }

@@ -1,19 +1,12 @@
 /* Text about findings, put together so that each is told in full once. */
 #include "render/told.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* FNV-1a. */
-static uint64_t hash_of(const char *data, size_t size) {
-    static const uint64_t basis = 0xcbf29ce484222325, prime = 0x100000001b3;
-    uint64_t hash = basis;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)data[i]) * prime;
-    return hash;
-}
 
 static bool has_room(Told *told) {
     if (told->count < told->capacity)
@@ -32,7 +25,7 @@ void told_add(Told *told, const Finding *finding, const Source *source, ToldFind
         return;
     if (!told->file) {
         told->file = strdup(source->name);
-        told->hash = hash_of(source->data, source->size);
+        told->hash = hash_bytes(HASH_START, source->data, source->size);
     }
     if (!told->file)
         return;
