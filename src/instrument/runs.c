@@ -270,17 +270,6 @@ static bool is_kept(const Code *code, const Step *step, const PtxOperand *operan
     return true;
 }
 
-/* Where lane 0 writes, for all lanes: they have the same place, or none. */
-static const char *write_leader_place(Code *code) {
-    if (code->plan->together)
-        return "~ptr";
-    code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
-    code_say(code, "shfl.sync.idx.b32 ~t1, ~t1, 0, 31, ~full");
-    code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, 0, 31, ~full");
-    code_say(code, "mov.b64 ~d1, {~t1, ~t2}");
-    return "~d1";
-}
-
 static void begin_run(Code *code, const Step *step, uint32_t offset) {
     code->written = code->told = 0;
     if (step->first && !code->plan->together) {
