@@ -414,7 +414,7 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* Whether a record by itself has one value of it, without a look. */
 static inline bool part_is_one(const SitePart *part) {
-    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY;
+    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY && part->shape != PART_BIT;
 }
 /* The first word of a record in which lanes differ as it is thought. */
 uint32_t part_word(const Site *site, const SitePart *part);
