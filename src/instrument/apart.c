@@ -38,7 +38,7 @@ static void write_one(Code *code, uint32_t word, const char *lo, const char *hi)
 static void write_part(Code *code, const Step *step, const SitePart *part) {
     uint32_t list = new_label(code), done = new_label(code);
     bool wide = part->bits == 64, uniform = part->shape == PART_UNIFORM;
-    bool proven = part->proven && part->shape != PART_TABLE;
+    bool proven = part_is_one(part) && part->shape != PART_TABLE;
     /* Of a table nothing is taken away: who has the same value is one lane, or some that are equal in it. */
     uint32_t word =
         part->shape == PART_TABLE ? record_word(0, RECORD_UNIFORM, step->site->number) : part_word(step->site, part);

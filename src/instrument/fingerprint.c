@@ -25,6 +25,8 @@ static void add_part(Mix *mix, const SitePart *part) {
     add(mix, (uint64_t)part->bits << 24 | (uint64_t)part->generic << 2 | (uint64_t)part->data << 1 | part->told);
     add(mix, (uint64_t)part->shape << 40 | (uint64_t)part->from << 32 | (uint64_t)part->place << 16 | part->also);
     add(mix, (uint64_t)part->stride);
+    if (part->shape == PART_BIT)
+        add(mix, part->least);
     add(mix, part->threads);
     for (uint32_t i = 0; i < part->threads; i++)
         add(mix, part->offsets[i]);

@@ -32,20 +32,20 @@ typedef struct SitePart {
     bool data;        /* no register, but what the statement stores, from that operand on: itself, or a hash of it */
     uint8_t shape;    /* SiteShape: how lanes differ in a RECORD_WARP */
     bool proven;      /* it is always a RECORD_WARP or RECORD_UNIFORM: lanes cannot differ otherwise */
-    int64_t stride;   /* PART_STRIDE: bytes a lane */
+    int64_t stride;   /* PART_STRIDE: bytes a lane; PART_BIT: the bit */
+    uint32_t least;   /* PART_BIT: the value without it */
     /* PART_TABLE: for each thread of the CTA, so many of them; those of a warp are relative to each other */
     const uint64_t *offsets;
     uint32_t threads;
     /* In a run. */
-    uint8_t from; /* SiteFrom: where its value comes from, that of lane 0 and the corners */
-    bool told;    /* it is told here; else it comes from what was told before */
-    uint16_t
-        place;     /* FROM_WORDS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those; FROM_SLOT: which slot
-                    */
-    uint16_t also; /* FROM_SLOT: another slot that is added, + 1; 0: none */
+    uint8_t from;        /* SiteFrom: where its value comes from, that of lane 0 and the corners */
+    bool told;           /* it is told here; else it comes from what was told before */
+    uint16_t place;      /* FROM_WORDS, FROM_BITS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those;
+                          * FROM_SLOT: which slot */
+    uint16_t also;       /* FROM_SLOT: another slot that is added, + 1; 0: none */
     const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
 } SitePart;
-typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH, FROM_EVERY } SiteFrom;
+typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH, FROM_EVERY, FROM_BITS } SiteFrom;
 
 /* A value that is told before a loop, and kept in a slot of the warp (of its lane 0): what a register of the function
  * holds there. */
@@ -62,8 +62,9 @@ typedef struct SiteAdvance {
     uint32_t slot, by;
     const PtxSum *apart;
 } SiteAdvance;
-/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY. */
-typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY } SiteShape;
+/* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY.
+ * PART_BIT: in one bit, all others being known; it is told of all lanes, by a RECORD_BITS. */
+typedef enum SiteShape { PART_UNIFORM, PART_STRIDE, PART_TABLE, PART_CORNERS, PART_EVERY, PART_BIT } SiteShape;
 
 /* When a strong access lets the loop end that it is in: what it found compares so with something, as numbers of so many
  * bits. bits 0: it is no such access, or that is not known. */

@@ -151,6 +151,7 @@ typedef struct Step {
     uint32_t units;   /* STEP_STATIC: at least; of a run its first step has them all */
     uint32_t corners; /* the first of a run: its units before those of corners */
     uint32_t every;   /* ... and before those of every lane */
+    uint32_t lists;   /* STEP_STATIC: units for lists of values, which are looked at without a branch; 0: with one */
     uint32_t check;   /* units that have to be there behind it; 0: no check */
     uint32_t calls;   /* calls that hand on before it, in its block: they record, too */
     uint32_t label;   /* STEP_EACH: behind it */
@@ -203,6 +204,8 @@ void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */
 bool can_check_wrap(const Look *look, uint32_t instruction);
+/* Which static steps look at values without a branch, with lists of at most so many units (static.c). */
+void plan_flat(Plan *plan, uint32_t most);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */
 void plan_runs(Plan *plan);
 /* Straight stretches of STEP_APART (stretches.c): which static steps become such, being calls; and the stretches, of at
@@ -411,7 +414,7 @@ void write_unit(Code *code, const char *leader, uint32_t offset, uint32_t word, 
 
 /* Whether a record by itself has one value of it, without a look. */
 static inline bool part_is_one(const SitePart *part) {
-    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY;
+    return part->proven && part->shape != PART_CORNERS && part->shape != PART_EVERY && part->shape != PART_BIT;
 }
 /* The first word of a record in which lanes differ as it is thought. */
 uint32_t part_word(const Site *site, const SitePart *part);
@@ -425,6 +428,8 @@ void write_map(Code *code, const Step *step, const char *leader, const char *mas
 /* A step by itself. */
 void write_wrap_checks(Code *code);
 void write_static(Code *code, const Step *step, uint32_t offset);
+/* Where lane 0 writes, for all lanes, which have the same place, or none: ~ptr, or ~d1. */
+const char *write_leader_place(Code *code);
 /* A step of a run, of the plan. */
 void write_run(Code *code, const Step *step, uint32_t offset);
 void write_apart(Code *code, const Step *step);

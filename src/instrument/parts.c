@@ -48,6 +48,20 @@ static bool holds(const Look *look, uint32_t block, uint32_t operand, const Form
     return look->shaped || look->rows || (form_is_uniform(look->values.tables, form) && form_span(form) <= SPAN_CTA);
 }
 
+/* A value of which one bit is not known: as sizes of copies that some lanes do not make, which are 0 there. */
+static bool shape_bit(const Gather *g, SitePart *part, const Form *form) {
+    uint32_t unknown = (uint32_t) ~(form->zeros | form->ones);
+    if (form->kind != FORM_ANY || form->width != 32 || part->bits != 32 || !unknown || unknown & (unknown - 1) ||
+        g->site->map || !look_granted(g->look, form) || !look_together(g->look, g->block) ||
+        flow_value(&g->look->flow, part->operand) == PTX_NONE)
+        return false;
+    part->shape = PART_BIT;
+    part->stride = unknown;
+    part->least = (uint32_t)form->ones;
+    part->proven = true;
+    return true;
+}
+
 static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
     const Look *look = g->look;
     Form form = ptx_operand_form(&look->values, part->operand);
@@ -64,6 +78,8 @@ static void shape_part(const Gather *g, SitePart *part, int64_t guess) {
         part->shape = PART_CORNERS;
         return;
     }
+    if (shape_bit(g, part, &form))
+        return;
     part->proven &= form.kind == FORM_TABLE && form.width == part->bits; /* narrower ones wrap elsewhere */
     if (form.width == part->bits && form_stride(&look->values, &form, &stride)) {
         unsigned unused = 64 - part->bits;

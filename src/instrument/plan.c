@@ -267,7 +267,7 @@ static bool *find_heads(Plan *plan, Arena *arena) {
 static uint32_t units_of(const Plan *plan, const Step *step) {
     if (step->how == STEP_EACH && step->alone && plan->together)
         return lane_units(step->site);
-    return step->how == STEP_STATIC ? step->units + (step->first && !plan->together) : 0;
+    return step->how == STEP_STATIC ? step->units + step->lists + (step->first && !plan->together) : 0;
 }
 
 /* Calls of a block that hand on, before a place in it. */
@@ -438,6 +438,7 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
     bool *heads = find_heads(plan, arena);
     plan->bodies = bodies_fit(plan);
     stretches_call(plan);
+    plan_flat(plan, MOST_UNITS);
     mark_first(plan);
     plan_runs(plan);
     stretches_find(plan, MOST_UNITS);

@@ -112,7 +112,7 @@ static bool derive(Telling *telling, SitePart *part, const PtxSum *sum) {
 
 static void tell_part(Telling *telling, SitePart *part) {
     const Look *look = telling->plan->look;
-    uint32_t value = part->data ? PTX_NONE : flow_value(&look->flow, part->operand);
+    uint32_t value = part->data || part->shape == PART_BIT ? PTX_NONE : flow_value(&look->flow, part->operand);
     bool summed = value != PTX_NONE && look->values.forms[value].width == part->bits;
     PtxSum sum = summed ? ptx_sum_of(&look->values, value) : (PtxSum){0};
     if (!part->told || (summed && derive(telling, part, &sum)))
@@ -270,17 +270,6 @@ static bool is_kept(const Code *code, const Step *step, const PtxOperand *operan
     return true;
 }
 
-/* Where lane 0 writes, for all lanes: they have the same place, or none. */
-static const char *write_leader_place(Code *code) {
-    if (code->plan->together)
-        return "~ptr";
-    code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
-    code_say(code, "shfl.sync.idx.b32 ~t1, ~t1, 0, 31, ~full");
-    code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, 0, 31, ~full");
-    code_say(code, "mov.b64 ~d1, {~t1, ~t2}");
-    return "~d1";
-}
-
 static void begin_run(Code *code, const Step *step, uint32_t offset) {
     code->written = code->told = 0;
     if (step->first && !code->plan->together) {
@@ -354,8 +343,20 @@ static void tell_slot(Code *code, const SiteSlot *slot) {
     tell_register(code, text_keep(&text, &code->edits->arena), slot->bits, slot->bits, slot->corners);
 }
 
+/* A bit of all lanes, as a word. */
+static void tell_bit(Code *code, const SitePart *part) {
+    code_say(code, "and.b32 ~lo, %s, 0x%x", operand_text(code, part->operand), (unsigned)part->stride);
+    code_say(code, "setp.ne.u32 ~p1, ~lo, 0");
+    code_say(code, "vote.sync.ballot.b32 %s, ~p1, ~full", hold(code));
+    held_one(code);
+}
+
 static void tell_part_value(Code *code, const Step *step, const SitePart *part) {
     bool corners = part->shape == PART_CORNERS, every = part->shape == PART_EVERY;
+    if (part->shape == PART_BIT) {
+        tell_bit(code, part);
+        return;
+    }
     if (!part->data && !every) {
         unsigned width = ptx_operand_form(&code->look->values, part->operand).width;
         if (!corners && width == 32 && is_kept(code, step, &code->look->module->operands[part->operand])) {

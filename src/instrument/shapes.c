@@ -104,8 +104,8 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->every |= (uint16_t)((part->shape == PART_EVERY) << k);
         shape->wide |= (uint16_t)((part->bits == 64) << k);
         shape->told |= (uint16_t)(part->told << k);
-        shape->from[k] =
-            (RecordFrom){(RecordSource)part->from, part->place, part->also, part->apart ? part->apart->constant : 0};
+        uint64_t plus = part->apart ? part->apart->constant : part->shape == PART_BIT ? part->least : 0;
+        shape->from[k] = (RecordFrom){(RecordSource)part->from, part->place, part->also, plus};
     }
     shape_slots(site, shape, arena);
 }

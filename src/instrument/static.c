@@ -1,6 +1,10 @@
 /* Records of sites that all lanes of a warp come to: lane 0 writes them. */
 #include "instrument/internal.h"
 
+/* Values of a function that are looked at with branches. ptxas makes six blocks of each, and takes the longer for one
+ * the more there are. */
+enum { MOST_BRANCHING = 8 };
+
 void write_register(Code *code, const char *text, unsigned width) {
     if (width == 64) {
         code_say(code, "mov.b64 ~value, %s", text);
@@ -48,15 +52,19 @@ uint32_t part_word(const Site *site, const SitePart *part) {
 
 void write_base(Code *code, const SitePart *part) {
     bool wide = part->bits == 64;
+    int64_t stride = part->shape == PART_STRIDE ? part->stride : 0;
     code_say(code, "mov.u32 ~lane, %%laneid");
-    if (wide) {
+    if (!stride) {
+        code_say(code, wide ? "mov.b64 ~d0, ~value" : "mov.b32 ~t0, ~lo");
+    } else if (!wide) {
+        code_say(code, "mad.lo.s32 ~t0, ~lane, %d, ~lo", (int)-stride);
+    } else if (stride > INT32_MIN && stride <= INT32_MAX) {
+        code_say(code, "mad.wide.s32 ~d0, ~lane, %d, ~value", (int)-stride);
+    } else {
         code_say(code, "cvt.u64.u32 ~d0, ~lane");
-        code_say(code, "mul.lo.s64 ~d0, ~d0, %lld", part->shape == PART_STRIDE ? (long long)part->stride : 0);
+        code_say(code, "mul.lo.s64 ~d0, ~d0, %lld", (long long)stride);
         code_say(code, "sub.s64 ~d0, ~value, ~d0");
-        return;
     }
-    code_say(code, "mul.lo.s32 ~t0, ~lane, %d", part->shape == PART_STRIDE ? (int)part->stride : 0);
-    code_say(code, "sub.s32 ~t0, ~lo, ~t0");
 }
 
 /* Those of the first lane of a mask, in ~d0 or ~t0; and in ~p1 whether all of the mask have the same. */
@@ -86,6 +94,36 @@ static void write_same(Code *code, const SitePart *part, const char *mask) {
     code_say(code, "vote.sync.all.pred ~p1, ~p1, ~full");
 }
 
+const char *write_leader_place(Code *code) {
+    if (code->plan->together)
+        return "~ptr";
+    code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
+    code_say(code, "shfl.sync.idx.b32 ~t1, ~t1, 0, 31, ~full");
+    code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, 0, 31, ~full");
+    code_say(code, "mov.b64 ~d1, {~t1, ~t2}");
+    return "~d1";
+}
+
+/* The place of the lane's value in a list is in ~d1, but for so many bytes, and in ~t1, not 0, whether it is of the
+ * mask. */
+static void write_list_place(Code *code, const char *mask, unsigned bytes) {
+    const char *base = write_leader_place(code);
+    code_say(code, "mov.u32 ~t1, %%lanemask_lt");
+    code_say(code, "and.b32 ~t1, ~t1, %s", mask);
+    code_say(code, "popc.b32 ~t1, ~t1");
+    code_say(code, "mad.wide.u32 ~d1, ~t1, %u, %s", bytes, base);
+    code_say(code, "mov.u32 ~t1, %%lanemask_eq");
+    code_say(code, "and.b32 ~t1, ~t1, %s", mask);
+}
+
+/* The bytes of a list, in ~d1. */
+static void write_list_size(Code *code, const char *mask, unsigned bytes) {
+    code_say(code, "popc.b32 ~t1, %s", mask);
+    code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, RECORD_UNIT - 1);
+    code_say(code, "and.b32 ~t1, ~t1, -%u", RECORD_UNIT);
+    code_say(code, "cvt.u64.u32 ~d1, ~t1");
+}
+
 /* The values of all lanes of the mask, behind a head. Whoever is together has the pointer of the leader. */
 static void write_list(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
     unsigned bytes = part->bits / 8;
@@ -97,28 +135,12 @@ static void write_list(Code *code, const Step *step, const SitePart *part, const
     Cold cold = cold_begin(code, "~p2", code->plan->together);
     write_refill(code, offset);
     cold_end(code, cold);
-    if (!code->plan->together) {
-        code_say(code, "mov.b64 {~t1, ~t2}, ~ptr");
-        code_say(code, "shfl.sync.idx.b32 ~t1, ~t1, 0, 31, ~full");
-        code_say(code, "shfl.sync.idx.b32 ~t2, ~t2, 0, 31, ~full");
-        code_say(code, "mov.b64 ~d1, {~t1, ~t2}");
-    } else {
-        code_say(code, "mov.b64 ~d1, ~ptr");
-    }
-    code_say(code, "mov.u32 ~t1, %%lanemask_lt");
-    code_say(code, "and.b32 ~t1, ~t1, %s", mask);
-    code_say(code, "popc.b32 ~t1, ~t1");
-    code_say(code, "mad.wide.u32 ~d1, ~t1, %u, ~d1", bytes);
-    code_say(code, "mov.u32 ~t1, %%lanemask_eq");
-    code_say(code, "and.b32 ~t1, ~t1, %s", mask);
+    write_list_place(code, mask, bytes);
     code_say(code, "setp.ne.u32 ~p2, ~t1, 0");
     code_say(code, "@~p2 st.global.b%u [~d1+%u], %s", part->bits, (offset + 1) * RECORD_UNIT,
              bytes == 8 ? "~value" : "~lo");
     write_unit(code, "~lead", offset, record_word(0, RECORD_LIST, step->site->number), mask, "~zero", "~zero");
-    code_say(code, "popc.b32 ~t1, %s", mask);
-    code_say(code, "mad.lo.u32 ~t1, ~t1, %u, %u", bytes, RECORD_UNIT - 1);
-    code_say(code, "and.b32 ~t1, ~t1, -%u", RECORD_UNIT);
-    code_say(code, "cvt.u64.u32 ~d1, ~t1");
+    write_list_size(code, mask, bytes);
     code_say(code, "%sadd.s64 ~ptr, ~ptr, ~d1", code->plan->together ? "" : "@~lead ");
 }
 
@@ -135,6 +157,54 @@ static void write_checked(Code *code, const Step *step, const SitePart *part, co
         code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
     write_unit(code, "~lead", offset, part_word(step->site, part), mask, part->bits == 64 ? "~lo" : "~t0", "~hi");
     code_label(code, done);
+}
+
+/* The same without a branch, where it was looked before whether there is room for the list. */
+static void write_flat(Code *code, const Step *step, const SitePart *part, const char *mask, uint32_t offset) {
+    unsigned bytes = part->bits / 8;
+    bool wide = bytes == 8, whole = mask[1] != 'm' && look_full(code->look);
+    write_base(code, part);
+    write_same(code, part, mask);
+    code_say(code, "selp.b32 ~word, 0x%x, 0x%x, ~p1", part_word(step->site, part),
+             record_word(0, RECORD_LIST, step->site->number));
+    code_say(code, "or.b32 ~word, ~word, ~tag");
+    if (wide)
+        code_say(code, "mov.b64 {~lo, ~hi}, ~d0");
+    code_say(code, "@~lead st.global.v4.b32 [~ptr+%u], {~word, %s, %s, ~hi}", offset * RECORD_UNIT, mask,
+             wide ? "~lo" : "~t0");
+    if (whole) {
+        code_say(code, "mad.wide.u32 ~d1, ~lane, %u, %s", bytes, write_leader_place(code));
+        code_say(code, "not.pred ~p2, ~p1");
+    } else {
+        write_list_place(code, mask, bytes);
+        code_say(code, "setp.ne.and.u32 ~p2, ~t1, 0, !~p1");
+    }
+    code_say(code, "@~p2 st.global.b%u [~d1+%u], %s", part->bits, (offset + 1) * RECORD_UNIT, wide ? "~value" : "~lo");
+    if (whole)
+        code_say(code, "mov.b64 ~d1, %u", RECORD_LANES * bytes);
+    else
+        write_list_size(code, mask, bytes);
+    if (!code->plan->together)
+        code_say(code, "not.pred ~p2, ~p1"), code_say(code, "and.pred ~p2, ~p2, ~lead");
+    code_say(code, "%s add.s64 ~ptr, ~ptr, ~d1", code->plan->together ? "@!~p1" : "@~p2");
+}
+
+static bool is_checked(const Step *step, uint32_t part) {
+    return step->how == STEP_STATIC && !step_may_run(step) && !part_is_one(&step->site->parts[part]);
+}
+
+void plan_flat(Plan *plan, uint32_t most) {
+    uint32_t checked = 0;
+    for (uint32_t i = 0; i < plan->count; i++)
+        for (uint32_t k = 0; k < plan->steps[i].site->part_count; k++)
+            checked += is_checked(&plan->steps[i], k);
+    for (uint32_t i = 0; i < plan->count && checked > MOST_BRANCHING; i++) {
+        Step *step = &plan->steps[i];
+        uint32_t units = 0;
+        for (uint32_t k = 0; k < step->site->part_count; k++)
+            units += is_checked(step, k) ? RECORD_LANES * step->site->parts[k].bits / 8 / RECORD_UNIT : 0;
+        step->lists = units <= most ? units : 0;
+    }
 }
 
 /* ---- Records ----------------------------------------------------------------------------------------------- */
@@ -207,7 +277,7 @@ void write_static(Code *code, const Step *step, uint32_t offset) {
         if (part_is_one(part))
             write_unit(code, "~lead", offset + i, part_word(site, part), mask, "~lo", "~hi");
         else
-            write_checked(code, step, part, mask, offset + i);
+            (step->lists ? write_flat : write_checked)(code, step, part, mask, offset + i);
     }
     if (!code->plan->together)
         code_say(code, "add.u32 ~count, ~count, 1");

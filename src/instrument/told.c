@@ -317,10 +317,13 @@ void plan_told(Plan *plan) {
         for (uint32_t k = 0; k < step->site->part_count; k++) {
             SitePart *part = &step->site->parts[k];
             part->told = true;
-            part->from = part->shape == PART_CORNERS ? FROM_CORNERS : part->shape == PART_EVERY ? FROM_EVERY : FROM_WORDS;
+            part->from = part->shape == PART_CORNERS ? FROM_CORNERS
+                         : part->shape == PART_EVERY ? FROM_EVERY
+                         : part->shape == PART_BIT   ? FROM_BITS
+                                                     : FROM_WORDS;
             part->apart = NULL;
             part->also = 0;
-            if (!part->data && step_may_run(step))
+            if (!part->data && part->shape != PART_BIT && step_may_run(step))
                 find_source(&telling, step, part);
         }
     }

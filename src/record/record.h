@@ -59,6 +59,9 @@ typedef enum RecordKind {
     /* Of a part of a run, behind all corners: 4 bytes for each of the 32 lanes, whether they take part or not. No unit
      * begins so. */
     RECORD_EVERY,
+    /* Of a part of a run of which one bit is not known before: one of its words, with that bit of each lane, whether it
+     * takes part or not. No unit begins so. */
+    RECORD_BITS,
 } RecordKind;
 /* Of a chunk: it is the lane's first. The first word is all that it has: the one before it is of the same lane, 0,
  * which counts nothing. */

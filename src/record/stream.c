@@ -331,6 +331,10 @@ static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, co
         part.kind = RECORD_EVERY;
         part.list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
         return part;
+    case RECORD_FROM_BITS:
+        part.kind = RECORD_BITS;
+        part.value |= run_value(cursor->words + (size_t)from->place * 4, false) << 32;
+        return part;
     case RECORD_FROM_LAUNCH:
         break;
     }

@@ -66,7 +66,8 @@ typedef enum RecordSource {
     RECORD_FROM_CORNERS,
     RECORD_FROM_SLOT,
     RECORD_FROM_LAUNCH,
-    RECORD_FROM_EVERY
+    RECORD_FROM_EVERY,
+    RECORD_FROM_BITS
 } RecordSource;
 typedef struct RecordFrom {
     RecordSource source;
@@ -120,8 +121,9 @@ typedef struct RecordReader {
 } RecordReader;
 
 typedef struct RecordPart {
-    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS, RECORD_EVERY */
-    uint64_t value;
+    RecordKind kind; /* RECORD_WARP, RECORD_UNIFORM, RECORD_LIST, RECORD_LANE, RECORD_CORNERS, RECORD_EVERY,
+                        RECORD_BITS */
+    uint64_t value;  /* RECORD_BITS: without the bit; from bit 32 on, of each lane whether it has it */
     /* RECORD_CORNERS: 8 bytes each, which say how the others differ from lane 0, some of them in
      * the second list. RECORD_LIST: a value for each of the
      * lanes, 4 or 8 bytes, not aligned. RECORD_EVERY: 4 bytes of each lane */

@@ -141,6 +141,9 @@ void play_values(const Player *player, const PlaySite *site, const Record *recor
         list(from, false, UINT32_MAX, values);
     else if (from->kind == RECORD_CORNERS)
         spread_corners(from, values);
+    else if (from->kind == RECORD_BITS)
+        for (unsigned i = 0; i < PTX_LANES; i++)
+            values->at[i] = (uint32_t)from->value + (from->value >> (32 + i) & 1) * (uint64_t)part->stride;
     else
         for (unsigned i = 0; i < PTX_LANES; i++)
             values->at[i] = from->value;
