@@ -159,8 +159,7 @@ typedef struct GpuContext {
     Handle behind, ahead; /* streams: what is done when a launch has ended; what is asked for before that */
     DevicePointer arena;
     uint64_t arena_bytes;
-    bool on_host; /* the arena is memory of the host */
-    bool packer_sought;
+    bool on_host;      /* the arena is memory of the host */
     Handle packer;     /* a function of our own; NULL: there is none */
     GpuPiece *pieces;  /* of the arena, in its order */
     DevicePointer off; /* a block with which nothing is recorded */
@@ -290,6 +289,9 @@ bool gpu_copy(GpuFlight *flight, GpuChunks *chunks);
 /* What the launch wrote is all zero again. Chunks are lost by it if records are in memory of the host. */
 void gpu_clear(const GpuFlight *flight, const GpuChunks *chunks);
 
+/* Before anything of the program runs in a context: the driver may wait for all that does, and lock out who watches for
+ * hangs, where it loads a module. */
+void gpu_pack_prepare(GpuContext *context);
 /* Has the device pack its chunks, to memory of the host (gpu_pack.c): the block as it is then, and `packed`. False:
  * they have to be copied as they are. */
 bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);

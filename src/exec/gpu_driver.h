@@ -22,7 +22,6 @@
     X(allocate, cuMemAlloc_v2, (DevicePointer *, size_t))                                                       \
     X(free, cuMemFree_v2, (DevicePointer))                                                                      \
     X(allocate_host, cuMemHostAlloc, (void **, size_t, unsigned))                                               \
-    X(free_host, cuMemFreeHost, (void *))                                                                       \
     X(set_bytes, cuMemsetD8Async, (DevicePointer, unsigned char, size_t, Handle))                               \
     X(copy_to, cuMemcpyHtoDAsync_v2, (DevicePointer, const void *, size_t, Handle))                             \
     X(copy_from, cuMemcpyDtoHAsync_v2, (void *, DevicePointer, size_t, Handle))                                 \

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_STAGING = 1 << 14, MORE_STAGING = 4, PACKER_THREADS = 256, PACKERS_A_SM = 6, MULTIPROCESSORS = 16 };
+enum { LEAST_STAGING = 1 << 20, MORE_STAGING = 4, PACKER_THREADS = 256, PACKERS_A_SM = 6, MULTIPROCESSORS = 16 };
 enum { AWAKE = 1000000 }; /* nanoseconds */
 enum { UNITS_A_CTA = PACK_WINDOW * PACK_WINDOWS * PACKER_THREADS / RECORD_LANES };
 static const uint64_t most_pinned = UINT64_C(1) << 30;
@@ -15,20 +15,17 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char pack_ptx[] __attribute__((visibility("hidden")));
 
-/* The function, in the current context; NULL: the driver does not take it. */
-static Handle packer(GpuContext *context) {
+/* The function, in the current context, if the driver takes it. */
+static void load_packer(GpuContext *context) {
     Handle module;
-    if (context->packer_sought)
-        return context->packer;
     void *load = driver_symbol("cuModuleLoadData"), *get = driver_symbol("cuModuleGetFunction");
     if (load && get && (*(Result(**)(Handle *, const void *)) & load)(&module, pack_ptx) == 0 &&
         (*(Result(**)(Handle *, Handle, const char *)) & get)(&context->packer, module, "weir_pack") != 0)
         context->packer = NULL;
-    context->packer_sought = true;
-    return context->packer;
 }
 
-/* Pinned memory for so many bytes, that the device can reach; it may have moved. */
+/* Pinned memory for so many bytes, that the device can reach; it may have moved. What was there before is kept, and is
+ * a third of it at most: to free it, the driver waits for all that runs. */
 static bool has_room(GpuStaging *staging, uint64_t bytes) {
     const GpuDriver *driver = gpu_driver(NULL);
     uint64_t wanted = LEAST_STAGING;
@@ -36,13 +33,17 @@ static bool has_room(GpuStaging *staging, uint64_t bytes) {
         return true;
     while (wanted < bytes)
         wanted *= MORE_STAGING;
-    if (staging->at)
-        driver->free_host(staging->at);
     *staging = (GpuStaging){0};
     if (wanted > most_pinned || driver->allocate_host(&staging->at, wanted, HOST_PORTABLE | HOST_MAPPED) != 0)
         return false;
     staging->bytes = wanted;
     return true;
+}
+
+void gpu_pack_prepare(GpuContext *context) {
+    load_packer(context);
+    (void)has_room(&context->later, LEAST_STAGING);
+    (void)has_room(&context->soon, LEAST_STAGING);
 }
 
 /* As many CTAs as there is work for at first sight; they go on to the next block for as long as there is one. */
@@ -78,8 +79,8 @@ static bool ask(const GpuFlight *flight, const GpuStaging *staging, Handle strea
 void gpu_pack_behind(GpuFlight *flight) {
     const GpuDriver *driver = gpu_driver(NULL);
     GpuContext *context = flight->context;
-    if (flight->failed || context->on_host || context->soon_taken || context->soon.bytes < flight->kernel->packed ||
-        !context->soon.at)
+    if (flight->failed || !context->packer || context->on_host || context->soon_taken ||
+        context->soon.bytes < flight->kernel->packed || !context->soon.at)
         return;
     flight->packs = driver->stream_after(context->ahead, flight_ended(flight), 0) == 0 &&
                     ask(flight, &context->soon, context->ahead);
@@ -124,7 +125,7 @@ bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks) {
     GpuContext *context = flight->context;
     bool packed = flight->packs;
     uint64_t needed = 0; /* not known before it was tried */
-    if (!packer(context) || (packed && !wait_for_packed(flight)))
+    if (!context->packer || (packed && !wait_for_packed(flight)))
         return false;
     const GpuStaging *staging = packed ? &context->soon : &context->later;
     chunks->near = near_of(flight);

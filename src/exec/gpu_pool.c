@@ -88,6 +88,8 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
         driver->stream_create(&context->ahead, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
         !make_arena(context, driver))
         context->why = "there was no memory on the device for records";
+    else if (!context->on_host)
+        gpu_pack_prepare(context);
 }
 
 GpuContext *gpu_context(void) {
