@@ -365,7 +365,7 @@ static bool resolve_together(PtxMachine *machine, PtxCta *cta, PtxSpace space, c
                              uint32_t bytes, uint32_t align, PtxSpot spots[PTX_LANES], Span *span) {
     uint64_t least = UINT64_MAX, most = 0, bits = 0;
     unsigned from = 0, to = PTX_LANES;
-    if (!(lanes & (lanes - 1))) { /* atomics have one, as a rule */
+    if (lanes && !(lanes & (lanes - 1))) { /* atomics have one, as a rule */
         from = (unsigned)__builtin_ctz(lanes);
         to = from + 1;
     }
