@@ -88,8 +88,8 @@ static void write_cell(Attempt *attempt, Cell *cell) {
     bool weak = attempt->record->order == THREADS_WEAK;
     uint32_t writes = 0, reads = 0;
     bool silent = attempt->record->silent & attempt->by;
-    if (cell->writes && ((weak && silent) ||
-                         (!attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))))
+    if (cell->writes &&
+        ((weak && silent) || (!attempt_is_clear(attempt, cell->writes) && !is_strong(attempt, cell->writes))))
         writes = look(attempt, cell->writes, weak);
     if (cell->reads && !attempt_is_clear(attempt, cell->reads) && !is_strong(attempt, cell->reads))
         reads = look(attempt, cell->reads, weak);

@@ -112,7 +112,8 @@ static uint32_t without_repeated(Threads *threads, uint32_t *nodes, uint32_t cou
                 break;
         }
         bool plain = record->order != THREADS_WEAK && !record->operation && !(node->lanes & (node->lanes - 1));
-        if (plain && newest[seat] && stands_for(threads, record_at(threads, later->record), later->lanes, record, node->lanes)) {
+        if (plain && newest[seat] &&
+            stands_for(threads, record_at(threads, later->record), later->lanes, record, node->lanes)) {
             record->stays = false;
             continue;
         }

@@ -81,9 +81,9 @@ static bool read_head(Reader *r, PtxFunction *function, const char **at) {
     if (!name.size)
         return fail_expected(r, "the function's name");
     function->name = intern(r, name);
-    if (!check_name(r, name, *at) || !read_parameters(r, &function->parameters, &function->parameter_count,
-                                                      &function->listed,
-                                                      (ListKind){.named = true, .entry = function->entry}))
+    if (!check_name(r, name, *at) ||
+        !read_parameters(r, &function->parameters, &function->parameter_count, &function->listed,
+                         (ListKind){.named = true, .entry = function->entry}))
         return false;
     function->parameter_bytes = list_bytes(r, function->parameters, function->parameter_count);
     return true;

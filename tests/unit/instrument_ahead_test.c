@@ -4,7 +4,7 @@
 
 #include "instrument/instrument.h"
 
-#define OPEN                                                                                                \
+#define OPEN                                                                                                 \
     ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u32 n)\n"      \
     ".reqntid 64\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.shared .align 4 .b8 s[512];\n" \
     "ld.param.u32 %r1, [n];\nld.param.u64 %rd1, [x];\n"
@@ -50,10 +50,10 @@ static void test_pointer(void **state) {
     static const char goes_on[] = "add.s64 %weir_";
     assert_int_equal(count(OPEN MEET MEET MEET CLOSE, goes_on), 0);
     assert_int_equal(count(OPEN MEET "A:\n" MEET MEET "sub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
-                                "@%p1 bra A;\n" MEET CLOSE,
+                                     "@%p1 bra A;\n" MEET CLOSE,
                            goes_on),
                      2);
-#define WAY(first, second)                                                                                 \
+#define WAY(first, second) \
     OPEN "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n" first "bra.uni B;\nA:\n" second "B:\n" MEET CLOSE
     assert_int_equal(count(WAY(MEET, MEET), goes_on), 0);
     assert_int_equal(count(WAY(MEET, MEET MEET), goes_on), 1);
@@ -63,8 +63,8 @@ static void test_pointer(void **state) {
 /* A register that is written before its record is, is copied; another one is not. */
 static void test_copies(void **state) {
     (void)state;
-#define STORES(between)                                                                                   \
-    OPEN "mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r3, %r2, %r1;\nst.shared.b32 [%r2], 7;\n" between          \
+#define STORES(between)                                                                         \
+    OPEN "mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r3, %r2, %r1;\nst.shared.b32 [%r2], 7;\n" between \
          "st.shared.b32 [%r3], 7;\n" MEET CLOSE
     assert_int_equal(count(STORES(""), ", %r2;\n"), 0);
     assert_int_equal(count(STORES("mov.u32 %r2, 5;\n"), ", %r2;\n"), 1);
