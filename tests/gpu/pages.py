@@ -21,3 +21,11 @@ def put(title, text):
     else:
         page = page.rstrip("\n") + "\n\n" + section
     PAGE.write_text(page)
+
+
+def put_table(page, title, text):
+    """Writes the first table of the section `## TITLE` of a page anew."""
+    whole = page.read_text()
+    begin = whole.index(f"## {title}\n")
+    found = re.compile(r"^\|.*?\n(?!\|)", re.M | re.S).search(whole, begin)
+    page.write_text(whole[:found.start()] + text + whole[found.end():])

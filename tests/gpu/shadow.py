@@ -2,17 +2,18 @@
 """Kernels that check themselves (`weir instrument --mode shadow`) on a GPU, beside the plain ones: how long they take, whether they
 compute the same, and what they report. Nothing is needed but Python, the driver, ptxas, and src/exec/gpu_shadow.c as a library.
 
-    shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|seed] [--keep FOLDER] NAME.launch.json...
+    shadow.py --library LIBRARY --folder FOLDER [--rounds N] [--layout compact|gsan] [--keep FOLDER] NAME.launch.json...
 
-FOLDER has plain/NAME.ptx, compact/NAME.ptx and seed/NAME.ptx; NAME@SIZE.launch.json is a launch of NAME. A line of JSON each."""
+FOLDER has plain/NAME.ptx, compact/NAME.ptx and gsan/NAME.ptx; NAME@SIZE.launch.json is a launch of NAME. A line of JSON each.
+scripts/gpu-shadow makes such a folder, and a table of what this prints."""
 import argparse
+import concurrent.futures
 import ctypes
 import json
 import pathlib
 import statistics
 import struct
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import device  # noqa: E402
@@ -130,7 +131,7 @@ class Checked:
         """What the last launch has reported, as a recording (src/record/file.h)."""
         words = self.launch.words
         (count,) = struct.unpack_from("<I", self.result.raw, STATE + 64 * REPORTS)
-        options = 3 | (4 if layout == "seed" else 0)
+        options = 3 | (4 if layout == "gsan" else 0)
         head = LAUNCH.pack(2, 0, *words["grid"], *words["block"], *words.get("cluster", [1, 1, 1]), words.get("shared", 0), 1, options, 64, 1, *[0] * 11)
         names = words["kernel"].encode() + b"\0" + self.gpu.label.encode() + b"\0"
         memory = b"".join(struct.pack("<QQ", address, max(size, 1)) for address, size, _ in self.launch.memory.buffers.values())
@@ -159,38 +160,59 @@ def times(gpu, stream, rounds, before, launch):
     return found[2:]
 
 
-def measure(gpu, folder, layout, path, rounds, keep):
-    name = path.name.split("@")[0].split(".")[0]
+def name_of(path):
+    """The kernel's, of a launch."""
+    return path.name.split("@")[0].split(".")[0]
+
+
+def assembled(ptx):
+    """A cubin beside it, and what ptxas says of it, or why there is none."""
+    try:
+        return device.assembled(ptx, ptx.with_suffix(".cubin"))
+    except RuntimeError as error:
+        return error
+
+
+def assemble(folder, layout, launches):
+    """All kernels of the launches, plain and checked, several at a time: by path."""
+    paths = sorted({folder / build / f"{name_of(path)}.ptx" for path in launches for build in ("plain", layout)})
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        return dict(zip(paths, pool.map(assembled, paths)))
+
+
+def measure(gpu, made, folder, layout, path, rounds, keep):
+    name = name_of(path)
     words, stream = json.loads(path.read_text()), gpu.stream(0)
     plain = (folder / "plain" / f"{name}.ptx").read_text()
     line = {"name": path.name.removesuffix(".launch.json"), "layout": layout, "expect": words.pop("expect", None)}
-    with tempfile.TemporaryDirectory() as scratch:
-        cubin = pathlib.Path(scratch) / "k.cubin"
-        try:
-            _, line["plain"] = device.assembled(folder / "plain" / f"{name}.ptx", cubin)
-            module = gpu.module(cubin.read_bytes())
-            memory = device.Memory(gpu)
-            launch = device.Launch(gpu, gpu.function(module, words["kernel"]), plain, words, memory)
-            line["plain_ms"] = statistics.median(times(gpu, stream, rounds, lambda: memory.reset(stream), lambda: launch.run(stream)))
-            expected = memory.outputs()
-            seconds, line["checked"] = device.assembled(folder / layout / f"{name}.ptx", cubin)
-            line["assembled_s"] = round(seconds, 2)
-            image = gpu.module(cubin.read_bytes())
-            again = device.Launch(gpu, gpu.function(image, words["kernel"]), plain, words, memory)
-            checked = Checked(gpu, again, image)
+    try:
+        for build in ("plain", layout):
+            if isinstance(made[folder / build / f"{name}.ptx"], RuntimeError):
+                raise made[folder / build / f"{name}.ptx"]
+        line["plain"] = made[folder / "plain" / f"{name}.ptx"][1]
+        seconds, line["checked"] = made[folder / layout / f"{name}.ptx"]
+        line["assembled_s"] = round(seconds, 2)
+        module = gpu.module((folder / "plain" / f"{name}.cubin").read_bytes())
+        memory = device.Memory(gpu)
+        launch = device.Launch(gpu, gpu.function(module, words["kernel"]), plain, words, memory)
+        line["plain_ms"] = statistics.median(times(gpu, stream, rounds, lambda: memory.reset(stream), lambda: launch.run(stream)))
+        expected = memory.outputs()
+        image = gpu.module((folder / layout / f"{name}.cubin").read_bytes())
+        again = device.Launch(gpu, gpu.function(image, words["kernel"]), plain, words, memory)
+        checked = Checked(gpu, again, image)
 
-            def before():
-                memory.reset(stream)
-                checked.prepare(stream)
+        def before():
+            memory.reset(stream)
+            checked.prepare(stream)
 
-            line["checked_ms"] = statistics.median(times(gpu, stream, rounds, before, lambda: checked.run(stream)))
-            line["ratio"] = round(line["checked_ms"] / line["plain_ms"], 2)
-            line.update(checked.collect(stream))
-            if keep:
-                checked.write(keep / f"{line['name']}.{layout}.weirrec", layout)
-            line["same"] = all(data == expected[key][0] or tensor.get("order") == "any" for key, (data, tensor) in memory.outputs().items())
-        except RuntimeError as error:
-            line["problem"] = str(error)
+        line["checked_ms"] = statistics.median(times(gpu, stream, rounds, before, lambda: checked.run(stream)))
+        line["ratio"] = round(line["checked_ms"] / line["plain_ms"], 2)
+        line.update(checked.collect(stream))
+        if keep:
+            checked.write(keep / f"{line['name']}.{layout}.weirrec", layout)
+        line["same"] = all(data == expected[key][0] or tensor.get("order") == "any" for key, (data, tensor) in memory.outputs().items())
+    except RuntimeError as error:
+        line["problem"] = str(error)
     gpu.free_all()
     return line
 
@@ -200,13 +222,14 @@ def main():
     parser.add_argument("--library", required=True)
     parser.add_argument("--folder", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--layout", default="compact", choices=["compact", "seed"])
+    parser.add_argument("--layout", default="compact", choices=["compact", "gsan"])
     parser.add_argument("--keep", type=pathlib.Path, help="write what was reported to this folder, for weir check")
     parser.add_argument("launches", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
-    gpu = ShadowDevice(arguments.library, arguments.layout == "seed")
+    gpu = ShadowDevice(arguments.library, arguments.layout == "gsan")
+    made = assemble(arguments.folder, arguments.layout, arguments.launches)
     for path in arguments.launches:
-        print(json.dumps(measure(gpu, arguments.folder, arguments.layout, path, arguments.rounds, arguments.keep)), flush=True)
+        print(json.dumps(measure(gpu, made, arguments.folder, arguments.layout, path, arguments.rounds, arguments.keep)), flush=True)
     gpu.close()
 
 
