@@ -86,7 +86,10 @@ struct GpuKernel {
     size_t parameter_count, parameter_bytes;
     size_t ours;         /* offset of ours */
     uint32_t cluster[3]; /* that it was compiled for; 0: the launch says it */
-    GpuSeen *seen;       /* launches by what tells them apart */
+    uint32_t local;      /* bytes of each thread, once they were asked for */
+    bool local_known;
+    bool plain;    /* it was asked for as it was before it was instrumented */
+    GpuSeen *seen; /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
     uint64_t further; /* bytes of further chunks that it has used, at most; 0: not known yet */
@@ -119,6 +122,11 @@ GpuModule *gpu_module_of(Handle handle);
 GpuKernel *gpu_kernel(Handle function);
 /* Asks the driver for the parameters, once; false if it does not say. */
 bool gpu_measure(GpuKernel *kernel, Handle function);
+/* A kernel or function of a library, whose code is loaded when it is first used; and whether this use is the first. */
+void gpu_lazy(Handle handle);
+bool gpu_loads(Handle handle);
+/* Bytes of local memory that each of its threads needs. */
+uint64_t gpu_local(Handle function);
 /* Whether that parameter of a function is ours. */
 bool gpu_is_ours(Handle function, size_t index);
 void gpu_each_kernel(void (*work)(GpuKernel *kernel));
@@ -216,6 +224,7 @@ typedef struct GpuFlight {
     GpuOrder order;     /* among other launches */
     HangLaunch watched; /* if there is a limit to its waits */
     uint64_t made_at;   /* nanoseconds of a clock of the host: the program asked for it */
+    uint64_t things;    /* that had been put into streams then */
 } GpuFlight;
 
 /* Makes a launch, or a node of a graph, recorded or not; what the driver says of it. */
@@ -275,6 +284,11 @@ void drain_all(GpuContext *context);
 bool drain_until(GpuContext *context, uint64_t nanoseconds);
 /* What is in the air is not waited for any more. */
 void drain_lost(void);
+/* Whether any launch may run that is recorded. */
+bool drain_flies(void);
+/* Whether a launch that is watched for hangs runs, of those that were made before so many things were put into streams.
+ * The mutex is not held. */
+bool drain_runs(uint64_t before);
 
 /* What a launch left (gpu_copy.c). */
 typedef struct GpuChunks {
@@ -310,6 +324,26 @@ uint32_t gpu_resident(const SeenLaunch *launch, Handle function);
 /* Whether CTAs may wait for each other that all run at the same time, but not with what is instrumented. */
 bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
 
+/* ---- Calls that the driver would lock others out with (gpu_hold.c) -------------------------------- */
+
+/* Each waits for launches that are watched for hangs, if any run. No mutex is held, nor anything of the driver's.
+ * Before a call in which the driver waits for all that runs. */
+void hold_for_all(void);
+/* For what is in that stream. */
+void hold_for_stream(Handle stream);
+/* Before anything is put into a stream: the driver waits once there is too much in it. */
+void hold_for_room(void);
+/* How many things were put into streams. */
+uint64_t hold_things(void);
+/* Before a launch of that function. */
+void hold_to_launch(Handle function);
+/* Before the driver begins: launches that are to wait for their kernels (CUDA_LAUNCH_BLOCKING) do so here, not there.
+ * And after one was made: what its kernel ended with. */
+void hold_begin(void);
+Result hold_launched(Handle stream);
+/* Whether the code of libraries is loaded when it is first used, not before. */
+bool hold_is_lazy(void);
+
 /* ---- Launches whose waits have a limit (gpu_watch.c) --------------------------------------------- */
 
 /* Of the sites of a module; NULL: there is no memory for them. */
@@ -324,8 +358,9 @@ void gpu_watch(GpuFlight *flight, Recording recording);
 void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
-/* The same for what has ended: a kernel never will. */
-void gpu_abandon(void);
+/* The same for what has ended: a kernel never will. `locked_out`: others may be in the driver with the mutex, and not
+ * come back. */
+void gpu_abandon(bool locked_out);
 
 /* Nanoseconds of a clock that only goes on. */
 uint64_t gpu_now(void);

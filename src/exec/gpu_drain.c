@@ -21,6 +21,7 @@ enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 5000000 };
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
+static unsigned in_air;      /* flights of that list, for who has not got the mutex */
 static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
 static unsigned added;       /* flights so far */
 /* Where the thread sleeps. Not with gpu_mutex, which whoever wakes it keeps for a while: it would sleep once more. */
@@ -202,6 +203,7 @@ static GpuFlight *next_ended(Result *result) {
         *result = flight->failed ? flight->failed : driver->event_query(flight_ended(flight));
         if (*result != NOT_READY) {
             *at = flight->next;
+            __atomic_sub_fetch(&in_air, 1, __ATOMIC_RELAXED);
             return flight;
         }
     }
@@ -282,6 +284,8 @@ void drain_add(GpuFlight *flight) {
     while (*at)
         at = &(*at)->next;
     *at = flight;
+    flight->things = hold_things();
+    __atomic_add_fetch(&in_air, 1, __ATOMIC_RELAXED);
     flight->context->unwritten++;
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
@@ -318,6 +322,20 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds) {
         pthread_cond_timedwait(&changed, &gpu_mutex, &until);
     }
     return !context->flying && !context->unwritten;
+}
+
+bool drain_flies(void) {
+    return __atomic_load_n(&in_air, __ATOMIC_RELAXED) != 0;
+}
+
+bool drain_runs(uint64_t before) {
+    bool found = false;
+    pthread_mutex_lock(&gpu_mutex);
+    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
+        found = flight->watched.found && !flight->failed && flight->things < before &&
+                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    pthread_mutex_unlock(&gpu_mutex);
+    return found;
 }
 
 void drain_lost(void) {

@@ -29,6 +29,7 @@
       (Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **, void **)) \
     X(stream_create, cuStreamCreate, (Handle *, unsigned))                                                      \
     X(stream_wait, cuStreamSynchronize, (Handle))                                                               \
+    X(stream_query, cuStreamQuery, (Handle))                                                                    \
     X(stream_after, cuStreamWaitEvent, (Handle, Handle, unsigned))                                              \
     X(stream_capturing, cuStreamIsCapturing, (Handle, int *))                                                   \
     X(capture_mode, cuThreadExchangeStreamCaptureMode, (int *))                                                 \
@@ -62,6 +63,7 @@ enum { EVENT_NO_TIMING = 2 };
 enum { HOST_PORTABLE = 1, HOST_MAPPED = 2 };
 enum { DEVICE_MAJOR = 75, DEVICE_MINOR = 76 };
 enum { NOT_READY = 600 };
+enum { FUNCTION_LOCAL = 3 };    /* CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES */
 enum { FUNCTION_CLUSTER = 11 }; /* CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, then _HEIGHT, _DEPTH */
 
 #endif

@@ -21,6 +21,13 @@ static void count(GpuKernel *kernel) {
         seen.excluded += kernel->launches;
 }
 
+static void say(void) {
+    gpu_unseen_write();
+    folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
+               (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
+               (unsigned long long)seen.excluded, (unsigned long long)order_missed());
+}
+
 static void finish(uint64_t nanoseconds) {
     if (owner != getpid())
         return;
@@ -30,18 +37,23 @@ static void finish(uint64_t nanoseconds) {
         drain_lost();
     gpu_each_kernel(count);
     pthread_mutex_unlock(&gpu_mutex);
-    gpu_unseen_write();
-    folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
-               (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
-               (unsigned long long)seen.excluded, (unsigned long long)order_missed());
+    say();
 }
 
 void gpu_finish(void) {
     finish(patience + 2 * gpu_options()->hang_after);
 }
 
-void gpu_abandon(void) {
-    finish(0);
+/* Whoever has the mutex when all are locked out is in the driver: nothing changes meanwhile. */
+void gpu_abandon(bool locked_out) {
+    if (!locked_out) {
+        finish(0);
+    } else if (owner == getpid()) {
+        owner = 0;
+        drain_lost();
+        gpu_each_kernel(count);
+        say();
+    }
 }
 
 void gpu_begin(void) {

@@ -1,4 +1,4 @@
-/* The watching thread. */
+/* The watching thread, and one that watches over it. */
 #include "exec/gpu_hang.h"
 
 #include "record/standing.h"
@@ -11,6 +11,8 @@
 enum { STREAM_NON_BLOCKING = 1, MILLISECOND = 1000000 };
 /* How often RecordHost is looked at; for how long no further wait must have given up. */
 static const uint64_t tick = 5 * MILLISECOND, grace = 100 * MILLISECOND, longest_grace = 1000 * MILLISECOND;
+static const uint64_t copy_ends = UINT64_C(4000) * MILLISECOND; /* of gigabytes in a second or two */
+enum { COPY_LIMITS = 4 };                                       /* and as often the limit of waits */
 static const uint64_t trap_ends = UINT64_C(3000) * MILLISECOND; /* a trap takes a third of a second */
 enum { LOOKS = 4, LONGEST_PAUSE = 16 }; /* in hang_after: how often the block is looked at, how seldom all of it */
 
@@ -19,6 +21,8 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static HangLaunch *launches;
 static bool runs;
 static HangDriver cuda;
+static HangLaunch *copied; /* the launch whose records are being copied, and since when */
+static uint64_t copied_since;
 
 static uint64_t clock_now(void) {
     struct timespec time;
@@ -61,15 +65,30 @@ static void drained_free(Drained *drained) {
     free(drained->more);
 }
 
-/* The block alone, or with the chunks. A stream of its own, which waits for no other: the program's are busy. */
-static bool drain(const HangLaunch *launch, Drained *drained, bool chunks) {
+/* For who watches over it: from here on the driver is asked, for that launch; NULL: it is back. */
+static void note_copy(HangLaunch *launch) {
+    pthread_mutex_lock(&lock);
+    copied = launch;
+    copied_since = clock_now();
+    pthread_mutex_unlock(&lock);
+}
+
+static bool copy_block(const HangLaunch *launch, Drained *drained, bool chunks) {
     Handle stream;
-    *drained = (Drained){.recording = launch->recording};
     if (cuda.context_set(launch->context) != 0 || cuda.stream_create(&stream, STREAM_NON_BLOCKING) != 0)
         return false;
     bool done = copy(&drained->block, launch->block, sizeof drained->block, stream) &&
                 (!chunks || copy_chunks(launch, drained, stream));
     cuda.stream_destroy(stream);
+    return done;
+}
+
+/* The block alone, or with the chunks. A stream of its own, which waits for no other: the program's are busy. */
+static bool drain(HangLaunch *launch, Drained *drained, bool chunks) {
+    *drained = (Drained){.recording = launch->recording};
+    note_copy(launch);
+    bool done = copy_block(launch, drained, chunks);
+    note_copy(NULL);
     RecordingLaunch *about = &drained->recording.launch;
     about->flags |= RECORDING_HUNG | RECORDING_CUT;
     about->asked = drained->block.next;
@@ -211,8 +230,38 @@ static void *watch(void *unused) {
     return unused;
 }
 
-void hang_watch(HangLaunch *launch, const HangDriver *driver) {
+/* A wait gave up, and what it takes to end the launch cannot be had of the driver. */
+static bool is_locked_out(void) {
+    return copied && copied->host->hang &&
+           clock_now() - copied_since > copy_ends + COPY_LIMITS * copied->given.hang_after;
+}
+
+/* Asks the driver nothing, and so cannot be locked out by it. */
+static void *watch_over(void *unused) {
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!launches)
+            pthread_cond_wait(&changed, &lock);
+        if (is_locked_out()) {
+            copied->end = HANG_STAYS;
+            copied->locked_out(copied);
+        }
+        pthread_mutex_unlock(&lock);
+        pause_for(grace);
+        pthread_mutex_lock(&lock);
+    }
+    return unused;
+}
+
+static bool begin_thread(void *(*work)(void *)) {
     pthread_t thread;
+    bool begun = pthread_create(&thread, NULL, work, NULL) == 0;
+    if (begun)
+        pthread_detach(thread);
+    return begun;
+}
+
+void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     if (!launch->given.hang_after)
         return;
     pthread_mutex_lock(&lock);
@@ -228,10 +277,8 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     launch->pause = launch->given.hang_after;
     launch->next = launches;
     launches = launch;
-    if (!runs && pthread_create(&thread, NULL, watch, NULL) == 0) {
-        runs = true;
-        pthread_detach(thread);
-    }
+    if (!runs && begin_thread(watch))
+        runs = begin_thread(watch_over);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }

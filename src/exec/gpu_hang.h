@@ -49,6 +49,9 @@ typedef struct HangLaunch {
      * while the kernel runs, and is gone when this returns. */
     void (*found)(struct HangLaunch *launch, const Recording *recording, HangEnd end);
     void (*stays)(struct HangLaunch *launch); /* a trap did not end it, and the process has to be ended */
+    /* The driver lets nobody copy: some thread of the process is in a call that waits for the launch. The process has
+     * to be ended. By a thread of its own. */
+    void (*locked_out)(struct HangLaunch *launch);
     void *user;
 
     struct HangLaunch *next; /* the rest is gpu_hang.c's */
@@ -63,7 +66,7 @@ typedef struct HangLaunch {
     uint64_t pause;   /* until it is taken again */
 } HangLaunch;
 
-/* Begins to watch; before the launch is made, since that may wait for the kernel (CUDA_LAUNCH_BLOCKING). */
+/* Begins to watch; before the launch is made, since that may wait for the kernel. */
 void hang_watch(HangLaunch *launch, const HangDriver *driver);
 /* The launch is made, and so is an event behind it. */
 void hang_made(HangLaunch *launch, Handle done);

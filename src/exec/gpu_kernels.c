@@ -8,6 +8,7 @@ typedef struct Known {
     Handle owner;  /* what was loaded: they are unloaded together */
     GpuModule *module;
     GpuKernel *kernel; /* of a function that was launched */
+    bool lazy;         /* its code is not loaded before it is used */
 } Known;
 
 static Known *table;
@@ -55,12 +56,12 @@ static bool grow(void) {
 static Known *remember(Handle handle, Handle owner, GpuModule *module) {
     Known *known = find(handle);
     if (known) { /* an old one, whose end was not seen */
-        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL};
+        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false};
         return known;
     }
     if (2 * (used + 1) > capacity && !grow())
         return NULL;
-    put((Known){handle, owner, module, NULL});
+    put((Known){handle, owner, module, NULL, false});
     return find(handle);
 }
 
@@ -85,6 +86,24 @@ void gpu_same(Handle of, Handle from) {
     if (known)
         remember(of, known->owner, known->module);
     pthread_mutex_unlock(&gpu_mutex);
+}
+
+void gpu_lazy(Handle handle) {
+    pthread_mutex_lock(&gpu_mutex);
+    Known *known = find(handle);
+    if (known)
+        known->lazy = true;
+    pthread_mutex_unlock(&gpu_mutex);
+}
+
+bool gpu_loads(Handle handle) {
+    pthread_mutex_lock(&gpu_mutex);
+    Known *known = find(handle);
+    bool loads = known && known->lazy;
+    if (loads)
+        known->lazy = false;
+    pthread_mutex_unlock(&gpu_mutex);
+    return loads;
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------- */
@@ -129,16 +148,16 @@ GpuKernel *gpu_kernel(Handle function) {
     return known ? known->kernel = kernel_named(known->module, name) : NULL;
 }
 
-/* The cluster that a kernel was compiled for; 0: none. A function and a kernel have each their own question. */
-static uint32_t cluster_of(Handle function, int axis) {
+/* 0: the driver does not say. A function and a kernel have each their own question. */
+static uint32_t attribute_of(Handle function, int attribute) {
     void *of_function = driver_symbol("cuFuncGetAttribute"), *of_kernel = driver_symbol("cuKernelGetAttribute");
     Result (*ask_function)(int *, int, Handle) = *(Result(**)(int *, int, Handle)) & of_function;
     Result (*ask_kernel)(int *, int, Handle, int) = *(Result(**)(int *, int, Handle, int)) & of_kernel;
     int value = 0, device = 0;
-    if (ask_function && ask_function(&value, FUNCTION_CLUSTER + axis, function) == 0)
+    if (ask_function && ask_function(&value, attribute, function) == 0)
         return (uint32_t)value;
     if (ask_kernel && gpu_driver(NULL)->context_device(&device) == 0 &&
-        ask_kernel(&value, FUNCTION_CLUSTER + axis, function, device) == 0)
+        ask_kernel(&value, attribute, function, device) == 0)
         return (uint32_t)value;
     return 0;
 }
@@ -156,12 +175,24 @@ bool gpu_measure(GpuKernel *kernel, Handle function) {
     if (!parameters)
         return false;
     for (int axis = 0; axis < 3; axis++)
-        kernel->cluster[axis] = cluster_of(function, axis);
+        kernel->cluster[axis] = attribute_of(function, FUNCTION_CLUSTER + axis);
     kernel->parameters = parameters;
     kernel->parameter_count = count - 1;
     kernel->ours = parameters[count - 1].offset;
     kernel->parameter_bytes = count > 1 ? parameters[count - 2].offset + parameters[count - 2].bytes : 0;
     return true;
+}
+
+uint64_t gpu_local(Handle function) {
+    pthread_mutex_lock(&gpu_mutex);
+    GpuKernel *kernel = gpu_kernel(function);
+    if (kernel && !kernel->local_known) {
+        kernel->local = attribute_of(function, FUNCTION_LOCAL);
+        kernel->local_known = true;
+    }
+    uint64_t local = kernel ? kernel->local : 0;
+    pthread_mutex_unlock(&gpu_mutex);
+    return local;
 }
 
 bool gpu_is_ours(Handle function, size_t index) {

@@ -212,9 +212,12 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
 }
 
 /* As it was before it was instrumented; `otherwise`: that is not to be had. */
-static Result go_plain(const SeenLaunch *launch, const GpuKernel *kernel, Result otherwise) {
+static Result go_plain(const SeenLaunch *launch, GpuKernel *kernel, Result otherwise) {
     SeenLaunch plain = *launch;
+    if (!kernel->plain)
+        hold_for_all();
     pthread_mutex_lock(&gpu_mutex);
+    kernel->plain = true;
     plain.function = gpu_plain(kernel, launch->function);
     pthread_mutex_unlock(&gpu_mutex);
     return plain.function ? plain.go(&plain, launch->parameters, launch->extra) : otherwise;
@@ -313,8 +316,12 @@ static GpuKernel *marked_kernel(const SeenLaunch *launch, DevicePointer *off) {
     return *off ? kernel : NULL;
 }
 
+static Handle stream_of(const SeenLaunch *launch) {
+    return launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+}
+
 static Result make(const SeenLaunch *launch) {
-    Handle stream = launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
+    Handle stream = stream_of(launch);
     uint64_t now = gpu_now();
     pthread_mutex_lock(&gpu_mutex);
     uint64_t number = launches++;
@@ -356,8 +363,12 @@ static Result make(const SeenLaunch *launch) {
 }
 
 Result gpu_launch(const SeenLaunch *launch) {
+    if (!launch->later)
+        hold_to_launch(launch->function);
     int mode = gpu_driver(NULL) ? gpu_relax() : 0;
     Result result = make(launch);
+    if (!result && !launch->later)
+        result = hold_launched(stream_of(launch));
     if (gpu_driver(NULL))
         gpu_relaxed(mode);
     return result;

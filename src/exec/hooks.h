@@ -10,6 +10,7 @@
 /* Name as cuGetProcAddress is asked for it, name as the linker has it, and which of the stream variants it is. */
 #define HOOKS(X)                                                              \
     X(cuGetProcAddress, cuGetProcAddress_v2, ANY)                             \
+    X(cuInit, cuInit, ANY)                                                    \
     X(cuModuleLoad, cuModuleLoad, ANY)                                        \
     X(cuModuleLoadData, cuModuleLoadData, ANY)                                \
     X(cuModuleLoadDataEx, cuModuleLoadDataEx, ANY)                            \
@@ -24,6 +25,7 @@
     X(cuKernelGetFunction, cuKernelGetFunction, ANY)                          \
     X(cuFuncGetParamInfo, cuFuncGetParamInfo, ANY)                            \
     X(cuKernelGetParamInfo, cuKernelGetParamInfo, ANY)                        \
+    X(cuCtxSetLimit, cuCtxSetLimit, ANY)                                      \
     X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                     \
     X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)               \
     X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)           \

@@ -84,6 +84,7 @@ EXPORTED Result cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 }
 
 EXPORTED Result cuMemHostUnregister(void *memory) {
+    hold_for_all();
     GUARDED(memory_remove((uintptr_t)memory));
     return NEXT(cuMemHostUnregister, (void *), memory);
 }
@@ -96,6 +97,7 @@ static Result freed(Result result) {
 }
 
 EXPORTED Result cuMemFree_v2(DevicePointer memory) {
+    hold_for_all();
     GUARDED(memory_remove(memory));
     Result result;
     return checked_free(memory, &result) ? result : freed(NEXT(cuMemFree_v2, (DevicePointer), memory));
@@ -122,6 +124,7 @@ EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
 }
 
 EXPORTED Result cuMemFreeHost(void *memory) {
+    hold_for_all();
     GUARDED(memory_remove((uintptr_t)memory));
     return freed(NEXT(cuMemFreeHost, (void *), memory));
 }

@@ -18,6 +18,13 @@ typedef struct Load {
 } Load;
 typedef Result Loader(const Load *load, const void *image);
 
+/* ---- Beginning ----------------------------------------------------------------------------------- */
+
+EXPORTED Result cuInit(unsigned flags) {
+    hold_begin();
+    return NEXT(cuInit, (unsigned), flags);
+}
+
 /* ---- Loading ------------------------------------------------------------------------------------- */
 
 /* An instrumented image that the driver does not take leaves the program with its own. */
@@ -43,19 +50,24 @@ static Result load_with(const Load *load, const void *image, Loader *loader) {
 }
 
 static Result load_data(const Load *load, const void *image) {
+    hold_for_all();
     return NEXT(cuModuleLoadData, (Handle *, const void *), load->handle, image);
 }
 
 static Result load_data_ex(const Load *load, const void *image) {
+    hold_for_all();
     return NEXT(cuModuleLoadDataEx, (Handle *, const void *, unsigned, int *, void **), load->handle, image,
                 load->count, load->options, load->values);
 }
 
 static Result load_fat(const Load *load, const void *image) {
+    hold_for_all();
     return NEXT(cuModuleLoadFatBinary, (Handle *, const void *), load->handle, image);
 }
 
 static Result load_library(const Load *load, const void *image) {
+    if (!hold_is_lazy())
+        hold_for_all();
     return NEXT(cuLibraryLoadData, (Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned),
                 load->handle, image, load->jit, load->jit_values, load->jit_count, load->options, load->values,
                 load->count);
@@ -111,6 +123,8 @@ EXPORTED Result cuModuleUnload(Handle module) {
 }
 
 EXPORTED Result cuLibraryUnload(Handle library) {
+    if (!hold_is_lazy())
+        hold_for_all();
     gpu_unloaded(library);
     return NEXT(cuLibraryUnload, (Handle), library);
 }
@@ -124,7 +138,15 @@ static void same(Handle of, Handle from) {
         GUARDED(module_same(of, from));
 }
 
+/* The same of one whose code may be loaded when it is used. */
+static void same_later(Handle of, Handle from) {
+    same(of, from);
+    if (gpu_on() && hold_is_lazy())
+        gpu_lazy(of);
+}
+
 EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char *name) {
+    hold_for_all();
     Result result = NEXT(cuModuleGetFunction, (Handle *, Handle, const char *), function, module, name);
     if (!result)
         same(*function, module);
@@ -134,7 +156,7 @@ EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char 
 EXPORTED Result cuLibraryGetKernel(Handle *kernel, Handle library, const char *name) {
     Result result = NEXT(cuLibraryGetKernel, (Handle *, Handle, const char *), kernel, library, name);
     if (!result)
-        same(*kernel, library);
+        same_later(*kernel, library);
     return result;
 }
 
@@ -146,6 +168,8 @@ EXPORTED Result cuLibraryGetModule(Handle *module, Handle library) {
 }
 
 EXPORTED Result cuKernelGetFunction(Handle *function, Handle kernel) {
+    if (gpu_on() && gpu_loads(kernel))
+        hold_for_all();
     Result result = NEXT(cuKernelGetFunction, (Handle *, Handle), function, kernel);
     if (!result)
         same(*function, kernel);
@@ -160,6 +184,13 @@ EXPORTED Result cuKernelGetFunction(Handle *function, Handle kernel) {
     }
 PARAMETER_INFO(cuFuncGetParamInfo)
 PARAMETER_INFO(cuKernelGetParamInfo)
+
+/* Local memory of all threads is made anew for it. */
+EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
+    if (limit == LIMIT_STACK)
+        hold_for_all();
+    return NEXT(cuCtxSetLimit, (int, size_t), limit, value);
+}
 
 /* ---- Contexts that end --------------------------------------------------------------------------- */
 

@@ -39,6 +39,9 @@ typedef enum Means {
     MEANS_WAITS_FOR_ALL,
 } Means;
 
+/* Bytes that the driver takes from memory that is not pinned without waiting, at least (driver 580). */
+enum { STAGED = 1 << 16 };
+
 static bool is_seen_memory(uintptr_t address) {
     bool seen;
     GUARDED(seen = memory_find(address) != NULL);
@@ -177,6 +180,53 @@ static void tell(Means means, OrderStream stream, const uintptr_t *words, const 
     }
 }
 
+/* Memory of the host that is not pinned, as far as was seen. */
+static bool is_pageable(uintptr_t address) {
+    return !is_seen_memory(address);
+}
+
+/* Whether the driver waits, in a call that copies, until the copy's turn in its stream has come. */
+static bool waits_for_turn(Means means, const uintptr_t *words) {
+    CopySides sides;
+    switch (means) {
+    case MEANS_COPY_WAITS:
+    case MEANS_COPY_ROWS_WAITS:
+    case MEANS_COPY_SLICES_WAITS:
+    case MEANS_COPY_TO_ARRAY_WAITS:
+    case MEANS_COPY_FROM_ARRAY_WAITS:
+        return true;
+    case MEANS_COPY_TO_HOST:
+    case MEANS_COPY:
+        return is_pageable(words[0]) || (words[2] > STAGED && is_pageable(words[1]));
+    case MEANS_COPY_TO_ARRAY:
+        return is_pageable(words[2]);
+    case MEANS_COPY_FROM_ARRAY:
+        return is_pageable(words[0]);
+    case MEANS_COPY_ROWS:
+    case MEANS_COPY_SLICES:
+        sides = means == MEANS_COPY_ROWS ? copy_rows((const void *)words[0]) : copy_slices((const void *)words[0]);
+        return host_waits(&sides, false) || (sides.from_host && is_pageable(sides.reads.base)) ||
+               (sides.from_unified && is_pageable(sides.reads.base));
+    default:
+        return false;
+    }
+}
+
+static bool puts_nothing(Means means) {
+    return means == MEANS_WAITS || means == MEANS_DESTROYS || means >= MEANS_HOST_EVENT;
+}
+
+/* Before the driver is called: it must not wait with its lock held (gpu_hold.c). */
+static void hold_back(Means means, unsigned stream, bool per_thread, const uintptr_t *words) {
+    if (puts_nothing(means))
+        return;
+    hold_for_room();
+    if (drain_flies() && waits_for_turn(means, words)) {
+        Handle handle = stream ? (Handle)words[stream - 1] : NULL;
+        hold_for_stream(handle || !per_thread ? handle : (Handle)(uintptr_t)STREAM_PER_THREAD);
+    }
+}
+
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
 static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
                    const char *name) {
@@ -203,10 +253,12 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
 #define GIVEN_8 GIVEN_6, g, h
 #define GIVEN_9 GIVEN_8, i
 
-#define HOOK(exported, means, count, stream, per_thread)                                                          \
-    EXPORTED Result exported(WORDS_##count) {                                                                     \
-        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);                                           \
-        return told(MEANS_##means, stream, per_thread, result, (const uintptr_t[]){GIVEN_##count, 0}, #exported); \
+#define HOOK(exported, means, count, stream, per_thread)                          \
+    EXPORTED Result exported(WORDS_##count) {                                     \
+        const uintptr_t words[] = {GIVEN_##count, 0};                             \
+        hold_back(MEANS_##means, stream, per_thread, words);                      \
+        Result result = NEXT(exported, (WORDS_##count), GIVEN_##count);           \
+        return told(MEANS_##means, stream, per_thread, result, words, #exported); \
     }
 #define ASYNC(name, exported, means, count, stream) \
     HOOK(exported, means, count, stream, false)     \

@@ -1,5 +1,6 @@
 /* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
  * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
+ * Where STANDIN_LATER is set, a kernel that hangs does so after its launch, and calls that wait for it lock others out.
  * Waits that have a limit of less than a second are run by the machine's clock; who gave up stands by in the launch.
  * What is linked from PTX is an ELF file with the text in it, and with the mark of instrumented text where a cubin has
  * it. */
@@ -25,6 +26,7 @@ enum {
     BAD_PTX = 218,
     UNKNOWN = 500,
     NO_RESOURCES = 701,
+    NOT_READY = 600,
     FAILED = 719
 };
 
@@ -33,6 +35,26 @@ enum {
 #define ARENA_BYTES  (UINT64_C(1) << 31)
 #define RANGES_BEGIN (ARENA_BEGIN + (UINT64_C(1) << 28)) /* of addresses that are reserved, from here on */
 enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 256, BUDGET = 100000000 };
+
+/* ---- A kernel that runs yet ---------------------------------------------------------------------- */
+
+enum { QUEUE = 1000 };
+static volatile bool running;
+static unsigned queued; /* things since it began */
+static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
+
+/* As the driver does it in many calls. */
+EXPORTED void standin_waits(void) {
+    pthread_mutex_lock(&inside);
+    while (running)
+        usleep(1000);
+    pthread_mutex_unlock(&inside);
+}
+
+static void put_something(void) {
+    if (running && __atomic_add_fetch(&queued, 1, __ATOMIC_RELAXED) > QUEUE)
+        standin_waits();
+}
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
 
@@ -87,6 +109,7 @@ EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
 }
 
 EXPORTED Result cuMemFree_v2(Address memory) {
+    standin_waits();
     for (unsigned i = 0; i < block_count; i++)
         if (blocks[i].begin == memory)
             blocks[i].freed = true;
@@ -105,6 +128,7 @@ static Result copy(void *to, const void *from, size_t bytes) {
 }
 
 EXPORTED Result cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) {
+    standin_waits();
     return copy(to, (void *)(uintptr_t)from, bytes);
 }
 
@@ -113,7 +137,8 @@ EXPORTED Result cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) {
 }
 
 EXPORTED Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t bytes, Handle stream) {
-    (void)stream;
+    if (!stream)
+        standin_waits();
     return copy(to, (void *)(uintptr_t)from, bytes);
 }
 
@@ -300,8 +325,6 @@ EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *act
 NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
-NOTHING(cuStreamSynchronize, Handle of __attribute__((unused)))
-NOTHING(cuStreamQuery, Handle of __attribute__((unused)))
 NOTHING(cuStreamWaitValue32_v2, Handle of __attribute__((unused)), Address at __attribute__((unused)),
         uint32_t value __attribute__((unused)), unsigned flags __attribute__((unused)))
 NOTHING(cuLaunchHostFunc, Handle of __attribute__((unused)), void (*call)(void *) __attribute__((unused)),
@@ -310,13 +333,28 @@ NOTHING(cuStreamWaitEvent, Handle of __attribute__((unused)), Handle e __attribu
         unsigned flags __attribute__((unused)))
 NOTHING(cuThreadExchangeStreamCaptureMode, int *mode __attribute__((unused)))
 NOTHING(cuEventSynchronize, Handle of __attribute__((unused)))
-NOTHING(cuEventRecord, Handle of __attribute__((unused)), Handle s __attribute__((unused)))
 
 static _Thread_local bool queries; /* by this thread: it waits for launches, being one of the library */
 EXPORTED Result cuEventQuery(Handle of) {
     (void)of;
     queries = true;
+    return running ? NOT_READY : failure;
+}
+
+EXPORTED Result cuEventRecord(Handle of, Handle stream) {
+    (void)of, (void)stream;
+    put_something();
     return failure;
+}
+
+EXPORTED Result cuStreamSynchronize(Handle stream) {
+    while (!stream && running)
+        usleep(1000);
+    return failure;
+}
+
+EXPORTED Result cuStreamQuery(Handle stream) {
+    return !stream && running ? NOT_READY : failure;
 }
 
 /* Nothing but the flags. */
@@ -328,6 +366,8 @@ static Result make_handle(Handle *to, unsigned flags) {
 }
 
 EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
+    pthread_mutex_lock(&inside);
+    pthread_mutex_unlock(&inside);
     return make_handle(to, flags);
 }
 
@@ -513,6 +553,7 @@ EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
         return BAD_PTX;
     if (queries && strstr(text, "weir_pack")) /* a driver may wait for what runs, and lock out who watches for hangs */
         abort();
+    standin_waits();
     Loaded *loaded = calloc(1, sizeof *loaded);
     Diagnostics diagnostics = {0};
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
@@ -668,6 +709,36 @@ static PtxEnd stand_by(volatile RecordHost *host, const char *name) {
     return host->drained == 1 ? PTX_END_COMPLETE : PTX_END_FAULT;
 }
 
+/* What is left of a kernel that is launched and hangs. */
+typedef struct Later {
+    volatile RecordHost *host;
+    const char *name;
+} Later;
+
+static void *stand_by_later(void *words) {
+    const Later *later = words;
+    if (stand_by(later->host, later->name) != PTX_END_COMPLETE)
+        failure = FAILED;
+    running = false;
+    free(words);
+    return NULL;
+}
+
+static PtxEnd hang(volatile RecordHost *host, const char *name) {
+    Later *later = getenv("STANDIN_LATER") ? malloc(sizeof *later) : NULL;
+    pthread_t thread;
+    if (!later)
+        return stand_by(host, name);
+    *later = (Later){host, name};
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    running = true;
+    pthread_create(&thread, NULL, stand_by_later, later);
+    pthread_detach(thread);
+    if (blocking && *blocking)
+        standin_waits();
+    return PTX_END_COMPLETE;
+}
+
 static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
                          void **parameters, void **extra) {
     Arena arena;
@@ -705,7 +776,7 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
         if (host && end == PTX_END_STUCK) {
             take_memory(machine, &launch);
             pthread_mutex_unlock(&mutex);
-            end = stand_by(host, found->name);
+            end = hang(host, found->name);
             pthread_mutex_lock(&mutex);
         } else if (end != PTX_END_COMPLETE)
             fprintf(stderr, "the machine of PTX: end %d, line %u: %s\n", end,

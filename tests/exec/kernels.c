@@ -15,6 +15,11 @@ Result cuInit(unsigned);
 Result cuMemAlloc_v2(uint64_t *, size_t);
 Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
+Result cuMemFree_v2(uint64_t);
+Result cuEventRecord(Handle, Handle);
+Result cuStreamSynchronize(Handle);
+void standin_waits(void);
 Result cuMemMap(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
 Result cuMemUnmap(uint64_t, size_t);
 Result cuMemRelease(unsigned long long);
@@ -410,6 +415,32 @@ static int hangs(Handle function, const char *what) {
     return 1;
 }
 
+/* It runs when the program is in the driver again, in a call that locks others out (STANDIN_LATER). */
+static int is_stuck(Handle function, const char *what) {
+    void *parameters[] = {&to}, *event = NULL;
+    uint64_t spare;
+    int first;
+    cuMemAlloc_v2(&spare, 4096);
+    cuLaunchKernel(function_of(endless, "arrivals"), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+    if (strcmp(what, "stuck-free") == 0)
+        cuMemFree_v2(spare);
+    else if (strcmp(what, "stuck-copy") == 0)
+        cuMemcpyDtoH_v2(&first, to, sizeof first);
+    else if (strcmp(what, "stuck-later-copy") == 0)
+        cuMemcpyDtoHAsync_v2(&first, to, sizeof first, NULL);
+    else if (strcmp(what, "stuck-load") == 0)
+        function_of(refused, "alone");
+    else if (strcmp(what, "stuck-locked") == 0)
+        standin_waits();
+    for (int i = 0; i < 2000 && strcmp(what, "stuck-many") == 0; i++)
+        cuEventRecord(event, NULL);
+    cuStreamSynchronize(NULL);
+    printf("the program goes on\n");
+    launch(function, 3, NULL);
+    printf("the next kernel is %s\n", is_turned(3) ? "right" : "wrong");
+    return 1;
+}
+
 static int is_killed(Handle function, const char *what) {
     (void)what;
     launch(function, 3, NULL);
@@ -458,6 +489,13 @@ static const struct {
     {"polls", hangs},
     {"held", hangs},
     {"obstinate", hangs},
+    {"stuck-free", is_stuck},
+    {"stuck-copy", is_stuck},
+    {"stuck-later-copy", is_stuck},
+    {"stuck-load", is_stuck},
+    {"stuck-many", is_stuck},
+    {"stuck-locked", is_stuck},
+    {"stuck-blocking", is_stuck},
     {"killed", is_killed},
     {"refused", is_refused},
 };

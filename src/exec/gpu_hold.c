@@ -1,0 +1,96 @@
+/* Calls of the program in which the driver waits for kernels with its lock held: whoever watches for hangs would be
+ * locked out, and a kernel that does not end would never be ended. They are held back until no watched launch is in
+ * their way. The driver would have waited as long.
+ *
+ * Which calls these are was measured, with a kernel that spins and another thread that copies (driver 580): modules
+ * that are loaded, functions that are used for the first time, memory that is freed, copies from and to memory that is
+ * not pinned, kernels that need more local memory than any before, launches that wait for their kernels
+ * (CUDA_LAUNCH_BLOCKING), and all calls once a queue is full. What waits in other calls (cuStreamSynchronize, say)
+ * locks nobody out. */
+#include "exec/gpu.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* A queue of the driver has room for about a thousand things; with a launch that is recorded, up to five come. */
+enum { MOST_AHEAD = 128 };
+enum { LOCAL_BYTES = 1024 };                                                /* that there are from the beginning */
+enum { WITHOUT_SLEEP = 200000, LONGEST_SLEEP = 1000000, SLEEP_SHARE = 16 }; /* nanoseconds */
+
+static const Handle no_stream = (Handle)-1;
+static uint64_t things; /* that were put into streams */
+static bool blocking;   /* launches wait for their kernels */
+
+static void sleep_since(uint64_t begin) {
+    uint64_t passed = gpu_now() - begin, share = passed / SLEEP_SHARE;
+    if (passed > WITHOUT_SLEEP)
+        nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_SLEEP ? (long)share : LONGEST_SLEEP}, NULL);
+}
+
+/* For launches that were made before so many things were put into streams; no_stream: wherever they are. Queries of our
+ * own must not disturb a capture. */
+static void hold_for(uint64_t before, Handle stream) {
+    const GpuDriver *driver = gpu_driver(NULL);
+    if (!drain_flies())
+        return;
+    uint64_t begin = gpu_now();
+    int mode = gpu_relax();
+    while (drain_runs(before) && (stream == no_stream || driver->stream_query(stream) == NOT_READY))
+        sleep_since(begin);
+    gpu_relaxed(mode);
+}
+
+void hold_for_all(void) {
+    hold_for(UINT64_MAX, no_stream);
+}
+
+/* What is captured is done later. */
+void hold_for_stream(Handle stream) {
+    int captures = 0;
+    if (drain_flies() && gpu_driver(NULL)->stream_capturing(stream, &captures) == 0 && !captures)
+        hold_for(UINT64_MAX, stream);
+}
+
+void hold_for_room(void) {
+    uint64_t number = __atomic_add_fetch(&things, 1, __ATOMIC_RELAXED);
+    if (number > MOST_AHEAD)
+        hold_for(number - MOST_AHEAD, no_stream);
+}
+
+uint64_t hold_things(void) {
+    return __atomic_load_n(&things, __ATOMIC_RELAXED);
+}
+
+bool hold_is_lazy(void) {
+    const char *loading = getenv("CUDA_MODULE_LOADING");
+    return !loading || strcmp(loading, "EAGER") != 0;
+}
+
+void hold_begin(void) {
+    const char *asked = getenv("CUDA_LAUNCH_BLOCKING");
+    if (!gpu_on() || !gpu_driver(NULL) || !asked || !*asked || strcmp(asked, "0") == 0)
+        return;
+    blocking = true;
+    unsetenv("CUDA_LAUNCH_BLOCKING");
+}
+
+Result hold_launched(Handle stream) {
+    int captures = 0;
+    if (!blocking || gpu_driver(NULL)->stream_capturing(stream, &captures) != 0 || captures)
+        return 0;
+    return gpu_driver(NULL)->stream_wait(stream);
+}
+
+void hold_to_launch(Handle function) {
+    static uint64_t most = LOCAL_BYTES;
+    hold_for_room();
+    if (!drain_flies())
+        return;
+    if (gpu_loads(function))
+        hold_for_all();
+    uint64_t local = gpu_local(function);
+    if (local > __atomic_load_n(&most, __ATOMIC_RELAXED)) {
+        hold_for_all();
+        __atomic_store_n(&most, local, __ATOMIC_RELAXED);
+    }
+}
