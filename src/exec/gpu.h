@@ -331,12 +331,12 @@ bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
 void hold_for_all(void);
 /* For what is in that stream. */
 void hold_for_stream(Handle stream);
-/* Before anything is put into a stream: the driver waits once there is too much in it. */
-void hold_for_room(void);
+/* Before anything is put into that stream: the driver waits once there is too much in it. */
+void hold_for_room(Handle stream);
 /* How many things were put into streams. */
 uint64_t hold_things(void);
-/* Before a launch of that function. */
-void hold_to_launch(Handle function);
+/* Before a launch of that function in that stream. */
+void hold_to_launch(Handle function, Handle stream);
 /* Before the driver begins: launches that are to wait for their kernels (CUDA_LAUNCH_BLOCKING) do so here, not there.
  * And after one was made: what its kernel ended with. */
 void hold_begin(void);

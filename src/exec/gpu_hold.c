@@ -27,11 +27,18 @@ static void sleep_since(uint64_t begin) {
         nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_SLEEP ? (long)share : LONGEST_SLEEP}, NULL);
 }
 
-/* For launches that were made before so many things were put into streams; no_stream: wherever they are. Queries of our
- * own must not disturb a capture. */
+static bool is_captured(Handle stream) {
+    int captures = 0;
+    return gpu_driver(NULL)->stream_capturing(stream, &captures) != 0 || captures;
+}
+
+/* For launches that were made before so many things were put into streams, as long as there is something to be done in
+ * that stream; no_stream: wherever they are. What is captured is done later, and queries of our own must not disturb
+ * it.
+ */
 static void hold_for(uint64_t before, Handle stream) {
     const GpuDriver *driver = gpu_driver(NULL);
-    if (!drain_flies())
+    if (!drain_flies() || (stream != no_stream && is_captured(stream)))
         return;
     uint64_t begin = gpu_now();
     int mode = gpu_relax();
@@ -44,17 +51,14 @@ void hold_for_all(void) {
     hold_for(UINT64_MAX, no_stream);
 }
 
-/* What is captured is done later. */
 void hold_for_stream(Handle stream) {
-    int captures = 0;
-    if (drain_flies() && gpu_driver(NULL)->stream_capturing(stream, &captures) == 0 && !captures)
-        hold_for(UINT64_MAX, stream);
+    hold_for(UINT64_MAX, stream);
 }
 
-void hold_for_room(void) {
+void hold_for_room(Handle stream) {
     uint64_t number = __atomic_add_fetch(&things, 1, __ATOMIC_RELAXED);
     if (number > MOST_AHEAD)
-        hold_for(number - MOST_AHEAD, no_stream);
+        hold_for(number - MOST_AHEAD, stream);
 }
 
 uint64_t hold_things(void) {
@@ -75,15 +79,12 @@ void hold_begin(void) {
 }
 
 Result hold_launched(Handle stream) {
-    int captures = 0;
-    if (!blocking || gpu_driver(NULL)->stream_capturing(stream, &captures) != 0 || captures)
-        return 0;
-    return gpu_driver(NULL)->stream_wait(stream);
+    return !blocking || is_captured(stream) ? 0 : gpu_driver(NULL)->stream_wait(stream);
 }
 
-void hold_to_launch(Handle function) {
+void hold_to_launch(Handle function, Handle stream) {
     static uint64_t most = LOCAL_BYTES;
-    hold_for_room();
+    hold_for_room(stream);
     if (!drain_flies())
         return;
     if (gpu_loads(function))

@@ -364,7 +364,7 @@ static Result make(const SeenLaunch *launch) {
 
 Result gpu_launch(const SeenLaunch *launch) {
     if (!launch->later)
-        hold_to_launch(launch->function);
+        hold_to_launch(launch->function, stream_of(launch));
     int mode = gpu_driver(NULL) ? gpu_relax() : 0;
     Result result = make(launch);
     if (!result && !launch->later)

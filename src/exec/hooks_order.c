@@ -218,13 +218,14 @@ static bool puts_nothing(Means means) {
 
 /* Before the driver is called: it must not wait with its lock held (gpu_hold.c). */
 static void hold_back(Means means, unsigned stream, bool per_thread, const uintptr_t *words) {
+    Handle handle = stream ? (Handle)words[stream - 1] : NULL;
+    if (!handle && per_thread)
+        handle = (Handle)(uintptr_t)STREAM_PER_THREAD;
     if (puts_nothing(means))
         return;
-    hold_for_room();
-    if (drain_flies() && waits_for_turn(means, words)) {
-        Handle handle = stream ? (Handle)words[stream - 1] : NULL;
-        hold_for_stream(handle || !per_thread ? handle : (Handle)(uintptr_t)STREAM_PER_THREAD);
-    }
+    hold_for_room(handle);
+    if (drain_flies() && waits_for_turn(means, words))
+        hold_for_stream(handle);
 }
 
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
