@@ -102,7 +102,7 @@ static void tell(HangLaunch *launch, const Drained *drained, HangEnd end) {
 /* Others see that one gave up, and give up, too. */
 static void wait_for_others(const HangLaunch *launch) {
     uint64_t begin = clock_now(), since = begin;
-    uint64_t still = grace + launch->given.hang_after / 8;
+    uint64_t still = grace + launch->recording.launch.hang_after / 8;
     uint32_t gave_up = launch->host->gave_up;
     while (clock_now() - since < still && clock_now() - begin < longest_grace + still) {
         pause_for(tick);
@@ -147,7 +147,7 @@ static void look_at_still(HangLaunch *launch, const Drained *drained) {
 /* Nobody says anything, and it runs: what was recorded since the last look? Chunks are copied only when no further one
  * was asked for since; and ever more seldom, where some threads are elsewhere. */
 static void look_at_silent(HangLaunch *launch) {
-    uint64_t limit = launch->given.hang_after, now = clock_now();
+    uint64_t limit = launch->recording.launch.hang_after, now = clock_now();
     size_t chunk = launch->recording.launch.chunk;
     Drained drained = {0};
     launch->look = now + limit / LOOKS;
@@ -213,7 +213,7 @@ static void *watch(void *unused) {
 
 void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     pthread_t thread;
-    if (!launch->given.hang_after)
+    if (!launch->recording.launch.hang_after)
         return;
     pthread_mutex_lock(&lock);
     cuda = *driver;
@@ -224,8 +224,8 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     launch->asked = 0;
     launch->hash = 0;
     launch->since = clock_now();
-    launch->look = launch->since + launch->given.hang_after / LOOKS;
-    launch->pause = launch->given.hang_after;
+    launch->look = launch->since + launch->recording.launch.hang_after / LOOKS;
+    launch->pause = launch->recording.launch.hang_after;
     launch->next = launches;
     launches = launch;
     if (!runs && pthread_create(&thread, NULL, watch, NULL) == 0) {
