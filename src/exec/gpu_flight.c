@@ -166,7 +166,7 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
                                  .more = flight->more,
                                  .more_count = (uint32_t)flight->more_count,
                                  .tag = flight->launch.tag << 24,
-                                 .hang_after = flight->launch.hang_after,
+                                 .patience = record_patience(flight->launch.hang_after),
                                  .host = flight->launch.hang_after ? (uintptr_t)&slot->host : 0,
                                  .sample_mask = flight->launch.sample_mask,
                                  .sample_value = flight->launch.sample_value};

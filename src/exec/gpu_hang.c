@@ -121,7 +121,7 @@ static void tell(HangLaunch *launch, const Drained *drained, HangEnd end) {
 /* Others see that one gave up, and give up, too. */
 static void wait_for_others(const HangLaunch *launch) {
     uint64_t begin = clock_now(), since = begin;
-    uint64_t still = grace + launch->given.hang_after / 8;
+    uint64_t still = grace + launch->recording.launch.hang_after / 8;
     uint32_t gave_up = launch->host->gave_up;
     while (clock_now() - since < still && clock_now() - begin < longest_grace + still) {
         pause_for(tick);
@@ -166,7 +166,7 @@ static void look_at_still(HangLaunch *launch, const Drained *drained) {
 /* Nobody says anything, and it runs: what was recorded since the last look? Chunks are copied only when no further one
  * was asked for since; and ever more seldom, where some threads are elsewhere. */
 static void look_at_silent(HangLaunch *launch) {
-    uint64_t limit = launch->given.hang_after, now = clock_now();
+    uint64_t limit = launch->recording.launch.hang_after, now = clock_now();
     size_t chunk = launch->recording.launch.chunk;
     Drained drained = {0};
     launch->look = now + limit / LOOKS;
@@ -233,7 +233,7 @@ static void *watch(void *unused) {
 /* A wait gave up, and what it takes to end the launch cannot be had of the driver. */
 static bool is_locked_out(void) {
     return copied && copied->host->hang &&
-           clock_now() - copied_since > copy_ends + COPY_LIMITS * copied->given.hang_after;
+           clock_now() - copied_since > copy_ends + COPY_LIMITS * copied->recording.launch.hang_after;
 }
 
 /* Asks the driver nothing, and so cannot be locked out by it. */
@@ -262,7 +262,7 @@ static bool begin_thread(void *(*work)(void *)) {
 }
 
 void hang_watch(HangLaunch *launch, const HangDriver *driver) {
-    if (!launch->given.hang_after)
+    if (!launch->recording.launch.hang_after)
         return;
     pthread_mutex_lock(&lock);
     cuda = *driver;
@@ -273,8 +273,8 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     launch->asked = 0;
     launch->hash = 0;
     launch->since = clock_now();
-    launch->look = launch->since + launch->given.hang_after / LOOKS;
-    launch->pause = launch->given.hang_after;
+    launch->look = launch->since + launch->recording.launch.hang_after / LOOKS;
+    launch->pause = launch->recording.launch.hang_after;
     launch->next = launches;
     launches = launch;
     if (!runs && begin_thread(watch))

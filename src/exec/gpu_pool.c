@@ -63,8 +63,11 @@ static bool make_off(GpuContext *context, const GpuDriver *driver) {
         return false;
     memset(context->slots, 0, GPU_FLIGHTS * sizeof(GpuSlot));
     block = (block + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN; /* then a chunk for all */
-    context->slots[0].block =
-        (RecordLaunch){.first = block + GPU_ALIGN, .more = block + GPU_ALIGN, .tag = 1u << 24, .sample_value = 1};
+    context->slots[0].block = (RecordLaunch){.first = block + GPU_ALIGN,
+                                             .more = block + GPU_ALIGN,
+                                             .tag = 1u << 24,
+                                             .patience = record_patience(0),
+                                             .sample_value = 1};
     if (driver->copy_to(block, &context->slots[0].block, sizeof(RecordLaunch), context->behind) != 0 ||
         driver->stream_wait(context->behind) != 0)
         return false;

@@ -75,6 +75,7 @@ void plan_ahead(Plan *plan) {
                            .records = ARENA_ARRAY(plan->arena, uint32_t, blocks),
                            .checks = ARENA_ARRAY(plan->arena, bool, blocks)};
     plan->start = 1;
+    plan->narrow = plan->lone;
     count_records(&distances);
     find_alike(&distances);
     decide(&distances, flow->order[0], plan->start);
@@ -86,7 +87,10 @@ void plan_ahead(Plan *plan) {
         if (!block->successor_count)
             continue;
         uint32_t to = flow->edges[block->successors];
-        decide(&distances, to, plan->left[b]);
+        uint32_t reached = plan->left[b];
+        decide(&distances, to, reached);
         plan->left[b] = distances.begin[chief(&distances, to)];
+        /* Who goes back may come before the chunk. */
+        plan->narrow &= plan->left[b] <= reached;
     }
 }

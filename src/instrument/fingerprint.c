@@ -56,7 +56,7 @@ static void add_site(Mix *mix, const Site *site) {
 }
 
 uint64_t instrument_fingerprint(const Sites *sites) {
-    Mix mix = {(uint64_t)INSTRUMENT_ABI << 32 | RECORDING_ABI};
+    Mix mix = {(uint64_t)INSTRUMENT_RECORDS << 32 | RECORDING_ABI};
     add(&mix, sites->count);
     for (uint32_t i = 0; i < sites->count; i++)
         add_site(&mix, &sites->items[i]);

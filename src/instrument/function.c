@@ -19,11 +19,17 @@ typedef struct Stretch {
     uint32_t units; /* from the pointer to the next place */
 } Stretch;
 
-/* The pointer goes on, up to so many units before the next place. */
+/* The pointer goes on, up to so many units before the next place. A chunk is aligned to its size, so the upper half of
+ * the pointer stays as it is. */
 static void go_on(Code *code, Stretch *stretch, uint32_t left) {
-    if (stretch->units != left)
-        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %d" : "@~lead add.s64 ~ptr, ~ptr, %d",
-                 ((int)stretch->units - (int)left) * RECORD_UNIT);
+    int bytes = ((int)stretch->units - (int)left) * RECORD_UNIT;
+    if (bytes && code->plan->narrow) {
+        code_say(code, "mov.b64 {~r0, ~r1}, ~ptr");
+        code_say(code, "add.u32 ~r0, ~r0, %d", bytes);
+        code_say(code, "mov.b64 ~ptr, {~r0, ~r1}");
+    } else if (bytes) {
+        code_say(code, code->plan->together ? "add.s64 ~ptr, ~ptr, %d" : "@~lead add.s64 ~ptr, ~ptr, %d", bytes);
+    }
     stretch->units = left;
 }
 

@@ -175,6 +175,7 @@ typedef struct Plan {
     bool calls;           /* it calls such functions */
     bool together;        /* lane 0 leads everywhere: lanes have one pointer, and nothing is counted */
     bool lone;            /* ... and lane 0 alone writes, always: other lanes need no pointer */
+    bool narrow;          /* ... and the pointer never leaves its chunk: it goes on in 32 bits */
     bool parameters;      /* some address is one of a parameter */
     bool windows;         /* some may be in shared or local memory, and it does not say so */
     bool corners;         /* some values have corners */

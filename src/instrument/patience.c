@@ -15,7 +15,6 @@
 #define OF_HOST(field) (unsigned)offsetof(RecordHost, field)
 
 enum {
-    TIME_SHIFT = 16,   /* a unit of time is 65,536 ns */
     FIRST_LOOK = 4,    /* units before the limit is looked at */
     PART_OF_LIMIT = 4, /* log2: what part of its own limit a wait lets pass before it follows others who gave up */
     NAP_SHIFT = 12,    /* ns of a nap for each unit that was waited: a sixteenth */
@@ -105,7 +104,7 @@ static void write_entries(Code *code, uint32_t loop, bool polls) {
 /* Units since the first look in vain, in ~t0. */
 static void write_elapsed(Code *code) {
     code_say(code, "mov.u64 ~d0, %%globaltimer");
-    code_say(code, "shr.u64 ~d0, ~d0, %u", TIME_SHIFT);
+    code_say(code, "shr.u64 ~d0, ~d0, %u", RECORD_PATIENCE_SHIFT);
     code_say(code, "cvt.u32.u64 ~t0, ~d0");
     code_say(code, "min.u32 ~since, ~since, ~t0");
     code_say(code, "sub.u32 ~t0, ~t0, ~since");
@@ -118,15 +117,15 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time, which it never is with a limit of 0. The limit is read from the block,
- * where who gave up makes it shorter: there is one for all waits, and each of them takes few instructions. */
-static void write_limit(Code *code, uint32_t on) {
+/* To `on` if it is not yet time. The limit is read from the block,
+ * where who gave up makes it shorter: there is one for all waits, and each of them takes few instructions. Looks that
+ * hold nobody up fail in a PTX machine without a clock, too, which has to know that there is no limit. */
+static void write_limit(Code *code, uint32_t on, bool holds) {
     write_launch(code, "~d0");
-    code_say(code, "ld.volatile.global.b64 ~value, [~d0+%u]", OF(hang_after));
-    code_say(code, "shr.u64 ~value, ~value, %u", TIME_SHIFT);
-    code_say(code, "cvt.u32.u64 ~t1, ~value");
-    code_say(code, "setp.ne.u32 ~p2, ~t1, 0");
-    code_say(code, "setp.gt.and.u32 ~p1, ~t0, ~t1, ~p2");
+    code_say(code, "ld.volatile.global.b32 ~t1, [~d0+%u]", OF(patience));
+    if (!holds)
+        code_say(code, "setp.ne.u32 ~p2, ~t1, -1");
+    code_say(code, holds ? "setp.gt.u32 ~p1, ~t0, ~t1" : "setp.gt.and.u32 ~p1, ~t0, ~t1, ~p2");
     code_say(code, "@!~p1 bra ~L%u", on);
 }
 
@@ -134,6 +133,7 @@ static void write_limit(Code *code, uint32_t on) {
 static void write_look(Code *code, const Step *step) {
     const PtxStatement *statement = look_statement(code->look, step->instruction);
     uint32_t polled = polled_by(code->look, step), on = new_label(code);
+    bool holds = ptx_form_has(look_form(code->look, step->instruction)->text, STR("try_wait"));
     const char *guard = statement->flags & PTX_GUARDED ? operand_text(code, statement->first) : "";
     if (*guard)
         code_say(code, statement->flags & PTX_NEGATED ? "@%s bra ~L%u" : "@!%s bra ~L%u", guard, on);
@@ -149,7 +149,7 @@ static void write_look(Code *code, const Step *step) {
     code_say(code, "@~p1 bra ~L%u", on);
     if (polled != PTX_NONE)
         write_nap(code);
-    write_limit(code, on);
+    write_limit(code, on, holds);
     if (step->site->part_count)
         write_value(code, &step->site->parts[0]);
     else
@@ -164,14 +164,17 @@ static void write_look(Code *code, const Step *step) {
 
 /* ---- Giving up --------------------------------------------------------------------------------------------- */
 
-/* Others need not wait for as long, once one gave up: for a part of the limit, and at least for a unit. A bit that they
- * do not read says that it was made shorter, so that it is once. ~e0: the launch. */
+/* Others need not wait for as long, once one gave up: for a part of the limit, and at least for a unit. It is made
+ * shorter once, together with the word that says so. ~e0: the launch. */
 static void write_hurry(Code *code) {
-    code_say(code, "ld.volatile.global.b64 ~e2, [~e0+%u]", OF(hang_after));
-    code_say(code, "shr.u64 ~e3, ~e2, %u", PART_OF_LIMIT);
-    code_say(code, "or.b64 ~e3, ~e3, 0x%llx", 1ull << 63 | 1ull << TIME_SHIFT);
-    code_say(code, "setp.lt.s64 ~q0, ~e2, 0");
-    code_say(code, "@!~q0 st.volatile.global.b64 [~e0+%u], ~e3", OF(hang_after));
+    code_say(code, "ld.volatile.global.b64 ~e2, [~e0+%u]", OF(patience));
+    code_say(code, "mov.b64 {~r0, ~r1}, ~e2");
+    code_say(code, "setp.eq.u32 ~q0, ~r1, 0");
+    code_say(code, "shr.u32 ~r0, ~r0, %u", PART_OF_LIMIT);
+    code_say(code, "max.u32 ~r0, ~r0, 1");
+    code_say(code, "mov.b32 ~r1, 1");
+    code_say(code, "mov.b64 ~e2, {~r0, ~r1}");
+    code_say(code, "@~q0 st.volatile.global.b64 [~e0+%u], ~e2", OF(patience));
 }
 
 /* By the lowest of those who wait for the same: to a chunk, or, if there is none left, where nobody looks. ~e0: the

@@ -125,8 +125,9 @@ typedef struct RecordLaunch {
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
     uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (record/pack.h) */
     uint32_t packers;    /* 36: its CTAs that are done */
-    uint64_t hang_after; /* 40: nanoseconds after which a wait gives up; 0: never. By the kernel: less, with bit 63,
-                            once one gave up */
+    uint32_t patience;   /* 40: record_patience of the time after which a wait gives up; by the kernel: less, once one
+                            gave up */
+    uint32_t hurries;    /* 44: by the kernel: not 0 once it made it less */
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
@@ -136,6 +137,13 @@ typedef struct RecordLaunch {
     RecordPlaces places;    /* 88: by the kernel */
 } RecordLaunch;
 _Static_assert(sizeof(RecordLaunch) == 192, "it is written into code");
+
+/* How long a wait may take, in units of 65,536 ns; 0 ns: any time, which no clock of 32 bits comes to. */
+enum { RECORD_PATIENCE_SHIFT = 16 };
+static inline uint32_t record_patience(uint64_t nanoseconds) {
+    uint64_t units = nanoseconds >> RECORD_PATIENCE_SHIFT;
+    return !nanoseconds || units > UINT32_MAX ? UINT32_MAX : units ? (uint32_t)units : 1;
+}
 
 /* Of a launch that has ended: RECORD_DROPPED_...; not 0: not all is as it was recorded. */
 static inline uint32_t record_dropped(const RecordLaunch *launch) {

@@ -698,7 +698,8 @@ static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *
 
 /* Where it tells that it hangs, if that is to be told soon; NULL. */
 static volatile RecordHost *host_of(const RecordLaunch *block) {
-    return block && block->hang_after < 1000000000 ? (volatile RecordHost *)(uintptr_t)block->host : NULL;
+    return block && block->patience < record_patience(1000000000) ? (volatile RecordHost *)(uintptr_t)block->host
+                                                                  : NULL;
 }
 
 /* Until the host says how its threads end; those at barriers never do, and a kernel that is obstinate is not trapped.

@@ -24,6 +24,11 @@ HUNG, CUT, DEPENDENT = 1, 2, 4
 ATTRIBUTES = {"cluster": 4, "cooperative": 2, "dependent": 6}
 
 
+def patience(nanoseconds):
+    """record_patience of record/record.h."""
+    return max(1, min(nanoseconds >> 16, 0xffffffff)) if nanoseconds else 0xffffffff
+
+
 def ptxas():
     """The program that assembles: the toolkit's."""
     return shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
@@ -279,7 +284,7 @@ class Recorder:
         """Queues what a launch with this slot needs; the address that it is given."""
         self.tag = self.tag % 255 + 1
         self.clear(stream)
-        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, self.hang_after, self.host, 0, 0, 0, 0, 0, bytes(104))
+        data = BLOCK.pack(self.first, self.more, self.more_count, 0, 0, self.tag << 24, 0, patience(self.hang_after), self.host, 0, 0, 0, 0, 0, bytes(104))
         ctypes.memmove(self.staging + slot * BLOCK.size, data, BLOCK.size)
         at = self.blocks + slot * BLOCK.size
         self.device.call("cuMemcpyHtoDAsync_v2", ctypes.c_uint64(at), ctypes.c_void_p(self.staging + slot * BLOCK.size), ctypes.c_size_t(BLOCK.size), stream)
@@ -290,7 +295,7 @@ class Recorder:
 
     def after(self, slot=0):
         """The block after its launch."""
-        names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "hang_after", "host", "shared_window", "local_window", "sample_mask",
+        names = ("first", "more", "more_count", "next", "dropped", "tag", "fullest", "patience", "host", "shared_window", "local_window", "sample_mask",
                  "sample_value", "param_window", "places")
         return dict(zip(names, BLOCK.unpack(self.read(self.blocks + slot * BLOCK.size, BLOCK.size))))
 

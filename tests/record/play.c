@@ -34,7 +34,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define MORE_AT    UINT64_C(0x601200000000)
 #define HOST_AT    UINT64_C(0x600080000000)
 #define HANG_AFTER UINT64_C(20000000)
-#define HURRIED    (HANG_AFTER >> 4 | UINT64_C(1) << 63 | 1 << 16) /* once, however many gave up */
+#define HURRIED    (record_patience(HANG_AFTER) >> 4) /* once, however many gave up */
 
 static unsigned passed, failed;
 static bool verbose, hangs, orders, cut, global;
@@ -228,11 +228,10 @@ static void add_block(Case *of, const PtxProgram *program) {
         memcpy(of->with.known, of->launch.known, of->program->parameter_bytes);
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){.first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24};
+    of->block.patience = record_patience(hangs ? HANG_AFTER : 0);
     of->block.sample_mask = sample;
-    if (hangs) {
-        of->block.hang_after = HANG_AFTER;
+    if (hangs)
         of->block.host = HOST_AT;
-    }
     PtxBuffer buffers[] = {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
         {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
@@ -530,7 +529,7 @@ static const char *compare_hangs(Case *of) {
     memcpy(&host, bytes_at(of, HOST_AT, sizeof host), sizeof host);
     if (recorded != PTX_END_STUCK)
         return "the instrumented kernel does not hang";
-    if (of->block.hang_after != (host.gave_up ? HURRIED : HANG_AFTER))
+    if (of->block.patience != (host.gave_up ? HURRIED : record_patience(HANG_AFTER)))
         return "who waits is not told that others gave up";
     if (!host.gave_up && !stands_still(of)) /* nobody says anything */
         return "threads that cannot go on are taken to run";

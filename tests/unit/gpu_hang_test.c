@@ -97,12 +97,13 @@ static void start(Device *device) {
                                    .more = (uintptr_t)device->more,
                                    .more_count = MORE,
                                    .tag = TAG << 24,
-                                   .hang_after = LIMIT};
+                                   .patience = record_patience(LIMIT)};
     for (unsigned i = 0; i < WARPS; i++) {
         put(device, i, RECORD_CHUNK, 1, i, 0);
         put(device, i, RECORD_WARP, SITE_STORE, i == 2 ? 0xffff : UINT32_MAX, 64);
     }
-    RecordingLaunch about = {.grid = {1, 1, 1}, .block = {80, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG};
+    RecordingLaunch about = {
+        .grid = {1, 1, 1}, .block = {80, 1, 1}, .cluster = {1, 1, 1}, .chunk = CHUNK, .tag = TAG, .hang_after = LIMIT};
     device->launch = (HangLaunch){.recording = {.launch = about},
                                   .shapes = shapes,
                                   .site_count = SITES,

@@ -47,7 +47,7 @@ static unsigned count(const char *kernel, const char *what) {
  * have recorded something else than the first. */
 static void test_pointer(void **state) {
     (void)state;
-    static const char goes_on[] = "add.s64 %weir_";
+    static const char goes_on[] = "add.u32 %weir_", wide[] = "add.s64 %weir_";
     assert_int_equal(count(OPEN MEET MEET MEET CLOSE, goes_on), 0);
     assert_int_equal(count(OPEN MEET "A:\n" MEET MEET "sub.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n"
                                      "@%p1 bra A;\n" MEET CLOSE,
@@ -57,7 +57,11 @@ static void test_pointer(void **state) {
     OPEN "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\n" first "bra.uni B;\nA:\n" second "B:\n" MEET CLOSE
     assert_int_equal(count(WAY(MEET, MEET), goes_on), 0);
     assert_int_equal(count(WAY(MEET, MEET MEET), goes_on), 1);
+    /* The way that goes back may come before its chunk: there the upper half is needed. */
+    assert_int_equal(count(WAY(MEET, MEET), wide) + count(WAY(MEET, MEET MEET), wide), 0);
     assert_int_equal(count(WAY("", MEET), goes_on), 1);
+    assert_int_equal(count(WAY(MEET MEET, MEET), goes_on), 0);
+    assert_int_equal(count(WAY(MEET MEET, MEET), wide), 1);
 }
 
 /* A register that is written before its record is, is copied; another one is not. */

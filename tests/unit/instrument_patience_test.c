@@ -94,12 +94,20 @@ static void loops_that_do_more_are_no_waits(void **state) {
     has_waits("L: red.global.add.u32 [%rd1], 1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n", 0);
 }
 
+/* A limit is at least a unit of the clock; without one, it is never reached. */
+static void limits_are_units(void **state) {
+    (void)state;
+    assert_int_equal(record_patience(0), UINT32_MAX);
+    assert_int_equal(record_patience(1), 1);
+    assert_int_equal(record_patience(500000000), 7629);
+    assert_int_equal(record_patience(UINT64_MAX), UINT32_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_mbarriers),
-        cmocka_unit_test(a_look_is_no_wait),
-        cmocka_unit_test(waits_for_memory),
-        cmocka_unit_test(loops_that_do_more_are_no_waits),
+        cmocka_unit_test(waits_for_mbarriers), cmocka_unit_test(a_look_is_no_wait),
+        cmocka_unit_test(waits_for_memory),    cmocka_unit_test(loops_that_do_more_are_no_waits),
+        cmocka_unit_test(limits_are_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,7 +276,7 @@ static void test_text(void **state) {
         "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
     assert_string_equal(why, "");
-    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {4, "));
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {5, "));
     assert_non_null(strstr(made, ".param .u64 weir_launch"));
     static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
                                        "st.global.b32 [%rd1], %r3;", "ret;"};
@@ -359,7 +359,8 @@ static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint3
     RecordLaunch block = {.first = PTX_BUFFERS_FIRST + 2 * PTX_BUFFERS_APART,
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
                           .more_count = more,
-                          .tag = 7u << 24};
+                          .tag = 7u << 24,
+                          .patience = record_patience(0)};
     assert_string_equal(why, "");
     for (unsigned i = 0; i < sizeof block; i++)
         snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)&block)[i]);
@@ -485,7 +486,7 @@ static void test_waits(void **state) {
                                         "setp.eq.u32 %p2, %r5, 0;\n@%p2 bra B;\nret;\n}\n",
                                         true, why, sizeof why);
     assert_string_equal(why, "");
-    assert_int_equal(times_in(made, "ld.volatile.global.b64"), 2 + 1);
+    assert_int_equal(times_in(made, "+40];\n"), 2 + 1);
     assert_int_equal(times_in(made, "st.volatile.global.b64"), 1);
     free(made);
 }
