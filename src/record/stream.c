@@ -96,6 +96,13 @@ static RecordRun run_of(const RecordShape *shape) {
     run.corners = (uint32_t)(RECORD_UNIT + more);
     run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
     run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
+    run.plain = shape->run == 1 && run.bytes == RECORD_UNIT && !shape->parts && shape->all && !shape->masked &&
+                !shape->ends && !shape->only_tells && !shape->advance_count;
+    run.masked = shape->masked;
+    run.wide = shape->wide & 1;
+    if (shape->parts == 1 && shape->from && shape->from[0].source == RECORD_FROM_WORDS && !shape->ends &&
+        (shape->all || shape->masked))
+        run.word = &shape->from[0];
     return run;
 }
 
@@ -108,6 +115,7 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
     reader->arena = arena;
+    reader->run_word = record_word(launch->tag, RECORD_RUN, 0);
     reader->tears = (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
     reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
     for (uint32_t i = 0; i < site_count; i++)
@@ -302,54 +310,62 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     return true;
 }
 
-/* *missing: it is of a slot that was never told. */
-static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
-                            bool corners, bool *missing) {
-    RecordPart part = {.kind = RECORD_WARP, .value = from->plus};
-    const RecordSlot *slot;
+/* Adds what is in a slot. False: it was never told. */
+static bool add_slot(RecordReader *reader, const RecordCursor *cursor, uint32_t place, bool corners, RecordPart *part) {
+    const RecordSlot *slot = &slots_of(reader, cursor)[place];
+    part->value += slot->value;
+    if (corners)
+        *(part->list ? &part->also : &part->list) = slot->corners;
+    return slot->told;
+}
+
+/* False: it is of a slot that was never told. */
+static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
+                             bool corners, RecordPart *part) {
+    bool told = true;
+    part->kind = RECORD_WARP;
+    part->value = from->plus;
+    part->list = part->also = NULL;
+    if (from->source == RECORD_FROM_WORDS) { /* as most are */
+        part->value += run_value(cursor->words + (size_t)from->place * 4, wide);
+        return true;
+    }
     switch (from->source) {
-    case RECORD_FROM_WORDS:
-        part.value += run_value(cursor->words + (size_t)from->place * 4, wide);
-        break;
     case RECORD_FROM_CORNERS:
-        part.list = cursor->corners + (size_t)from->place * RECORD_CORNER_LANES * 8;
-        part.value += run_value(part.list, true);
+        part->list = cursor->corners + (size_t)from->place * RECORD_CORNER_LANES * 8;
+        part->value += run_value(part->list, true);
         break;
     case RECORD_FROM_SLOT:
-        slot = &slots_of(reader, cursor)[from->place];
-        *missing |= !slot->told;
-        part.value += slot->value;
-        part.list = corners ? slot->corners : NULL;
-        if (!from->also)
-            break;
-        slot = &slots_of(reader, cursor)[from->also - 1];
-        *missing |= !slot->told;
-        part.value += slot->value;
-        *(part.list ? &part.also : &part.list) = corners ? slot->corners : NULL;
+        told = add_slot(reader, cursor, from->place, corners, part);
+        if (from->also)
+            told &= add_slot(reader, cursor, from->also - 1, corners, part);
         break;
     case RECORD_FROM_EVERY:
-        part.kind = RECORD_EVERY;
-        part.list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
-        return part;
+        part->kind = RECORD_EVERY;
+        part->list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
+        return true;
     case RECORD_FROM_BITS:
-        part.kind = RECORD_BITS;
-        part.value |= run_value(cursor->words + (size_t)from->place * 4, false) << 32;
-        return part;
+        part->kind = RECORD_BITS;
+        part->value |= run_value(cursor->words + (size_t)from->place * 4, false) << 32;
+        return true;
+    case RECORD_FROM_WORDS:
     case RECORD_FROM_LAUNCH:
         break;
     }
-    if (part.list)
-        part.kind = RECORD_CORNERS;
-    return part;
+    if (part->list)
+        part->kind = RECORD_CORNERS;
+    return told;
 }
 
 /* The next site of the run that the cursor is in. False: it cannot be. */
-static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
-    const RecordShape *shape = &reader->shapes[++cursor->site];
-    const RecordRun *run = &reader->runs[cursor->site];
-    bool missing = false;
+static inline bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
+    uint32_t site = ++cursor->site;
+    const RecordShape *shape = &reader->shapes[site];
+    const RecordRun *run = &reader->runs[site];
+    unsigned parts = shape->parts;
+    bool told = true;
     cursor->run--;
-    record->site = cursor->site;
+    record->site = site;
     record->number = cursor->number;
     record->torn = cursor->torn;
     record->kind = run->kind;
@@ -358,16 +374,35 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         cursor->next += 4;
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
-    missing = shape->always && !record->lanes;
     cursor->next += run->told;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;
-    record->part_count = shape->parts;
-    for (unsigned i = 0; i < shape->parts; i++)
-        record->parts[i] =
-            part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1, &missing);
-    return !missing || refuse(reader, "the recording is damaged: it lacks what threads have to have done");
+    record->part_count = (uint8_t)parts;
+    for (unsigned i = 0; i < parts; i++)
+        told &= read_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1,
+                          &record->parts[i]);
+    return (told && (record->lanes || !shape->always)) ||
+           refuse(reader, "the recording is damaged: it lacks what threads have to have done");
+}
+
+/* The unit is a run of one site that is of all lanes, and has no parts. *site: which. */
+static inline bool is_plain(const RecordReader *reader, const RecordCursor *cursor, uint32_t *site) {
+    uint32_t word;
+    memcpy(&word, cursor->at, sizeof word);
+    *site = record_site(word);
+    return word - *site == reader->run_word && *site < reader->site_count && reader->runs[*site].plain &&
+           cursor->at != cursor->last;
+}
+
+/* Goes into that. */
+static inline void enter_plain(RecordCursor *cursor, uint32_t site) {
+    cursor->at += RECORD_UNIT;
+    cursor->number++;
+    cursor->site = site - 1;
+    cursor->run = 1;
+    cursor->together = 0;
+    cursor->torn = cursor->stamped = false;
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -626,14 +661,24 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
         sink(stream, i);
 }
 
+/* The first leader has a record read; it goes on, if it was, and others may come before it. */
+static void go_behind(RecordStream *stream, bool read) {
+    RecordCursor *first = &stream->cursors[0];
+    if (!read || !settle(stream->reader, first))
+        *first = stream->cursors[--stream->count];
+    if (stream->count > 1)
+        sink(stream, 0);
+}
+
 bool record_next(RecordStream *stream, Record *record) {
+    RecordCursor *first = &stream->cursors[0];
     while (stream->count) {
-        RecordCursor *first = &stream->cursors[0];
-        bool read = read_record(stream->reader, first, record);
-        if (!read || !settle(stream->reader, first))
-            *first = stream->cursors[--stream->count];
-        if (stream->count > 1)
-            sink(stream, 0);
+        bool inside = first->run > 1 && stream->count == 1; /* it stays in its run */
+        bool read = inside ? read_run(stream->reader, first, record) : read_record(stream->reader, first, record);
+        if (inside && read)
+            first->number++;
+        else
+            go_behind(stream, read);
         if (read && record->lanes) /* of none, its guard did not hold */
             return true;
     }
@@ -646,6 +691,8 @@ uint32_t record_peek(const RecordStream *stream) {
     if (stream->count != 1 || cursor->map)
         return UINT32_MAX;
     if (cursor->run) {
+        if (reader->runs[cursor->site + 1].plain)
+            return cursor->site + 1;
         const RecordShape *shape = &reader->shapes[cursor->site + 1];
         bool plain = !shape->parts && !shape->ends && !shape->masked && !cursor->torn;
         bool all = shape->all || (!shape->of && cursor->run_lanes == UINT32_MAX);
@@ -659,11 +706,32 @@ uint32_t record_peek(const RecordStream *stream) {
 
 void record_pass(RecordStream *stream) {
     RecordCursor *cursor = &stream->cursors[0];
+    uint32_t site;
     if (cursor->run) {
         cursor->site++;
         cursor->run--;
     } else {
         cursor->at += RECORD_UNIT;
     }
-    stream->count = settle(stream->reader, cursor);
+    __builtin_prefetch(cursor->at + AHEAD);
+    if (!cursor->run && is_plain(stream->reader, cursor, &site))
+        enter_plain(cursor, site);
+    else
+        stream->count = settle(stream->reader, cursor);
+}
+
+uint32_t record_skip(RecordStream *stream, const bool *sites) {
+    RecordCursor *cursor = &stream->cursors[0];
+    const RecordReader *reader = stream->reader;
+    uint32_t count = 0;
+    while (stream->count == 1 && cursor->run == 1 && reader->runs[cursor->site + 1].plain && sites[cursor->site + 1]) {
+        uint32_t site;
+        count++;
+        while (is_plain(reader, cursor, &site) && sites[site]) {
+            enter_plain(cursor, site);
+            count++;
+        }
+        record_pass(stream);
+    }
+    return count;
 }

@@ -196,6 +196,14 @@ void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t li
         add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
 }
 
+/* Whether an access changes nothing of a line: it is as the same threads have made it, or is read as by many before. */
+static inline bool is_nothing_new(uint32_t line, uint32_t key, bool writes) {
+    if (writes || line != (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT)
+        return (line == made(LINE_READ, key) && !writes) ||
+               (line == made(LINE_WRITTEN, key) && (key & ((1U << LAYOUT_BITS) - 1)) < LAYOUT_QUARTERS);
+    return true;
+}
+
 void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint64_t first, uint32_t bytes,
                           bool alone) {
     uint64_t end = first + 32 * (uint64_t)bytes;
@@ -209,8 +217,16 @@ void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint
             page = page_of(footprint, number / PAGE_LINES);
         if (!page)
             return;
-        FootprintLayout layout = alone ? footprint_beside(bytes, lane) : footprint_quarters(15);
-        add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
+        uint32_t *line = &page->lines[number % PAGE_LINES];
+        uint32_t key = warp << LAYOUT_BITS | (alone ? footprint_beside(bytes, lane) : footprint_quarters(15));
+        if (*line == (uint32_t)LINE_NOISY << LINE_STATE_AT) { /* it stays so */
+            note_cluster(footprint, warp);
+            footprint->loud++;
+        } else if (!is_nothing_new(*line, key, writes)) {
+            add_line(footprint, page, number, key, writes);
+            continue;
+        }
+        footprint->added++;
     }
 }
 

@@ -213,6 +213,7 @@ typedef struct Player {
     const PlaySite *site;
     struct Survey *survey;      /* survey.c; NULL: none was made */
     const Footprint *footprint; /* ... and what accesses to global memory need no look; NULL: it is not known */
+    const struct PlayQuick *quick; /* quick.c, of each site; NULL: all records are looked at one by one */
     struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
     bool stops;                 /* a fault */
     bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
@@ -392,6 +393,14 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 /* The same of a cp.async. */
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+
+/* ---- quick.c: plain accesses of all lanes, one beside the other ---- */
+/* Before anything is read. */
+void quick_find(Player *player);
+/* Those that come next are added to what the warp (of the grid) accesses; whether there were any. */
+bool quick_read(const Player *player, Footprint *footprint, uint32_t warp, RecordStream *stream);
+/* Those that come next, and not more than `most`, are played: how many there were. */
+uint32_t quick_play(Player *player, PlayWarp *warp, uint32_t most);
 
 /* ---- copies.c: copies and memsets of the program ---- */
 /* Those that may have run at the same time as the launch. */
