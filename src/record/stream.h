@@ -204,14 +204,19 @@ void record_pass(RecordStream *stream);
 /* Records that come next, are easy to see (RecordRun.plain), and of these sites, are over: how many. */
 uint32_t record_skip(RecordStream *stream, const bool *sites);
 
-/* Whether the next one is of all lanes, in a run, and has one part, a RECORD_WARP that the run has: which site, and its
- * value. Sooner told than by record_next. */
+/* Whether the next one is in a run, and its site has one part, a word of the run: it can be asked for alone. */
+static inline bool record_has_value(const RecordStream *stream) {
+    const RecordCursor *cursor = stream->cursors;
+    return stream->count == 1 && cursor->run && stream->reader->runs[cursor->site + 1].word;
+}
+/* Whether that is so, and it is of all lanes: which site, and the value of a RECORD_WARP. Sooner told than by
+ * record_next. */
 static inline bool record_peek_value(const RecordStream *stream, uint32_t *site, uint64_t *value) {
     const RecordCursor *cursor = stream->cursors;
+    if (!record_has_value(stream) || cursor->torn)
+        return false;
     const RecordRun *run = &stream->reader->runs[cursor->site + 1];
     uint32_t low, lanes;
-    if (stream->count != 1 || !cursor->run || !run->word || cursor->torn)
-        return false;
     memcpy(&lanes, cursor->next, sizeof lanes);
     if (run->masked && lanes != UINT32_MAX)
         return false;

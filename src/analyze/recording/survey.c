@@ -326,7 +326,7 @@ static void read_ahead(Survey *survey, RecordStream *stream, const SurveyFrom *f
     do
         if (survey->idle)
             record_skip(stream, survey->idle);
-    while (quick && quick_read(player, survey->footprint, from->number, stream));
+    while (quick && record_has_value(stream) && quick_read(player, survey->footprint, from->number, stream));
 }
 
 static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Twin *twin) {
