@@ -222,9 +222,9 @@ void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint
         uint32_t key = warp << LAYOUT_BITS | (alone ? footprint_beside(bytes, lane) : footprint_quarters(15));
         if (!*line && !footprint->only_writes) {
             *line = made(writes ? LINE_WRITTEN : LINE_READ, key);
-        } else if (*line == noisy) {
+        } else if (*line == noisy) { /* it stays so */
             note_cluster(footprint, warp);
-            footprint->loud++;
+            footprint->loud += !footprint->only_writes;
         } else if (!is_nothing_new(*line, key, writes)) {
             add_line(footprint, page, number, key, writes);
             continue;
