@@ -214,9 +214,9 @@ static bool is_uniform(const PlaySite *site, const Record *record, unsigned inde
     *value = (uint32_t)part->value + (bits ? (uint32_t)about->stride : 0);
     if (site->generic >> index & 1)
         return false;
-    return part->kind == RECORD_BITS ? !bits || bits == record->lanes
-                                     : part->kind == RECORD_UNIFORM ||
-                                           (part->kind == RECORD_WARP && about->shape == PART_UNIFORM);
+    return part->kind == RECORD_BITS
+               ? !bits || bits == record->lanes
+               : part->kind == RECORD_UNIFORM || (part->kind == RECORD_WARP && about->shape == PART_UNIFORM);
 }
 
 /* How many of its bytes each lane reads: all, or none. False: some read others. */
@@ -257,8 +257,7 @@ static bool reads_quiet(const Player *player, const PlaySite *site, const Record
     uint64_t end = most + copy->bytes;
     return !(bits & (copy->bytes - 1)) && most < PTX_GLOBAL_END - copy->bytes &&
            !(player->copies && copies_near(player, least, end)) &&
-           (player->machine->anywhere || play_has(player->machine, least, end)) &&
-           is_quiet_between(player, least, end);
+           (player->machine->anywhere || play_has(player->machine, least, end)) && is_quiet_between(player, least, end);
 }
 
 static void count_copies(Player *player, const Record *record, bool reads) {

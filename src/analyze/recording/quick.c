@@ -49,8 +49,9 @@ void quick_find(Player *player) {
 }
 
 /* The next record, if it is such an access; *first: to which byte. */
-static inline __attribute__((always_inline)) const PlayQuick *
-quick_next(const Player *player, const RecordStream *stream, uint32_t *site, uint64_t *first) {
+static inline __attribute__((always_inline)) const PlayQuick *quick_next(const Player *player,
+                                                                         const RecordStream *stream, uint32_t *site,
+                                                                         uint64_t *first) {
     if (!record_peek_value(stream, site, first))
         return NULL;
     const PlayQuick *quick = &player->quick[*site];
