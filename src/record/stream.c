@@ -1,140 +1,8 @@
 /* Chunks are followed, and leaders merged. */
-#include "record/stream.h"
-
-#include "record/pack.h"
-
-#include <string.h>
+#include "record/chunks.h"
 
 /* Bytes of a chunk, and first chunks, that will be asked for soon. */
 enum { AHEAD = 128, CHUNKS_AHEAD = 16 };
-
-typedef struct Head {
-    uint32_t word, lanes;
-    uint64_t value;
-} Head;
-
-static Head head_at(const uint8_t *at) {
-    Head head;
-    memcpy(&head, at, sizeof head);
-    return head;
-}
-
-/* ---- Chunks --------------------------------------------------------------------------------------- */
-
-static const uint8_t *first_chunk(const Recording *recording, uint32_t warp) {
-    return recording->chunks ? recording->chunks[warp].at : recording->first + (size_t)warp * recording->launch.chunk;
-}
-
-static const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {
-    const Recording *recording = reader->recording;
-    return recording->chunks ? recording->chunks[recording->first_count + number].at
-                             : recording->more + (size_t)number * recording->launch.chunk;
-}
-
-/* Whether the chunk was written in this launch. */
-static bool is_written(const RecordReader *reader, Head head) {
-    return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
-}
-
-bool record_begun(const Recording *recording, uint32_t warp) {
-    Head head = head_at(first_chunk(recording, warp));
-    return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
-}
-
-static bool refuse(RecordReader *reader, const char *problem) {
-    if (!reader->problem)
-        reader->problem = problem;
-    reader->damaged++;
-    return false;
-}
-
-/* First chunks of other lanes than 0, by their warps. False: one is of no warp or lane. */
-static bool count_leaders(RecordReader *reader) {
-    const Recording *recording = reader->recording;
-    for (uint32_t i = 0; i < recording->more_count; i++) {
-        Head head = head_at(further_chunk(reader, i));
-        if (!is_written(reader, head) || record_site(head.word) & RECORD_CHUNK_OF_LINK)
-            continue;
-        if (head.lanes >= recording->first_count || (uint32_t)head.value >= RECORD_LANES)
-            return refuse(reader, "the recording is damaged: a chunk is of a thread that there is none of");
-        reader->leaders[head.lanes + 1] += record_site(head.word) & RECORD_CHUNK_FIRST;
-    }
-    for (size_t i = 0; i < recording->first_count; i++)
-        reader->leaders[i + 1] += reader->leaders[i];
-    return true;
-}
-
-static bool list_leaders(RecordReader *reader, Arena *arena) {
-    const Recording *recording = reader->recording;
-    uint32_t all = reader->leaders[recording->first_count];
-    reader->chunks = ARENA_ARRAY(arena, uint32_t, all + 1);
-    for (uint32_t i = 0; i < recording->more_count; i++) {
-        Head head = head_at(further_chunk(reader, i));
-        if (is_written(reader, head) && record_site(head.word) & RECORD_CHUNK_FIRST)
-            reader->chunks[reader->leaders[head.lanes]++] = i;
-    }
-    for (size_t i = recording->first_count; i > 0; i--) /* each is where the next begins now */
-        reader->leaders[i] = reader->leaders[i - 1];
-    reader->leaders[0] = 0;
-    for (size_t i = 0; i < recording->first_count; i++)
-        if (reader->leaders[i + 1] - reader->leaders[i] >= RECORD_LEADERS)
-            return refuse(reader, "the recording is damaged: a warp has more chunks than lanes");
-    return true;
-}
-
-/* Bytes that a site tells in its run, its lanes not counted. */
-static uint8_t told_bytes(const RecordShape *shape) {
-    uint32_t told = shape->told & ((1U << shape->parts) - 1) & ~(uint32_t)(shape->corners | shape->every);
-    return (uint8_t)(4 * (__builtin_popcount(told) + __builtin_popcount(told & shape->wide)));
-}
-
-static RecordRun run_of(const RecordShape *shape) {
-    size_t words = shape->run_words, head_words = shape->bare ? 3 : 2;
-    size_t more = words > head_words ? ((words - head_words) * 4 + RECORD_UNIT - 1) / RECORD_UNIT * RECORD_UNIT : 0;
-    RecordRun run = {.told = told_bytes(shape), .words = (uint8_t)(RECORD_UNIT - 4 * head_words)};
-    run.kind = (uint8_t)(shape->ends ? RECORD_EXIT : shape->parts ? RECORD_WARP : RECORD_PLAIN);
-    run.corners = (uint32_t)(RECORD_UNIT + more);
-    run.every = run.corners + shape->run_corners * RECORD_CORNER_LANES * 8;
-    run.bytes = run.every + shape->run_every * RECORD_EVERY_BYTES;
-    return run;
-}
-
-bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
-                   Arena *arena) {
-    const RecordingLaunch *launch = &recording->launch;
-    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    *reader = (RecordReader){.recording = recording, .shapes = shapes, .site_count = site_count};
-    reader->warps = (threads + RECORD_LANES - 1) / RECORD_LANES;
-    reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
-    reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
-    reader->arena = arena;
-    reader->tears = (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
-    reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
-    for (uint32_t i = 0; i < site_count; i++)
-        reader->runs[i] = run_of(&shapes[i]);
-    for (uint32_t i = 0; i < site_count; i++)
-        for (uint32_t k = 0; k < shapes[i].tell_count; k++)
-            if (shapes[i].tells[k].slot >= reader->slot_count)
-                reader->slot_count = shapes[i].tells[k].slot + 1;
-    reader->slots = ARENA_ARRAY(arena, RecordSlot *, recording->first_count + 1);
-    return count_leaders(reader) && list_leaders(reader, arena);
-}
-
-void record_reader_restart(RecordReader *reader) {
-    memset(reader->seen, 0, reader->recording->more_count);
-    reader->damaged = reader->missing = 0;
-}
-
-uint64_t record_reader_unseen(const RecordReader *reader) {
-    uint64_t unseen = 0;
-    for (uint32_t i = 0; i < reader->recording->more_count; i++)
-        unseen += !reader->seen[i] && is_written(reader, head_at(further_chunk(reader, i)));
-    return unseen;
-}
-
-uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp) {
-    return reader->leaders[warp + 1] - reader->leaders[warp] + 1;
-}
 
 /* ---- A leader ------------------------------------------------------------------------------------- */
 
@@ -302,54 +170,62 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     return true;
 }
 
-/* *missing: it is of a slot that was never told. */
-static RecordPart part_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
-                            bool corners, bool *missing) {
-    RecordPart part = {.kind = RECORD_WARP, .value = from->plus};
-    const RecordSlot *slot;
+/* Adds what is in a slot. False: it was never told. */
+static bool add_slot(RecordReader *reader, const RecordCursor *cursor, uint32_t place, bool corners, RecordPart *part) {
+    const RecordSlot *slot = &slots_of(reader, cursor)[place];
+    part->value += slot->value;
+    if (corners)
+        *(part->list ? &part->also : &part->list) = slot->corners;
+    return slot->told;
+}
+
+/* False: it is of a slot that was never told. */
+static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, const RecordFrom *from, bool wide,
+                             bool corners, RecordPart *part) {
+    bool told = true;
+    part->kind = RECORD_WARP;
+    part->value = from->plus;
+    part->list = part->also = NULL;
+    if (from->source == RECORD_FROM_WORDS) { /* as most are */
+        part->value += run_value(cursor->words + (size_t)from->place * 4, wide);
+        return true;
+    }
     switch (from->source) {
-    case RECORD_FROM_WORDS:
-        part.value += run_value(cursor->words + (size_t)from->place * 4, wide);
-        break;
     case RECORD_FROM_CORNERS:
-        part.list = cursor->corners + (size_t)from->place * RECORD_CORNER_LANES * 8;
-        part.value += run_value(part.list, true);
+        part->list = cursor->corners + (size_t)from->place * RECORD_CORNER_LANES * 8;
+        part->value += run_value(part->list, true);
         break;
     case RECORD_FROM_SLOT:
-        slot = &slots_of(reader, cursor)[from->place];
-        *missing |= !slot->told;
-        part.value += slot->value;
-        part.list = corners ? slot->corners : NULL;
-        if (!from->also)
-            break;
-        slot = &slots_of(reader, cursor)[from->also - 1];
-        *missing |= !slot->told;
-        part.value += slot->value;
-        *(part.list ? &part.also : &part.list) = corners ? slot->corners : NULL;
+        told = add_slot(reader, cursor, from->place, corners, part);
+        if (from->also)
+            told &= add_slot(reader, cursor, from->also - 1, corners, part);
         break;
     case RECORD_FROM_EVERY:
-        part.kind = RECORD_EVERY;
-        part.list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
-        return part;
+        part->kind = RECORD_EVERY;
+        part->list = cursor->every + (size_t)from->place * RECORD_EVERY_BYTES;
+        return true;
     case RECORD_FROM_BITS:
-        part.kind = RECORD_BITS;
-        part.value |= run_value(cursor->words + (size_t)from->place * 4, false) << 32;
-        return part;
+        part->kind = RECORD_BITS;
+        part->value |= run_value(cursor->words + (size_t)from->place * 4, false) << 32;
+        return true;
+    case RECORD_FROM_WORDS:
     case RECORD_FROM_LAUNCH:
         break;
     }
-    if (part.list)
-        part.kind = RECORD_CORNERS;
-    return part;
+    if (part->list)
+        part->kind = RECORD_CORNERS;
+    return told;
 }
 
 /* The next site of the run that the cursor is in. False: it cannot be. */
-static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
-    const RecordShape *shape = &reader->shapes[++cursor->site];
-    const RecordRun *run = &reader->runs[cursor->site];
-    bool missing = false;
+static inline bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record) {
+    uint32_t site = ++cursor->site;
+    const RecordShape *shape = &reader->shapes[site];
+    const RecordRun *run = &reader->runs[site];
+    unsigned parts = shape->parts;
+    bool told = true;
     cursor->run--;
-    record->site = cursor->site;
+    record->site = site;
     record->number = cursor->number;
     record->torn = cursor->torn;
     record->kind = run->kind;
@@ -358,16 +234,35 @@ static bool read_run(RecordReader *reader, RecordCursor *cursor, Record *record)
         cursor->next += 4;
     }
     record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
-    missing = shape->always && !record->lanes;
     cursor->next += run->told;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
     record->map = NULL;
-    record->part_count = shape->parts;
-    for (unsigned i = 0; i < shape->parts; i++)
-        record->parts[i] =
-            part_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1, &missing);
-    return !missing || refuse(reader, "the recording is damaged: it lacks what threads have to have done");
+    record->part_count = (uint8_t)parts;
+    for (unsigned i = 0; i < parts; i++)
+        told &= read_from(reader, cursor, &shape->from[i], shape->wide >> i & 1, shape->corners >> i & 1,
+                          &record->parts[i]);
+    return (told && (record->lanes || !shape->always)) ||
+           refuse(reader, "the recording is damaged: it lacks what threads have to have done");
+}
+
+/* The unit is a run of one site that is of all lanes, and has no parts. *site: which. */
+static inline bool is_plain(const RecordReader *reader, const RecordCursor *cursor, uint32_t *site) {
+    uint32_t word;
+    memcpy(&word, cursor->at, sizeof word);
+    *site = record_site(word);
+    return word - *site == reader->run_word && *site < reader->site_count && reader->runs[*site].plain &&
+           cursor->at != cursor->last;
+}
+
+/* Goes into that. */
+static inline void enter_plain(RecordCursor *cursor, uint32_t site) {
+    cursor->at += RECORD_UNIT;
+    cursor->number++;
+    cursor->site = site - 1;
+    cursor->run = 1;
+    cursor->together = 0;
+    cursor->torn = cursor->stamped = false;
 }
 
 /* ---- Records -------------------------------------------------------------------------------------- */
@@ -626,14 +521,24 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
         sink(stream, i);
 }
 
+/* The first leader has a record read; it goes on, if it was, and others may come before it. */
+static void go_behind(RecordStream *stream, bool read) {
+    RecordCursor *first = &stream->cursors[0];
+    if (!read || !settle(stream->reader, first))
+        *first = stream->cursors[--stream->count];
+    if (stream->count > 1)
+        sink(stream, 0);
+}
+
 bool record_next(RecordStream *stream, Record *record) {
+    RecordCursor *first = &stream->cursors[0];
     while (stream->count) {
-        RecordCursor *first = &stream->cursors[0];
-        bool read = read_record(stream->reader, first, record);
-        if (!read || !settle(stream->reader, first))
-            *first = stream->cursors[--stream->count];
-        if (stream->count > 1)
-            sink(stream, 0);
+        bool inside = first->run > 1 && stream->count == 1; /* it stays in its run */
+        bool read = inside ? read_run(stream->reader, first, record) : read_record(stream->reader, first, record);
+        if (inside && read)
+            first->number++;
+        else
+            go_behind(stream, read);
         if (read && record->lanes) /* of none, its guard did not hold */
             return true;
     }
@@ -646,6 +551,8 @@ uint32_t record_peek(const RecordStream *stream) {
     if (stream->count != 1 || cursor->map)
         return UINT32_MAX;
     if (cursor->run) {
+        if (reader->runs[cursor->site + 1].plain)
+            return cursor->site + 1;
         const RecordShape *shape = &reader->shapes[cursor->site + 1];
         bool plain = !shape->parts && !shape->ends && !shape->masked && !cursor->torn;
         bool all = shape->all || (!shape->of && cursor->run_lanes == UINT32_MAX);
@@ -659,11 +566,32 @@ uint32_t record_peek(const RecordStream *stream) {
 
 void record_pass(RecordStream *stream) {
     RecordCursor *cursor = &stream->cursors[0];
+    uint32_t site;
     if (cursor->run) {
         cursor->site++;
         cursor->run--;
     } else {
         cursor->at += RECORD_UNIT;
     }
-    stream->count = settle(stream->reader, cursor);
+    __builtin_prefetch(cursor->at + AHEAD);
+    if (!cursor->run && is_plain(stream->reader, cursor, &site))
+        enter_plain(cursor, site);
+    else
+        stream->count = settle(stream->reader, cursor);
+}
+
+uint32_t record_skip(RecordStream *stream, const bool *sites) {
+    RecordCursor *cursor = &stream->cursors[0];
+    const RecordReader *reader = stream->reader;
+    uint32_t count = 0;
+    while (stream->count == 1 && cursor->run == 1 && reader->runs[cursor->site + 1].plain && sites[cursor->site + 1]) {
+        uint32_t site;
+        count++;
+        while (is_plain(reader, cursor, &site) && sites[site]) {
+            enter_plain(cursor, site);
+            count++;
+        }
+        record_pass(stream);
+    }
+    return count;
 }

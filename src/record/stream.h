@@ -99,6 +99,10 @@ typedef struct RecordRun {
     uint8_t words;
     uint8_t told; /* bytes that some run tells of the site itself, but for its lanes */
     uint8_t kind; /* of the site's records in a run */
+    bool plain;   /* the run is this site alone, of all lanes, without parts, and one unit */
+    bool masked;  /* as RecordShape */
+    bool wide;
+    const RecordFrom *word; /* of the one part that it has, a word of the run; NULL: it is another one */
 } RecordRun;
 
 typedef struct RecordReader {
@@ -110,6 +114,7 @@ typedef struct RecordReader {
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
     struct RecordRun *runs; /* of each site */
+    uint32_t run_word;      /* that a run begins with, but for the site */
     bool tears;             /* the kernel was stopped, not by its own waits: records may lack some of their units */
     bool skims;             /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
@@ -196,6 +201,48 @@ bool record_next(RecordStream *stream, Record *record);
 uint32_t record_peek(const RecordStream *stream);
 /* That one is over. */
 void record_pass(RecordStream *stream);
+/* Records that come next, are easy to see (RecordRun.plain), and of these sites, are over: how many. */
+uint32_t record_skip(RecordStream *stream, const bool *sites);
+
+/* Whether the next one is in a run, and its site has one part, a word of the run: it can be asked for alone. */
+static inline bool record_has_value(const RecordStream *stream) {
+    const RecordCursor *cursor = stream->cursors;
+    return stream->count == 1 && cursor->run && stream->reader->runs[cursor->site + 1].word;
+}
+/* Whether that is so, and it is of all lanes: which site, and the value of a RECORD_WARP. Sooner told than by
+ * record_next. */
+static inline bool record_peek_value(const RecordStream *stream, uint32_t *site, uint64_t *value) {
+    const RecordCursor *cursor = stream->cursors;
+    if (!record_has_value(stream) || cursor->torn)
+        return false;
+    const RecordRun *run = &stream->reader->runs[cursor->site + 1];
+    uint32_t low, lanes;
+    memcpy(&lanes, cursor->next, sizeof lanes);
+    if (run->masked && lanes != UINT32_MAX)
+        return false;
+    const uint8_t *at = cursor->words + (size_t)run->word->place * 4;
+    memcpy(&low, at, sizeof low);
+    *value = low;
+    if (run->wide)
+        memcpy(value, at, sizeof *value);
+    *value += run->word->plus;
+    *site = cursor->site + 1;
+    return true;
+}
+/* That one is over. */
+static inline void record_pass_value(RecordStream *stream) {
+    RecordCursor *cursor = stream->cursors;
+    const RecordRun *run = &stream->reader->runs[cursor->site + 1];
+    cursor->next += run->told + (run->masked ? 4 : 0);
+    cursor->run_lanes = run->masked ? UINT32_MAX : cursor->run_lanes;
+    if (cursor->run == 1) {
+        record_pass(stream);
+        return;
+    }
+    cursor->site++;
+    cursor->run--;
+    cursor->number++;
+}
 
 /* What each bit of a lane's number adds to the value of lane 0, by the corners. */
 static inline void record_corners(const RecordPart *part, uint64_t adds[RECORD_CORNER_LANES - 1]) {

@@ -107,6 +107,38 @@ static void test_what_is_quiet_conflicts_with_nothing(void **state) {
     assert_true(quiet > 1000 && noisy > 1000);
 }
 
+/* Threads beside each other are the same as line by line. */
+static void test_beside_is_line_by_line(void **state) {
+    (void)state;
+    uint32_t seed = 7, noisy = 0;
+    for (uint32_t round = 0; round < 3000; round++) {
+        Arena arena;
+        arena_init(&arena, 1 << 24);
+        bool only_writes = round % 5 == 0;
+        Footprint *one = footprint_new(&arena, WARPS, CLUSTER_WARPS, only_writes);
+        Footprint *other = footprint_new(&arena, WARPS, CLUSTER_WARPS, only_writes);
+        for (uint32_t i = 0; i < 12; i++) {
+            uint32_t bytes = 1U << next(&seed, 5), warp = next(&seed, WARPS), first = next(&seed, 4) * bytes * 16;
+            bool writes = next(&seed, 4) == 0, alone = next(&seed, 4);
+            footprint_add_beside(one, warp, writes, BASE + first, bytes, alone);
+            for (uint32_t line = first / FOOTPRINT_LINE; line * FOOTPRINT_LINE < first + 32 * bytes; line++)
+                footprint_add(other, warp, writes, BASE + line * FOOTPRINT_LINE,
+                              alone ? footprint_beside(bytes, (line * FOOTPRINT_LINE - first) / bytes)
+                                    : footprint_quarters(15));
+        }
+        for (uint32_t at = 0; at < 4096; at += FOOTPRINT_LINE) {
+            bool quiet = footprint_is_quiet(one, BASE + at, BASE + at + FOOTPRINT_LINE);
+            assert_int_equal(quiet, footprint_is_quiet(other, BASE + at, BASE + at + FOOTPRINT_LINE));
+            noisy += !quiet;
+        }
+        for (uint32_t i = 0; i < WARPS / CLUSTER_WARPS; i++)
+            assert_int_equal(footprint_cluster_is_quiet(one, i), footprint_cluster_is_quiet(other, i));
+        assert_int_equal(footprint_is_loud(one), footprint_is_loud(other));
+        arena_free(&arena);
+    }
+    assert_true(noisy > 1000);
+}
+
 static void test_a_line_that_is_read_by_all_is_quiet(void **state) {
     (void)state;
     Arena arena;
@@ -207,6 +239,7 @@ static void test_too_many_warps(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_quiet_conflicts_with_nothing),
+        cmocka_unit_test(test_beside_is_line_by_line),
         cmocka_unit_test(test_a_line_that_is_read_by_all_is_quiet),
         cmocka_unit_test(test_readers_of_what_was_written),
         cmocka_unit_test(test_a_thread_of_its_own_is_quiet),

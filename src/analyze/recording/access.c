@@ -120,14 +120,18 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
            part->stride == site->access.access.bytes;
 }
 
-/* Whether nobody can race for what the lanes access, in global memory. */
+/* Whether nobody can race for anything from `least` on, before `end`, in global memory, and that is soon told. */
+static bool is_quiet_between(const Player *player, uint64_t least, uint64_t end) {
+    enum { NEAR = 1 << 18 }; /* bytes that are sooner looked at as a whole */
+    return footprint_is_far(player->footprint, least, end) ||
+           (end - least < NEAR && footprint_is_quiet(player->footprint, least, end));
+}
+
+/* The same of what the lanes access. */
 static bool is_quiet(const Player *player, uint32_t lanes, const PlayReach *reach, uint32_t bytes) {
     if (!player->footprint || reach->at.at[__builtin_ctz(lanes)] >> 62)
         return false;
-    enum { NEAR = 1 << 18 }; /* bytes that are sooner looked at as a whole */
-    return footprint_is_far(player->footprint, reach->least, reach->most + bytes) ||
-           (reach->most - reach->least < NEAR &&
-            footprint_is_quiet(player->footprint, reach->least, reach->most + bytes)) ||
+    return is_quiet_between(player, reach->least, reach->most + bytes) ||
            footprint_are_quiet(player->footprint, lanes, reach->at.at, bytes);
 }
 
@@ -202,6 +206,19 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     return true;
 }
 
+/* Whether a part is the same in all lanes of the record, as can be seen without a look at each: *value. */
+static bool is_uniform(const PlaySite *site, const Record *record, unsigned index, uint32_t *value) {
+    const RecordPart *part = &record->parts[index];
+    const SitePart *about = &site->site->parts[index];
+    uint32_t bits = part->kind == RECORD_BITS ? (uint32_t)(part->value >> 32) & record->lanes : 0;
+    *value = (uint32_t)part->value + (bits ? (uint32_t)about->stride : 0);
+    if (site->generic >> index & 1)
+        return false;
+    return part->kind == RECORD_BITS
+               ? !bits || bits == record->lanes
+               : part->kind == RECORD_UNIFORM || (part->kind == RECORD_WARP && about->shape == PART_UNIFORM);
+}
+
 /* How many of its bytes each lane reads: all, or none. False: some read others. */
 static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySite *site, const Record *record,
                         uint32_t *bytes) {
@@ -210,6 +227,8 @@ static bool reads_alike(const Player *player, const PtxWarp *warp, const PlaySit
     *bytes = site->copy.bytes;
     if (!site->copy.limit)
         return true;
+    if (is_uniform(site, record, site->limit_part, bytes))
+        return !*bytes || *bytes == site->copy.bytes;
     play_values(player, site, record, site->limit_part, warp->index, &sizes);
     *bytes = (uint32_t)sizes.at[__builtin_ctz(record->lanes)];
     for (unsigned i = 0; i < PTX_LANES; i++)
@@ -238,8 +257,7 @@ static bool reads_quiet(const Player *player, const PlaySite *site, const Record
     uint64_t end = most + copy->bytes;
     return !(bits & (copy->bytes - 1)) && most < PTX_GLOBAL_END - copy->bytes &&
            !(player->copies && copies_near(player, least, end)) &&
-           (player->machine->anywhere || play_has(player->machine, least, end)) &&
-           footprint_is_far(player->footprint, least, end);
+           (player->machine->anywhere || play_has(player->machine, least, end)) && is_quiet_between(player, least, end);
 }
 
 static void count_copies(Player *player, const Record *record, bool reads) {

@@ -325,6 +325,7 @@ static PtxEnd play_all(Playing *playing) {
     }
     PtxEnd end = PTX_END_BUDGET;
     if (playing_start(player)) {
+        quick_find(player);
         survey_make(player);
         turns_read(&playing->turns, &player, 1);
         end = play(player);

@@ -196,21 +196,40 @@ void footprint_add(Footprint *footprint, uint32_t warp, bool writes, uint64_t li
         add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
 }
 
+/* Whether an access changes nothing of a line: it is as the same threads have made it, or is read as by many before. */
+static inline bool is_nothing_new(uint32_t line, uint32_t key, bool writes) {
+    if (writes || line != (uint32_t)LINE_READ_BY_MANY << LINE_STATE_AT)
+        return (line == made(LINE_READ, key) && !writes) ||
+               (line == made(LINE_WRITTEN, key) && (key & ((1U << LAYOUT_BITS) - 1)) < LAYOUT_QUARTERS);
+    return true;
+}
+
 void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint64_t first, uint32_t bytes,
                           bool alone) {
-    uint64_t end = first + 32 * (uint64_t)bytes;
+    const uint32_t noisy = (uint32_t)LINE_NOISY << LINE_STATE_AT;
+    uint64_t number = first / FOOTPRINT_LINE, last = (first + 32 * (uint64_t)bytes - 1) / FOOTPRINT_LINE;
     unsigned shift = (unsigned)__builtin_ctz(bytes);
+    uint32_t lane = (uint32_t)((number * FOOTPRINT_LINE - first) >> shift), lanes = (uint32_t)FOOTPRINT_LINE >> shift;
     Page *page = NULL;
     if (footprint->only_writes && !writes)
         return;
-    for (uint64_t number = first / FOOTPRINT_LINE; number * FOOTPRINT_LINE < end; number++) {
-        uint32_t lane = (uint32_t)((number * FOOTPRINT_LINE - first) >> shift);
+    for (; number <= last; number++, lane += lanes) {
         if (!page || number % PAGE_LINES == 0)
             page = page_of(footprint, number / PAGE_LINES);
         if (!page)
             return;
-        FootprintLayout layout = alone ? footprint_beside(bytes, lane) : footprint_quarters(15);
-        add_line(footprint, page, number, warp << LAYOUT_BITS | layout, writes);
+        uint32_t *line = &page->lines[number % PAGE_LINES];
+        uint32_t key = warp << LAYOUT_BITS | (alone ? footprint_beside(bytes, lane) : footprint_quarters(15));
+        if (!*line && !footprint->only_writes) {
+            *line = made(writes ? LINE_WRITTEN : LINE_READ, key);
+        } else if (*line == noisy) { /* it stays so */
+            note_cluster(footprint, warp);
+            footprint->loud += !footprint->only_writes;
+        } else if (!is_nothing_new(*line, key, writes)) {
+            add_line(footprint, page, number, key, writes);
+            continue;
+        }
+        footprint->added++;
     }
 }
 

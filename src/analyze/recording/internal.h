@@ -211,16 +211,17 @@ typedef struct Player {
     uint32_t spare_count, spare_capacity;
     const Record *record; /* that is run, and its site */
     const PlaySite *site;
-    struct Survey *survey;      /* survey.c; NULL: none was made */
-    const Footprint *footprint; /* ... and what accesses to global memory need no look; NULL: it is not known */
-    struct RecordingSeen *seen; /* somebody else sees what is played; NULL: nobody */
-    bool stops;                 /* a fault */
-    bool other;                 /* another order than that of the recording (others.c): plain accesses are left out */
-    PlayWarp *held;             /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
-    bool lets;                  /* ... now, for one of them; or for one of the fences of `late` */
-    uint32_t late;              /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
-    const PtxCode *lapped;      /* a wait that was passed though its phase had gone by; NULL: none was */
-    struct PlayCopies *copies;  /* that may have run at the same time; NULL: none */
+    struct Survey *survey;         /* survey.c; NULL: none was made */
+    const Footprint *footprint;    /* ... and what accesses to global memory need no look; NULL: it is not known */
+    const struct PlayQuick *quick; /* quick.c, of each site; NULL: all records are looked at one by one */
+    struct RecordingSeen *seen;    /* somebody else sees what is played; NULL: nobody */
+    bool stops;                    /* a fault */
+    bool other;                /* another order than that of the recording (others.c): plain accesses are left out */
+    PlayWarp *held;            /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
+    bool lets;                 /* ... now, for one of them; or for one of the fences of `late` */
+    uint32_t late;             /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
+    const PtxCode *lapped;     /* a wait that was passed though its phase had gone by; NULL: none was */
+    struct PlayCopies *copies; /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
     struct Together *together;            /* NULL: it is alone */
     uint32_t member;                      /* its number there */
@@ -392,6 +393,14 @@ uint32_t play_stores(const PlaySite *site, const Record *record);
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 /* The same of a cp.async. */
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+
+/* ---- quick.c: plain accesses of all lanes, one beside the other ---- */
+/* Before anything is read. */
+void quick_find(Player *player);
+/* Those that come next are added to what the warp (of the grid) accesses; whether there were any. */
+bool quick_read(const Player *player, Footprint *footprint, uint32_t warp, RecordStream *stream);
+/* Those that come next, and not more than `most`, are played: how many there were. */
+uint32_t quick_play(Player *player, PlayWarp *warp, uint32_t most);
 
 /* ---- copies.c: copies and memsets of the program ---- */
 /* Those that may have run at the same time as the launch. */

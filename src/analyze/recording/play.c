@@ -455,6 +455,12 @@ bool play_turn(Player *player, PlayWarp *warp) {
     for (unsigned i = 0; i < TURN && !warp->drained && !warp->met && !player->stops; i++) {
         Record record;
         PtxGroup *group = NULL;
+        uint32_t taken = record_has_value(&warp->stream) ? quick_play(player, warp, TURN - i) : 0;
+        if (taken) {
+            any = true;
+            i += taken - 1;
+            continue;
+        }
         if (blocked && (!(play_live(warp->warp) & ~blocked) || count >= MOST_PENDING))
             break;
         if (!record_next(&warp->stream, &record)) {

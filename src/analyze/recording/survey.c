@@ -28,15 +28,11 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-static bool is_alone(const ThreadsAccess *told) {
-    return told->proxy == THREADS_GENERIC && !told->read_only;
-}
-
 /* Few bytes: word by word. */
 static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint32_t lanes,
                     const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
-    bool alone = is_alone(told);
+    bool alone = survey_is_alone(told);
     if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW)
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -110,7 +106,7 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
         first % bytes == 0 && first < PTX_GLOBAL_END && survey_has(player, first, first + all) &&
         (!generic || (play_generic(player, first) == first && play_generic(player, first + all) == first + all))) {
         footprint_add_beside(survey->footprint, from->number, site->told.kind != THREADS_READ, first, bytes,
-                             is_alone(&site->told));
+                             survey_is_alone(&site->told));
         return true;
     }
     play_reach(player, site, record, from->index, 0, access->offset, &reach);
@@ -323,6 +319,16 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
     return known;
 }
 
+/* Records of which there is little to ask. */
+static void read_ahead(Survey *survey, RecordStream *stream, const SurveyFrom *from) {
+    Player *player = survey->player;
+    bool quick = player->quick && !survey->compares;
+    do
+        if (survey->idle)
+            record_skip(stream, survey->idle);
+    while (quick && record_has_value(stream) && quick_read(player, survey->footprint, from->number, stream));
+}
+
 static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Twin *twin) {
     Player *player = survey->player;
     const RecordingLaunch *launch = &player->recording->launch;
@@ -337,11 +343,13 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
         record_stream(&stream, &player->reader, id * warps + from.index, room);
         if (survey->reading)
             turns_begin(survey->reading, player, stream.warp);
+        read_ahead(survey, &stream, &from);
         while (record_next(&stream, &record)) {
             if (!read_record(survey, &record, &from, twin))
                 return false;
             if (survey->reading)
                 turns_see(survey->reading, player, stream.warp, from.cta, &record);
+            read_ahead(survey, &stream, &from);
         }
     }
     return true;
@@ -378,6 +386,17 @@ static bool asks_for_writes(const Survey *survey) {
         if (sites->items[i].copies)
             return true;
     return false;
+}
+
+/* Sites of which nothing is asked: barriers, for instance, where all clusters are played. */
+static const bool *find_idle(const Survey *survey) {
+    const PlaySites *sites = survey->player->sites;
+    bool *idle = ARENA_ARRAY(&survey->player->arena, bool, sites->sites.count + 1);
+    for (uint32_t i = 0; i < sites->sites.count; i++) {
+        const PlaySite *site = &sites->items[i];
+        idle[i] = site->code && !site->site->strong && !site->plain && !site->copies && !site->global;
+    }
+    return survey->compares || survey->fetches ? NULL : idle;
 }
 
 /* Whether it saves more than it takes: where all are played, and half of the accesses are to noisy lines, it does not.
@@ -420,6 +439,7 @@ void survey_make(Player *player) {
     survey->footprint = footprint_new(&player->arena, (uint32_t)all, warps, survey->only_writes);
     survey->fetches = survey->only_writes && fetches_can(player);
     survey->reading = turns_reading(player);
+    survey->idle = find_idle(survey);
     if (!read_all(survey))
         return;
     player->survey = survey;

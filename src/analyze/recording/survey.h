@@ -49,6 +49,7 @@ typedef struct Survey {
     bool only_writes;       /* what is read is not asked for */
     bool fetches;           /* copies are told once of clusters that do the same, but for accesses to global memory */
     StrongReading *reading; /* strong accesses; NULL: they need no order */
+    const bool *idle;       /* of each site: its records say nothing here; NULL: some of all do */
     Twin *twins;            /* of each cluster */
     uint8_t *seen;          /* chunks that were read */
     SurveyNames names;
@@ -69,6 +70,10 @@ typedef struct SurveyFrom {
 
 void survey_mix(SurveySum *sum, uint64_t value);
 void survey_mix_part(SurveySum *sum, const SitePart *about, const RecordPart *part, uint32_t lanes);
+/* Whether what a thread accesses so is ordered with what else it does. */
+static inline bool survey_is_alone(const ThreadsAccess *told) {
+    return told->proxy == THREADS_GENERIC && !told->read_only;
+}
 /* Whether that is in global memory. */
 bool survey_has(const Player *player, uint64_t first, uint64_t end);
 

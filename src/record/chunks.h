@@ -1,0 +1,43 @@
+/* What the files of the stream share (stream.h): heads of units, and where chunks are. */
+#ifndef RECORD_CHUNKS_H
+#define RECORD_CHUNKS_H
+
+#include "record/pack.h"
+#include "record/stream.h"
+
+#include <string.h>
+
+typedef struct Head {
+    uint32_t word, lanes;
+    uint64_t value;
+} Head;
+
+static inline Head head_at(const uint8_t *at) {
+    Head head;
+    memcpy(&head, at, sizeof head);
+    return head;
+}
+
+static inline const uint8_t *first_chunk(const Recording *recording, uint32_t warp) {
+    return recording->chunks ? recording->chunks[warp].at : recording->first + (size_t)warp * recording->launch.chunk;
+}
+
+static inline const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {
+    const Recording *recording = reader->recording;
+    return recording->chunks ? recording->chunks[recording->first_count + number].at
+                             : recording->more + (size_t)number * recording->launch.chunk;
+}
+
+/* Whether the chunk was written in this launch. */
+static inline bool is_written(const RecordReader *reader, Head head) {
+    return record_tag(head.word) == reader->recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
+static inline bool refuse(RecordReader *reader, const char *problem) {
+    if (!reader->problem)
+        reader->problem = problem;
+    reader->damaged++;
+    return false;
+}
+
+#endif
