@@ -22,7 +22,8 @@ void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *cap
 
 uint32_t threads_store_more(Threads *threads, Store *store) {
     char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-    *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
+    *chunk =
+        arena_zalloc(&threads->pool.arena, (store->size << CHUNK_SHIFT) + store->behind); /* it is never given back */
     if (store->next == 0)
         store->next = 1; /* 0 stands for none */
     return store->next++;
@@ -39,8 +40,9 @@ static void start(Threads *threads) {
     threads->sequential_ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
     threads->sequential_clusters = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
     threads->operations.size = sizeof(Operation);
-    threads->records.size = sizeof(Record);
-    threads->nodes.size = sizeof(Node);
+    threads->records.store.size = sizeof(Record);
+    threads->nodes.store.size = sizeof(Node);
+    threads->records.store.behind = threads->nodes.store.behind = SWEPT_BEHIND;
     threads->node_capacity = FIRST_TABLE;
     threads->node_table = gsan_pool_take(&threads->pool, FIRST_TABLE * sizeof(uint32_t));
     threads->page_capacity = FIRST_TABLE;

@@ -335,7 +335,7 @@ uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAcc
     _Static_assert(!offsetof(ThreadsAccess, kind) &&
                        offsetof(Record, inits) - offsetof(Record, kind) + sizeof access->inits == AS_TOLD,
                    "they are in the same order");
-    uint32_t index = store_take(threads, &threads->records);
+    uint32_t index = swept_take(threads, &threads->records);
     Record *record = record_at(threads, index);
     threads->record_count++;
     record->cta = knower->cta;
@@ -349,7 +349,6 @@ uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAcc
     memcpy((char *)record + offsetof(Record, kind), access, AS_TOLD);
     record->gives &= access->kind != THREADS_WRITE;
     record->level = (uint8_t)level_of(access->scope);
-    record->marked = false;
     record->stays = true;
     record->node = 0;
     return index;

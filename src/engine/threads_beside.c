@@ -56,7 +56,8 @@ static bool join_reader(const Beside *beside, const Line *from, const Seats *sea
             to->reads = beside->record << 5 | seats->lane;
         return true;
     }
-    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) || !has_room(&threads->nodes, 2))
+    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) ||
+        !has_room(&threads->nodes.store, 2))
         return false;
     uint32_t other = threads_node_alone(threads, from->reads >> 5);
     to->reads = threads_node_first(threads, beside->record, 0, other, 1) << 5 | seats->lane;
@@ -150,7 +151,7 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     threads->instructions++;
     threads->several = true;
     view->touched = true;
-    if (!has_room(&threads->records, 1) || threads->record_count + threads->node_count >= threads->sweep_at) {
+    if (!has_room(&threads->records.store, 1) || threads->record_count + threads->node_count >= threads->sweep_at) {
         do_all(&beside);
         return true;
     }
