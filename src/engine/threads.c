@@ -42,7 +42,8 @@ static void start(Threads *threads) {
     threads->operations.size = sizeof(Operation);
     threads->records.store.size = sizeof(Record);
     threads->nodes.store.size = sizeof(Node);
-    threads->records.store.behind = threads->nodes.store.behind = SWEPT_BEHIND;
+    threads->records.store.behind = SWEPT_BITS + CHUNK * sizeof(Stamp);
+    threads->nodes.store.behind = SWEPT_BITS;
     threads->node_capacity = FIRST_TABLE;
     threads->node_table = gsan_pool_take(&threads->pool, FIRST_TABLE * sizeof(uint32_t));
     threads->page_capacity = FIRST_TABLE;

@@ -351,6 +351,8 @@ uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAcc
     record->level = (uint8_t)level_of(access->scope);
     record->stays = true;
     record->node = 0;
+    bool other = knower->operation || access->proxy != THREADS_GENERIC;
+    *stamp_at(threads, index) = (Stamp){knower->cta, epoch, other ? STAMP_OTHER : knower->warp};
     return index;
 }
 

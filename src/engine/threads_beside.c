@@ -19,24 +19,23 @@ static inline bool has_room(const Store *store, uint32_t count) {
     return store->free_count >= count || store->next + count <= store->chunk_count << CHUNK_SHIFT;
 }
 
-/* Whether the record is before, as can be seen at once; `same`: lanes are where they were then. */
-static inline bool is_before(const Beside *beside, uint32_t index, bool same) {
-    const Record *record = record_at(beside->threads, index);
+/* Whether that is before, as can be seen at once; `same`: lanes are where they were then. */
+static inline bool is_before(const Beside *beside, const Stamp *stamp, bool same) {
     const Knower *knower = &beside->knower;
-    return !record->operation && record->proxy == THREADS_GENERIC &&
-           ((same && record->cta == knower->cta && record->warp == knower->warp) ||
-            clock_has_cta(knower->clock, record->cta, record->epoch));
+    return stamp->warp != STAMP_OTHER && ((same && stamp->cta == knower->cta && stamp->warp == knower->warp) ||
+                                          clock_has_cta(knower->clock, stamp->cta, stamp->epoch));
 }
 
 static inline bool all_before(const Beside *beside, uint32_t slot, uint8_t shift, bool same) {
     if (!slot)
         return true;
     if (shift & LINE_ALONE)
-        return is_before(beside, slot >> 5, same);
-    for (uint32_t index = slot >> 5; index; index = node_at(beside->threads, index)->next) {
+        return is_before(beside, stamp_at(beside->threads, slot >> 5), same);
+    for (uint32_t index = slot >> 5; index;) {
         const Node *node = node_at(beside->threads, index);
-        if (!is_before(beside, node->record, same && !node->lanes))
+        if (!is_before(beside, &node->stamp, same && !node->lanes))
             return false;
+        index = node->next;
     }
     return true;
 }

@@ -259,10 +259,19 @@ typedef struct Record {
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
 
+/* Of a record, what most accesses ask for. These are close together, and records are not: many of them are behind each
+ * other in a line of the cache. Of a strong one the epoch may be an earlier one (threads_poll_again). */
+typedef struct Stamp {
+    uint32_t cta, epoch;
+    uint32_t warp; /* STAMP_OTHER: it is asynchronous, or of another proxy than the generic one; ask the record */
+} Stamp;
+#define STAMP_OTHER UINT32_MAX
+
 /* An element of a list; lists are shared by words. */
 typedef struct Node {
     uint32_t record, lanes; /* lanes 0: the one that the slot says */
     uint32_t next;          /* 0: the last */
+    Stamp stamp;            /* of the record */
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
@@ -344,7 +353,7 @@ typedef struct Swept {
     uint32_t at;   /* of 64 from there on ... */
     uint64_t free; /* ... these are free */
 } Swept;
-enum { SWEPT_BEHIND = CHUNK / 8 };
+enum { SWEPT_BITS = CHUNK / 8 };
 /* The bits of 64 of them, of which this is one. */
 static inline uint64_t *swept_bits(const Swept *swept, uint32_t index) {
     char *chunk = swept->store.chunks[index >> CHUNK_SHIFT];
@@ -550,6 +559,12 @@ static inline Record *record_at(const Threads *threads, uint32_t index) {
 }
 static inline Node *node_at(const Threads *threads, uint32_t index) {
     return (Node *)(void *)threads->nodes.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
+}
+
+/* Behind the bits of its chunk. */
+static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
+    char *chunk = threads->records.store.chunks[index >> CHUNK_SHIFT];
+    return (Stamp *)(void *)(chunk + (sizeof(Record) << CHUNK_SHIFT) + SWEPT_BITS) + (index & (CHUNK - 1));
 }
 
 /* The page of an address, with cells; NULL: nobody was there. */

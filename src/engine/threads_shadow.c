@@ -212,6 +212,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
     node->record = of;
     node->lanes = lanes;
     node->next = behind;
+    node->stamp = *stamp_at(threads, of);
     node->chain = chain == UINT32_MAX ? 0 : chain;
     node->depth = 1;
     node->pruned = pruned;
@@ -322,7 +323,7 @@ static void mark_page(Threads *threads, const ShadowPage *page) {
 
 static void unmark(Swept *swept) {
     for (uint32_t i = 0; i < swept->store.chunk_count; i++)
-        memset(swept_bits(swept, i << CHUNK_SHIFT), 0, SWEPT_BEHIND);
+        memset(swept_bits(swept, i << CHUNK_SHIFT), 0, SWEPT_BITS);
 }
 
 /* What is not marked is free. How many are left. */
