@@ -566,6 +566,28 @@ static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32
     return clock;
 }
 
+/* Whether they all have one clock, which nobody else has, and the farthest of them knows all that it says of their own
+ * CTA: then it can be changed where it is. *latest: the farthest of them. */
+static Clock *only_theirs(const Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
+    Clock *clock = cta->warps[0].views->clock;
+    uint32_t views = 0, most = 0;
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        const Warp *warp = &cta->warps[i];
+        for (uint32_t j = 0; j < warp->count; j++) {
+            if (warp->views[j].clock != clock)
+                return NULL;
+            most = warp->views[j].now > most ? warp->views[j].now : most;
+        }
+        views += warp->count;
+    }
+    CtaClock *local = clock ? clock->local : NULL;
+    if (!local || clock->home != number || clock->references != views || local->references > 1 || local->count ||
+        local->base > most)
+        return NULL;
+    *latest = most;
+    return clock;
+}
+
 void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
     ENTER(threads);
     Cta *cta = threads_cta(threads, number);
@@ -576,7 +598,18 @@ void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
     }
     /* Who arrives may be as far as the farthest; so all of them are known by one number. What earlier phases of the
      * object brought, those know who arrive. */
-    Clock *clock = all_know(threads, cta, number, &latest);
+    Clock *clock = only_theirs(threads, cta, number, &latest);
+    if (clock) {
+        clock->local->base = latest;
+        clock->references = threads->cta_warps;
+        for (uint32_t i = 0; i < threads->cta_warps; i++) {
+            Warp *warp = &cta->warps[i];
+            warp->count = 1;
+            warp->views[0] = (View){.lanes = warp->live, .now = latest + 1, .clock = clock};
+        }
+        return;
+    }
+    clock = all_know(threads, cta, number, &latest);
     threads_clock_raise_base(threads, &clock, number, latest);
     for (uint32_t i = 0; i < threads->cta_warps; i++) {
         Warp *warp = &cta->warps[i];

@@ -156,7 +156,7 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     }
     beside.record = threads_record(threads, &beside.knower, access, view->now);
     while (beside.count) {
-        uint32_t done = do_alike(&beside, threads_page_lines(threads, beside.address, false));
+        uint32_t done = do_alike(&beside, threads_page_near(threads, beside.address));
         if (!done) {
             do_rest(&beside);
             break;

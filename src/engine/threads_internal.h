@@ -571,6 +571,12 @@ static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
 ShadowPage *threads_page(Threads *threads, uint64_t address);
 /* The same, which may have no cells; it is made, if `make`. */
 ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make);
+/* The same, if it was looked for lately; or it is looked for, and not made. */
+static inline ShadowPage *threads_page_near(Threads *threads, uint64_t address) {
+    uint64_t number = address / SHADOW_PAGE;
+    const LatestPage *latest = &threads->latest[hashed(number) % LATEST_PAGES];
+    return latest->number == number && latest->page ? latest->page : threads_page_lines(threads, address, false);
+}
 /* It has cells, of which some begin or end at each of these places of it. */
 void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 /* A slot of a line as those of cells are. */
