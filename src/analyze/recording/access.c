@@ -1,5 +1,5 @@
 /* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
- * the machine. */
+ * the machine; strong loads and atomics of one lane, without its groups and registers. */
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
@@ -200,6 +200,17 @@ bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Recor
     if (player->apart)
         ptx_watch_access(player->apart, warp, record->lanes, &told, reach.at.at);
     return true;
+}
+
+bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+    uint64_t address;
+    if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || site->gathers || site->mask || site->state ||
+        record->lanes & (record->lanes - 1) || !play_strong_address(player, site, record, &address))
+        return false;
+    player->site = site;
+    player->record = record;
+    return play_lane(player->machine, warp, site->code, (uint32_t)__builtin_ctz(record->lanes), address,
+                     play_stores(site, record) != 0);
 }
 
 /* How many of its bytes each lane reads: all, or none. False: some read others. */
