@@ -22,7 +22,8 @@ void *threads_grown(Threads *threads, void *items, uint32_t count, uint32_t *cap
 
 uint32_t threads_store_more(Threads *threads, Store *store) {
     char **chunk = THREADS_PUSH(threads, store->chunks, store->chunk_count, store->chunk_capacity);
-    *chunk = arena_zalloc(&threads->pool.arena, store->size << CHUNK_SHIFT); /* it is never given back */
+    *chunk =
+        arena_zalloc(&threads->pool.arena, (store->size << CHUNK_SHIFT) + store->behind); /* it is never given back */
     if (store->next == 0)
         store->next = 1; /* 0 stands for none */
     return store->next++;
@@ -39,8 +40,10 @@ static void start(Threads *threads) {
     threads->sequential_ctas = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
     threads->sequential_clusters = gsan_pool_take(&threads->pool, shape->ctas * sizeof(Clock *));
     threads->operations.size = sizeof(Operation);
-    threads->records.size = sizeof(Record);
-    threads->nodes.size = sizeof(Node);
+    threads->records.store.size = sizeof(Record);
+    threads->nodes.store.size = sizeof(Node);
+    threads->records.store.behind = SWEPT_BITS + CHUNK * sizeof(Stamp);
+    threads->nodes.store.behind = SWEPT_BITS;
     threads->node_capacity = FIRST_TABLE;
     threads->node_table = gsan_pool_take(&threads->pool, FIRST_TABLE * sizeof(uint32_t));
     threads->page_capacity = FIRST_TABLE;
@@ -563,6 +566,28 @@ static Clock *all_know(Threads *threads, const Cta *cta, uint32_t number, uint32
     return clock;
 }
 
+/* Whether they all have one clock, which nobody else has, and the farthest of them knows all that it says of their own
+ * CTA: then it can be changed where it is. *latest: the farthest of them. */
+static Clock *only_theirs(const Threads *threads, const Cta *cta, uint32_t number, uint32_t *latest) {
+    Clock *clock = cta->warps[0].views->clock;
+    uint32_t views = 0, most = 0;
+    for (uint32_t i = 0; i < threads->cta_warps; i++) {
+        const Warp *warp = &cta->warps[i];
+        for (uint32_t j = 0; j < warp->count; j++) {
+            if (warp->views[j].clock != clock)
+                return NULL;
+            most = warp->views[j].now > most ? warp->views[j].now : most;
+        }
+        views += warp->count;
+    }
+    CtaClock *local = clock ? clock->local : NULL;
+    if (!local || clock->home != number || clock->references != views || local->references > 1 || local->count ||
+        local->base > most)
+        return NULL;
+    *latest = most;
+    return clock;
+}
+
 void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
     ENTER(threads);
     Cta *cta = threads_cta(threads, number);
@@ -573,7 +598,18 @@ void threads_meet(Threads *threads, uint64_t name, uint32_t number) {
     }
     /* Who arrives may be as far as the farthest; so all of them are known by one number. What earlier phases of the
      * object brought, those know who arrive. */
-    Clock *clock = all_know(threads, cta, number, &latest);
+    Clock *clock = only_theirs(threads, cta, number, &latest);
+    if (clock) {
+        clock->local->base = latest;
+        clock->references = threads->cta_warps;
+        for (uint32_t i = 0; i < threads->cta_warps; i++) {
+            Warp *warp = &cta->warps[i];
+            warp->count = 1;
+            warp->views[0] = (View){.lanes = warp->live, .now = latest + 1, .clock = clock};
+        }
+        return;
+    }
+    clock = all_know(threads, cta, number, &latest);
     threads_clock_raise_base(threads, &clock, number, latest);
     for (uint32_t i = 0; i < threads->cta_warps; i++) {
         Warp *warp = &cta->warps[i];

@@ -1,9 +1,6 @@
 /* Accesses: what is there, whether it is before, and what stays there. */
 #include "engine/threads_attempt.h"
 
-#include <stddef.h>
-#include <string.h>
-
 enum { MOST_RACING = 64 };
 
 /* ---- Cells ---- */
@@ -329,31 +326,6 @@ static void strong_lanes(Attempt *attempt, const ThreadsAccess *access, uint32_t
 }
 
 /* ---- Whole instructions ---- */
-
-uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch) {
-    enum { AS_TOLD = offsetof(ThreadsAccess, inits) + sizeof access->inits };
-    _Static_assert(!offsetof(ThreadsAccess, kind) &&
-                       offsetof(Record, inits) - offsetof(Record, kind) + sizeof access->inits == AS_TOLD,
-                   "they are in the same order");
-    uint32_t index = store_take(threads, &threads->records);
-    Record *record = record_at(threads, index);
-    threads->record_count++;
-    record->cta = knower->cta;
-    record->warp = knower->warp;
-    record->epoch = epoch;
-    record->operation = knower->operation;
-    record->instruction = threads->instructions;
-    record->site = access->site;
-    record->silent = access->kind == THREADS_READ ? 0 : access->silent;
-    record->bytes = access->bytes ? access->bytes : 1;
-    memcpy((char *)record + offsetof(Record, kind), access, AS_TOLD);
-    record->gives &= access->kind != THREADS_WRITE;
-    record->level = (uint8_t)level_of(access->scope);
-    record->marked = false;
-    record->stays = true;
-    record->node = 0;
-    return index;
-}
 
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch) {

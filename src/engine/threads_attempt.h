@@ -4,6 +4,9 @@
 
 #include "engine/threads_internal.h"
 
+#include <stddef.h>
+#include <string.h>
+
 enum { MEMO = 8, MOST_TOLD = 4 };
 
 /* What is known of an earlier operation: of its lanes that were asked about, which are before lane `by` of this; and
@@ -96,7 +99,32 @@ static inline uint32_t node_lanes(const Node *node, uint32_t slot) {
 void attempt_begin(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                    uint32_t epoch);
 /* The same in two steps: its record, and the rest. */
-uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access, uint32_t epoch);
+static inline uint32_t threads_record(Threads *threads, const Knower *knower, const ThreadsAccess *access,
+                                      uint32_t epoch) {
+    enum { AS_TOLD = offsetof(ThreadsAccess, inits) + sizeof access->inits };
+    _Static_assert(!offsetof(ThreadsAccess, kind) &&
+                       offsetof(Record, inits) - offsetof(Record, kind) + sizeof access->inits == AS_TOLD,
+                   "they are in the same order");
+    uint32_t index = swept_take(threads, &threads->records);
+    Record *record = record_at(threads, index);
+    threads->record_count++;
+    record->cta = knower->cta;
+    record->warp = knower->warp;
+    record->epoch = epoch;
+    record->operation = knower->operation;
+    record->instruction = threads->instructions;
+    record->site = access->site;
+    record->silent = access->kind == THREADS_READ ? 0 : access->silent;
+    record->bytes = access->bytes ? access->bytes : 1;
+    memcpy((char *)record + offsetof(Record, kind), access, AS_TOLD);
+    record->gives &= access->kind != THREADS_WRITE;
+    record->level = (uint8_t)level_of(access->scope);
+    record->stays = true;
+    record->node = 0;
+    bool other = knower->operation || access->proxy != THREADS_GENERIC;
+    *stamp_at(threads, index) = (Stamp){knower->cta, epoch, other ? STAMP_OTHER : knower->warp};
+    return index;
+}
 void attempt_begin_as(Attempt *attempt, Threads *threads, const Knower *knower, const ThreadsAccess *access,
                       uint32_t record);
 /* Whether all of the list is of clusters of which nothing is known: none of it is before this, nor is there. */
@@ -130,8 +158,34 @@ static inline bool threads_has_lines(const Threads *threads, const ThreadsAccess
 /* Lines one behind the other, of lanes each `per` farther than the one before. */
 void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,
                          uint8_t shift);
+/* Both slots of a line at once. */
+static inline uint64_t slots_of(const Line *line) {
+    uint64_t both;
+    memcpy(&both, line, sizeof both);
+    return both;
+}
+
 /* Lines behind one that was done, of such lanes: as many as are as that one was; they become what it has become. */
-uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per);
+static inline uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
+    const Line from = step->from, to = step->to;
+    const Line from_on = {.writes = from.writes ? per : 0, .reads = from.reads ? per : 0};
+    const Line to_on = {.writes = to.writes ? per : 0, .reads = to.reads ? per : 0};
+    uint64_t before = slots_of(&from), after = slots_of(&to);
+    uint32_t done = 0;
+    while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
+                   (from.reads && (from.reads & 31) + count * per > 31)))
+        count--;
+    for (; done < count; done++) {
+        Line *line = &lines[done];
+        before += slots_of(&from_on);
+        after += slots_of(&to_on);
+        if (slots_of(line) != before || line->seats != from.seats)
+            break;
+        memcpy(line, &after, sizeof after);
+        line->seats = to.seats;
+    }
+    return done;
+}
 /* Bytes of one lane, attempt->by: whole lines of them, and what is left at the ends. */
 void attempt_piece(Attempt *attempt, const ThreadsAccess *access, uint64_t begin, uint64_t end);
 /* One side of a race; and the race, which may be there already: its number. */

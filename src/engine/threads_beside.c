@@ -19,24 +19,23 @@ static inline bool has_room(const Store *store, uint32_t count) {
     return store->free_count >= count || store->next + count <= store->chunk_count << CHUNK_SHIFT;
 }
 
-/* Whether the record is before, as can be seen at once; `same`: lanes are where they were then. */
-static inline bool is_before(const Beside *beside, uint32_t index, bool same) {
-    const Record *record = record_at(beside->threads, index);
+/* Whether that is before, as can be seen at once; `same`: lanes are where they were then. */
+static inline bool is_before(const Beside *beside, const Stamp *stamp, bool same) {
     const Knower *knower = &beside->knower;
-    return !record->operation && record->proxy == THREADS_GENERIC &&
-           ((same && record->cta == knower->cta && record->warp == knower->warp) ||
-            clock_has_cta(knower->clock, record->cta, record->epoch));
+    return stamp->warp != STAMP_OTHER && ((same && stamp->cta == knower->cta && stamp->warp == knower->warp) ||
+                                          clock_has_cta(knower->clock, stamp->cta, stamp->epoch));
 }
 
 static inline bool all_before(const Beside *beside, uint32_t slot, uint8_t shift, bool same) {
     if (!slot)
         return true;
     if (shift & LINE_ALONE)
-        return is_before(beside, slot >> 5, same);
-    for (uint32_t index = slot >> 5; index; index = node_at(beside->threads, index)->next) {
+        return is_before(beside, stamp_at(beside->threads, slot >> 5), same);
+    for (uint32_t index = slot >> 5; index;) {
         const Node *node = node_at(beside->threads, index);
-        if (!is_before(beside, node->record, same && !node->lanes))
+        if (!is_before(beside, &node->stamp, same && !node->lanes))
             return false;
+        index = node->next;
     }
     return true;
 }
@@ -56,7 +55,8 @@ static bool join_reader(const Beside *beside, const Line *from, const Seats *sea
             to->reads = beside->record << 5 | seats->lane;
         return true;
     }
-    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) || !has_room(&threads->nodes, 2))
+    if (threads_clock_known(knower->clock, record->cta, record->warp, record->epoch) ||
+        !has_room(&threads->nodes.store, 2))
         return false;
     uint32_t other = threads_node_alone(threads, from->reads >> 5);
     to->reads = threads_node_first(threads, beside->record, 0, other, 1) << 5 | seats->lane;
@@ -150,13 +150,13 @@ bool threads_access_beside(Threads *threads, uint32_t number, const ThreadsAcces
     threads->instructions++;
     threads->several = true;
     view->touched = true;
-    if (!has_room(&threads->records, 1) || threads->record_count + threads->node_count >= threads->sweep_at) {
+    if (!has_room(&threads->records.store, 1) || threads->record_count + threads->node_count >= threads->sweep_at) {
         do_all(&beside);
         return true;
     }
     beside.record = threads_record(threads, &beside.knower, access, view->now);
     while (beside.count) {
-        uint32_t done = do_alike(&beside, threads_page_lines(threads, beside.address, false));
+        uint32_t done = do_alike(&beside, threads_page_near(threads, beside.address));
         if (!done) {
             do_rest(&beside);
             break;

@@ -255,22 +255,30 @@ typedef struct Record {
     uint8_t kind, proxy, order, scope, element; /* as they were told, in the order of ThreadsAccess */
     bool read_only, gives, inits;
     uint8_t level;
-    bool marked;
     bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
 } Record;
+
+/* Of a record, what most accesses ask for. These are close together, and records are not: many of them are behind each
+ * other in a line of the cache. Of a strong one the epoch may be an earlier one (threads_poll_again). */
+typedef struct Stamp {
+    uint32_t cta, epoch;
+    uint32_t warp; /* STAMP_OTHER: it is asynchronous, or of another proxy than the generic one; ask the record */
+} Stamp;
+#define STAMP_OTHER UINT32_MAX
 
 /* An element of a list; lists are shared by words. */
 typedef struct Node {
     uint32_t record, lanes; /* lanes 0: the one that the slot says */
     uint32_t next;          /* 0: the last */
+    Stamp stamp;            /* of the record */
     uint32_t chain;         /* of the hash table */
     uint32_t depth, pruned; /* pruned: depth when it was last looked through */
     uint64_t clusters;      /* of all in the list: cluster_bit of each */
     uint32_t least, most;   /* ... and between which CTAs they are */
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
-    bool gives, marked;
+    bool gives;
     bool alone; /* it is not in the hash table */
 } Node;
 
@@ -316,6 +324,7 @@ typedef struct Store {
     uint32_t chunk_count, chunk_capacity;
     uint32_t next; /* never used yet */
     uint32_t free, free_count;
+    size_t behind; /* bytes behind the items of a chunk */
 } Store;
 static inline void *store_at(const Store *store, uint32_t index) {
     return store->chunks[index >> CHUNK_SHIFT] + (size_t)(index & (CHUNK - 1)) * store->size;
@@ -335,6 +344,39 @@ static inline void store_give(Store *store, uint32_t index) {
     ((uint32_t *)store_at(store, index))[1] = store->free;
     store->free = index;
     store->free_count++;
+}
+
+/* Those that are given back by threads_sweep alone. Behind the items of a chunk there is a bit for each that stayed;
+ * the next free one is looked for in these, so that a sweep does not touch what is free. */
+typedef struct Swept {
+    Store store;
+    uint32_t at;   /* of 64 from there on ... */
+    uint64_t free; /* ... these are free */
+} Swept;
+enum { SWEPT_BITS = CHUNK / 8 };
+/* The bits of 64 of them, of which this is one. */
+static inline uint64_t *swept_bits(const Swept *swept, uint32_t index) {
+    char *chunk = swept->store.chunks[index >> CHUNK_SHIFT];
+    return (uint64_t *)(void *)(chunk + (swept->store.size << CHUNK_SHIFT)) + (index & (CHUNK - 1)) / 64;
+}
+static inline uint32_t swept_take(Threads *threads, Swept *swept) {
+    if (!swept->store.free_count)
+        return store_take(threads, &swept->store);
+    while (!swept->free) {
+        swept->at += 64;
+        swept->free = ~*swept_bits(swept, swept->at);
+    }
+    uint32_t index = swept->at + (uint32_t)__builtin_ctzll(swept->free);
+    swept->free &= swept->free - 1;
+    swept->store.free_count--;
+    return index;
+}
+/* Marks it; false: it is marked already. */
+static inline bool swept_mark(Swept *swept, uint32_t index) {
+    uint64_t *bits = swept_bits(swept, index), bit = UINT64_C(1) << index % 64;
+    bool first = !(*bits & bit);
+    *bits |= bit;
+    return first;
 }
 
 /* ---- Locations: what synchronizes through memory ---- */
@@ -404,7 +446,8 @@ struct Threads {
     Cta **ctas;
     Object **objects; /* hashed by name */
     uint32_t object_count, object_capacity;
-    Store operations, records, nodes;
+    Store operations;
+    Swept records, nodes;
     uint32_t *node_table;
     uint32_t node_capacity, node_count, record_count;
     uint32_t sweeps;                /* so far */
@@ -512,16 +555,28 @@ static inline Operation *operation_at(const Threads *threads, uint32_t index) {
 }
 /* The same as store_at, of a size that the compiler knows. */
 static inline Record *record_at(const Threads *threads, uint32_t index) {
-    return (Record *)(void *)threads->records.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
+    return (Record *)(void *)threads->records.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
 }
 static inline Node *node_at(const Threads *threads, uint32_t index) {
-    return (Node *)(void *)threads->nodes.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
+    return (Node *)(void *)threads->nodes.store.chunks[index >> CHUNK_SHIFT] + (index & (CHUNK - 1));
+}
+
+/* Behind the bits of its chunk. */
+static inline Stamp *stamp_at(const Threads *threads, uint32_t index) {
+    char *chunk = threads->records.store.chunks[index >> CHUNK_SHIFT];
+    return (Stamp *)(void *)(chunk + (sizeof(Record) << CHUNK_SHIFT) + SWEPT_BITS) + (index & (CHUNK - 1));
 }
 
 /* The page of an address, with cells; NULL: nobody was there. */
 ShadowPage *threads_page(Threads *threads, uint64_t address);
 /* The same, which may have no cells; it is made, if `make`. */
 ShadowPage *threads_page_lines(Threads *threads, uint64_t address, bool make);
+/* The same, if it was looked for lately; or it is looked for, and not made. */
+static inline ShadowPage *threads_page_near(Threads *threads, uint64_t address) {
+    uint64_t number = address / SHADOW_PAGE;
+    const LatestPage *latest = &threads->latest[hashed(number) % LATEST_PAGES];
+    return latest->number == number && latest->page ? latest->page : threads_page_lines(threads, address, false);
+}
 /* It has cells, of which some begin or end at each of these places of it. */
 void threads_page_cells(Threads *threads, ShadowPage *page, uint64_t edges);
 /* A slot of a line as those of cells are. */

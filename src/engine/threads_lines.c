@@ -2,8 +2,6 @@
  */
 #include "engine/threads_attempt.h"
 
-#include <string.h>
-
 /* Whether a record is before this: whichever lane does it, or, if lanes are at the same places as they were, as each
  * lane's own. */
 static bool record_before(Attempt *attempt, uint32_t index, bool same) {
@@ -151,34 +149,6 @@ static inline void touch_line(Attempt *attempt, uint64_t address, uint32_t lane,
     if (page->cells || page->line_nc ||
         !line_again(&attempt->line, &page->lines[address % SHADOW_PAGE / SHADOW_LINE], &seats))
         touch_other(attempt, page, address, &seats);
-}
-
-/* Both slots of a line at once. */
-static inline uint64_t slots_of(const Line *line) {
-    uint64_t both;
-    memcpy(&both, line, sizeof both);
-    return both;
-}
-
-uint32_t threads_lines_again(const LineStep *step, Line *lines, uint32_t count, uint32_t per) {
-    const Line from = step->from, to = step->to;
-    const Line from_on = {.writes = from.writes ? per : 0, .reads = from.reads ? per : 0};
-    const Line to_on = {.writes = to.writes ? per : 0, .reads = to.reads ? per : 0};
-    uint64_t before = slots_of(&from), after = slots_of(&to);
-    uint32_t done = 0;
-    while (per && ((from.writes && (from.writes & 31) + count * per > 31) ||
-                   (from.reads && (from.reads & 31) + count * per > 31)))
-        count--;
-    for (; done < count; done++) {
-        Line *line = &lines[done];
-        before += slots_of(&from_on);
-        after += slots_of(&to_on);
-        if (slots_of(line) != before || line->seats != from.seats)
-            break;
-        memcpy(line, &after, sizeof after);
-        line->seats = to.seats;
-    }
-    return done;
 }
 
 void attempt_touch_lines(Attempt *attempt, uint64_t address, uint32_t count, uint32_t lane, uint32_t per,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PAGE_CELLS = SHADOW_PAGE / 4, LEFT_TIMES = 16, PAGE_TIMES = 8 };
+enum { PAGE_CELLS = SHADOW_PAGE / 4, LEFT_TIMES = 4, PAGE_TIMES = 8 };
 
 static uint32_t cell_count(const ShadowPage *page) {
     return SHADOW_PAGE >> page->shift;
@@ -205,13 +205,14 @@ static void nodes_grow(Threads *threads) {
  * is not. */
 static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t behind, uint32_t pruned,
                          uint32_t chain) {
-    uint32_t index = store_take(threads, &threads->nodes);
+    uint32_t index = swept_take(threads, &threads->nodes);
     Node *node = node_at(threads, index);
     const Record *record = record_at(threads, of);
     bool plain = record->order != THREADS_WEAK && record->proxy == THREADS_GENERIC && !record->operation;
     node->record = of;
     node->lanes = lanes;
     node->next = behind;
+    node->stamp = *stamp_at(threads, of);
     node->chain = chain == UINT32_MAX ? 0 : chain;
     node->depth = 1;
     node->pruned = pruned;
@@ -220,7 +221,6 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
     node->level = plain ? record->level : 0;
     node->element = record->element;
     node->gives = record->gives;
-    node->marked = false;
     node->alone = chain == UINT32_MAX;
     if (behind) {
         const Node *next = node_at(threads, behind);
@@ -268,20 +268,16 @@ uint32_t threads_node_first(Threads *threads, uint32_t record, uint32_t lanes, u
 /* ---- What nobody refers to ---- */
 
 void threads_record_mark(Threads *threads, uint32_t index) {
-    if (!index)
+    if (!index || !swept_mark(&threads->records, index))
         return;
-    Record *record = record_at(threads, index);
-    record->marked = true;
+    const Record *record = record_at(threads, index);
     if (record->operation)
         operation_at(threads, record->operation)->marked = true;
 }
 
 static void mark_list(Threads *threads, uint32_t slot) {
-    for (uint32_t index = slot >> 5; index;) {
-        Node *node = node_at(threads, index);
-        if (node->marked)
-            return;
-        node->marked = true;
+    for (uint32_t index = slot >> 5; index && swept_mark(&threads->nodes, index);) {
+        const Node *node = node_at(threads, index);
         threads_record_mark(threads, node->record);
         index = node->next;
     }
@@ -294,15 +290,23 @@ static void mark_slot(Threads *threads, uint32_t slot, uint8_t shift) {
         mark_list(threads, slot);
 }
 
+/* Lines and cells side by side have the same, as a rule. */
 static void mark_page(Threads *threads, const ShadowPage *page) {
     Cell last = {0};
+    uint32_t last_seats = 0;
     for (uint32_t i = 0; !page->cells && i < PAGE_LINES; i++) {
         const Line *line = &page->lines[i];
-        mark_slot(threads, line->writes, line->write_shift);
-        mark_slot(threads, line->reads, line->read_shift);
+        bool alike = line->seats == last_seats;
+        if (!alike || line->writes >> 5 != last.writes >> 5)
+            mark_slot(threads, line->writes, line->write_shift);
+        if (!alike || line->reads >> 5 != last.reads >> 5)
+            mark_slot(threads, line->reads, line->read_shift);
+        last = (Cell){line->writes, line->reads};
+        last_seats = line->seats;
         if (page->line_nc)
             threads_record_mark(threads, page->line_nc[i] >> 5);
     }
+    last = (Cell){0};
     for (uint32_t i = 0; page->cells && i < cell_count(page); i++) {
         if (page->cells[i].writes != last.writes)
             mark_list(threads, page->cells[i].writes);
@@ -317,40 +321,61 @@ static void mark_page(Threads *threads, const ShadowPage *page) {
             threads_location_mark(threads, location);
 }
 
+static void unmark(Swept *swept) {
+    for (uint32_t i = 0; i < swept->store.chunk_count; i++)
+        memset(swept_bits(swept, i << CHUNK_SHIFT), 0, SWEPT_BITS);
+}
+
+/* What is not marked is free. How many are left. */
+static uint32_t free_others(Swept *swept) {
+    uint32_t marked = 0;
+    if (!swept->store.next)
+        return 0;
+    swept_mark(swept, 0); /* which stands for none */
+    for (uint32_t i = 0; i < swept->store.next; i += 64)
+        marked += (uint32_t)__builtin_popcountll(*swept_bits(swept, i));
+    swept->store.free_count = swept->store.next - marked;
+    swept->at = 0;
+    swept->free = ~*swept_bits(swept, 0);
+    return marked - 1;
+}
+
+static bool is_marked(const Swept *swept, uint32_t index) {
+    return *swept_bits(swept, index) >> index % 64 & 1;
+}
+
 static void nodes_sweep(Threads *threads) {
     memset(threads->node_table, 0, threads->node_capacity * sizeof *threads->node_table);
-    for (uint32_t i = threads->nodes.next; i-- > 1;) { /* those in front are used first then */
-        Node *node = node_at(threads, i);
-        if (node->record && !node->marked) {
-            if (record_at(threads, node->record)->node == i)
-                record_at(threads, node->record)->node = 0;
-            node->record = 0; /* it is free */
-            store_give(&threads->nodes, i);
-            threads->node_count--;
-        } else if (node->record && !node->alone) {
+    threads->node_count = free_others(&threads->nodes);
+    for (uint32_t at = 0; at < threads->nodes.store.next; at += 64)
+        for (uint64_t rest = *swept_bits(&threads->nodes, at) & (at ? UINT64_MAX : ~UINT64_C(1)); rest;
+             rest &= rest - 1) {
+            uint32_t i = at + (uint32_t)__builtin_ctzll(rest);
+            Node *node = node_at(threads, i);
+            if (node->alone)
+                continue;
             uint32_t *bucket =
                 &threads->node_table[node_hash(node->record, node->lanes, node->next) & (threads->node_capacity - 1)];
             node->chain = *bucket;
             *bucket = i;
         }
-        node->marked = false;
-    }
 }
 
 static void records_sweep(Threads *threads) {
-    for (uint32_t i = threads->records.next; i-- > 1;) {
-        Record *record = record_at(threads, i);
-        if (record->bytes && !record->marked) {
-            record->bytes = 0; /* it is free */
-            store_give(&threads->records, i);
-            threads->record_count--;
+    threads->record_count = free_others(&threads->records);
+    for (uint32_t at = 0; at < threads->records.store.next; at += 64)
+        for (uint64_t rest = *swept_bits(&threads->records, at) & (at ? UINT64_MAX : ~UINT64_C(1)); rest;
+             rest &= rest - 1) {
+            Record *record = record_at(threads, at + (uint32_t)__builtin_ctzll(rest));
+            if (record->node && !is_marked(&threads->nodes, record->node))
+                record->node = 0;
         }
-        record->marked = false;
-    }
 }
 
 void threads_sweep(Threads *threads) {
     threads->sweeps++;
+    unmark(&threads->records);
+    unmark(&threads->nodes);
     for (uint32_t i = 0; i < threads->page_capacity; i++)
         for (const ShadowPage *page = threads->pages[i]; page; page = page->next)
             mark_page(threads, page);

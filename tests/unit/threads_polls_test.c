@@ -258,11 +258,30 @@ static void counter_of_many_rounds(void **unused) {
     threads_free(engine);
 }
 
+/* CTAs of one thread. What a CTA has released is also what it knows of itself when it has read that again: a barrier
+ * goes on from there for it, and not for those who have read what it released. */
+static void barrier_after_own_release(void **state) {
+    (void)state;
+    Pair pair = pair_new((ThreadsShape){.ctas = 3, .cta_threads = 1});
+    ThreadsAccess adds = strong(THREADS_UPDATE, THREADS_ACQ_REL, THREADS_GPU, 1),
+                  polls = strong(THREADS_READ, THREADS_ACQUIRE, THREADS_GPU, 2);
+    by(&pair, 1, 0, adds, FLAGS);
+    by(&pair, 0, 0, adds, FLAGS);
+    by(&pair, 0, 0, polls, FLAGS);
+    by(&pair, 2, 0, polls, FLAGS);
+    by(&pair, 0, 0, weak(THREADS_WRITE, 3), DATA);
+    meet(&pair, 0);
+    by(&pair, 2, 0, weak(THREADS_READ, 4), DATA);
+    assert_int_equal(agree(&pair), 1);
+    pair_free(&pair);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_polls_agree), cmocka_unit_test(failing_poll_orders),
-        cmocka_unit_test(later_poll_races),   cmocka_unit_test(two_pollers_of_a_cta),
-        cmocka_unit_test(counter_of_many),    cmocka_unit_test(counter_of_many_rounds),
+        cmocka_unit_test(random_polls_agree),        cmocka_unit_test(failing_poll_orders),
+        cmocka_unit_test(later_poll_races),          cmocka_unit_test(two_pollers_of_a_cta),
+        cmocka_unit_test(counter_of_many),           cmocka_unit_test(counter_of_many_rounds),
+        cmocka_unit_test(barrier_after_own_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

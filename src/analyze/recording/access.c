@@ -1,5 +1,5 @@
 /* Plain loads and stores, and cp.async, which are most of what a recording has: from the record to the engine, without
- * the machine. */
+ * the machine; strong loads and atomics of one lane, without its groups and registers. */
 #include "analyze/recording/internal.h"
 #include "analyze/recording/order.h"
 
@@ -217,6 +217,17 @@ static bool is_uniform(const PlaySite *site, const Record *record, unsigned inde
     return part->kind == RECORD_BITS
                ? !bits || bits == record->lanes
                : part->kind == RECORD_UNIFORM || (part->kind == RECORD_WARP && about->shape == PART_UNIFORM);
+}
+
+bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record) {
+    uint64_t address;
+    if (record->kind != RECORD_LANE || site->space != PTX_SPACE_GLOBAL || site->gathers || site->mask || site->state ||
+        record->lanes & (record->lanes - 1) || !play_strong_address(player, site, record, &address))
+        return false;
+    player->site = site;
+    player->record = record;
+    return play_lane(player->machine, warp, site->code, (uint32_t)__builtin_ctz(record->lanes), address,
+                     play_stores(site, record) != 0);
 }
 
 /* How many of its bytes each lane reads: all, or none. False: some read others. */

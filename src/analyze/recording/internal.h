@@ -297,6 +297,8 @@ uint64_t play_generic(const Player *player, uint64_t address);
 bool play_is_apart(const PtxSeat *seat);
 /* The place that a strong access of one lane is to: of a vector, its first element's. */
 uint64_t play_strong_key(const Player *player, const PlaySite *site, const Record *record, uint32_t cta);
+/* The address of its one lane, by a register of 64 bits; false: it is another one. */
+bool play_strong_address(const Player *player, const PlaySite *site, const Record *record, uint64_t *address);
 /* What a key is of: global memory at that address, a variable of the module in it, which is known by its name alone, or
  * other memory. */
 typedef enum PlayPlace { PLACE_GLOBAL, PLACE_NAMED, PLACE_SHARED } PlayPlace;
@@ -391,6 +393,8 @@ bool play_is_beside(const PlaySite *site, const Record *record, uint64_t *first)
 uint32_t play_stores(const PlaySite *site, const Record *record);
 /* A plain access, told to the engine alone. False: it has to be run by the machine. */
 bool play_plain(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
+/* A strong load or atomic of one lane, to global memory; false: the machine has to run it. */
+bool play_strong(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 /* The same of a cp.async. */
 bool play_copies(Player *player, PtxWarp *warp, const PlaySite *site, const Record *record);
 

@@ -184,7 +184,7 @@ static bool try_strong(Player *player, PlayWarp *warp, const PlaySite *site, Rec
     StrongPlace *place = turns_place(player, site, record, warp->warp->cta->number);
     if (!turn_has_come(player, place, record->turn, warp->warp->cta->cluster))
         return false;
-    if (!try_site(player, warp, site, record, group))
+    if (!(!*group && play_strong(player, warp->warp, site, record)) && !try_site(player, warp, site, record, group))
         return false;
     uint32_t woken = turns_pass(player, place);
     if (woken)

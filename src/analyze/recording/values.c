@@ -225,6 +225,19 @@ uint64_t play_strong_key(const Player *player, const PlaySite *site, const Recor
     return key_of(player, cta, space, named, address, (uint64_t)__builtin_ctz(site->strong_bytes));
 }
 
+bool play_strong_address(const Player *player, const PlaySite *site, const Record *record, uint64_t *address) {
+    const PtxArgument *of = site->address, *base = of;
+    if (of->kind == ARGUMENT_ADDRESS && of->count)
+        base = argument_member(player->check->program, of, 0);
+    for (unsigned i = 0; i < site->site->part_count; i++)
+        if (site->arguments[i] == base && site->site->parts[i].bits == 64) {
+            *address = lane_value(player, site, record, i, (unsigned)__builtin_ctz(record->lanes));
+            *address += base == of ? 0 : (uint64_t)of->offset;
+            return true;
+        }
+    return false;
+}
+
 uint64_t play_key_first(uint64_t key, uint32_t *bytes) {
     *bytes = 1U << (key & ((1U << KEY_SIZE) - 1));
     return key >> KEY_SIZE;

@@ -163,6 +163,8 @@ bool spins_stir(PtxMachine *machine);
 
 void memory_start(PtxMachine *machine);
 PtxBlock *memory_find(PtxMachine *machine, uint64_t address);
+/* Where so many bytes of global memory are; false: not all of them are there. */
+bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxSpot *spot);
 PtxBlock *local_block(PtxMachine *machine, PtxCta *cta, uint32_t thread);
 /* At least so many bytes of a thread's local memory. */
 void local_grow(PtxMachine *machine, PtxBlock *block, uint64_t bytes);
@@ -206,6 +208,8 @@ typedef struct Access {
 
 /* That of a load or store of memory; NULL: it is none. */
 const Access *access_plain(const PtxCode *code);
+/* The same of an atomic. */
+const Access *access_update(const PtxCode *code);
 /* From the form and the effects; false: it is no single access. */
 bool access_describe(const PtxPrepare *about, const PtxCode *code, Access *access);
 /* The i-th element of the data: a member of a vector, or the whole. */

@@ -223,6 +223,10 @@ static Where in_global(PtxMachine *machine, PtxSpace space, uint64_t address, ui
     return where;
 }
 
+bool memory_global(PtxMachine *machine, uint64_t address, uint64_t bytes, PtxSpot *spot) {
+    return in_global(machine, PTX_SPACE_GLOBAL, address, bytes, spot) == WHERE_THERE;
+}
+
 static Where locate(PtxMachine *machine, PtxCta *cta, uint32_t thread, PtxSpace space, uint64_t address, uint64_t bytes,
                     PtxSpot *spot) {
     bool generic = space == PTX_SPACE_UNKNOWN;

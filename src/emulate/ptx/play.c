@@ -114,6 +114,26 @@ bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end) {
            end - block->base <= block->size;
 }
 
+bool play_lane(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t lane, uint64_t address, bool stores) {
+    const Access *access = access_plain(code), *update = access ? NULL : access_update(code);
+    PtxSpot spots[PTX_LANES];
+    access = access ? access : update;
+    if (!access || (!update && access->access.kind != EFFECT_READ) || access->own || access->members > 1 ||
+        access->space != PTX_SPACE_GLOBAL || address % access->align ||
+        !memory_global(machine, address, access->access.bytes, &spots[lane]))
+        return false;
+    play_ran(machine, code, UINT32_C(1) << lane);
+    ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_ACCESS,
+                                  .code = code,
+                                  .warp = warp,
+                                  .lanes = UINT32_C(1) << lane,
+                                  .access = access->access,
+                                  .spots = spots,
+                                  .spot_count = PTX_LANES,
+                                  .changes = (uint32_t)(update && stores) << lane});
+    return true;
+}
+
 bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
                PtxSpot *spot) {
     Lanes scratch;

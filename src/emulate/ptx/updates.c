@@ -371,6 +371,10 @@ static PtxStep run_update(PtxMachine *machine, PtxGroup *group, const PtxCode *c
     return PTX_STEP_NEXT;
 }
 
+const Access *access_update(const PtxCode *code) {
+    return code->run == run_update ? &((const Update *)code->detail)->access : NULL;
+}
+
 /* ---- Which there are ---- */
 
 static Action action_of(const PtxCode *code) {
