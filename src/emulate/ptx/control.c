@@ -112,6 +112,14 @@ static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *
     return NULL;
 }
 
+/* Whether some of the warp wait for what others do, at a barrier or in a loop: they may come to a meeting place yet. */
+static bool waits_for_others(const PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status != PTX_IS_MEETS && group->status != PTX_IS_LANES_MEET)
+            return true;
+    return false;
+}
+
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -133,6 +141,8 @@ bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
     const PtxGroup *together = waits_together(machine, warp);
     for (const PtxGroup *group = together ? warp->groups : NULL; group; group = group->next)
         if (group->status == PTX_IS_MEETS) {
+            if (waits_for_others(warp))
+                return false;
             barriers_divergent(machine, together, &machine->program->code[together->pc]);
             return true;
         }

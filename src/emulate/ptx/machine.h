@@ -365,7 +365,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group);
  * to let others go on. */
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
 /* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a
- * fault if lanes that they leave behind wait for them at an instruction that is for the warp together. */
+ * fault if lanes that they leave behind wait for them at an instruction that is for the warp together, and none of the
+ * warp waits for anything else. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
 void ptx_flight_land(PtxMachine *machine, uint32_t index);
