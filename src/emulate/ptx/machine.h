@@ -432,6 +432,8 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
 /* Lanes that the group's instruction needs together (bar.warp.sync, shfl.sync, mma.sync of a mask): true if all of
  * `mask` that have not ended stand here, and are in this group now; else the group waits. */
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask);
+/* Lanes run an instruction whose mask does not name them: a fault. */
+PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
 /* Lanes end; the group is gone if none is left. */
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes);
 
