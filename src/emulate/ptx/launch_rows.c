@@ -2,8 +2,8 @@
  *
  *     (%tid.z * %ntid.y + %tid.y) * %ntid.x + %tid.x
  *
- * as cooperative groups and libcu++ do in every kernel that asks for a rank. Such a kernel tells no rows apart: one that
- * indexes by %tid.x, too, is made for CTAs of one row, and would race with itself in others. */
+ * as cooperative groups and libcu++ do in every kernel that asks for a rank. Such a kernel tells no rows apart: one
+ * that indexes by %tid.x, too, is made for CTAs of one row, and would race with itself in others. */
 #include "emulate/ptx/launch_internal.h"
 
 enum { NOTHING, WIDTH, HEIGHT, AREA, ROW, LAYER }; /* %ntid.x, %ntid.y, their product, %tid.y and the like, %tid.z */
