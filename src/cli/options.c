@@ -369,6 +369,8 @@ static void find_inputs(Options *options) {
 void options_read(Options *options, const Command *command, int count, char **arguments) {
     *options = (Options){.command = (CommandId)(command - commands), .run.timeout = USUAL_SECONDS};
     read_words(options, &(Line){arguments, count, 0});
+    if (options->output && strcmp(options->output, "-") == 0) /* as an input, it is no file of that name */
+        options->output = NULL;
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
     project_open(options);

@@ -120,7 +120,8 @@ static PlayCluster *begin(Others *others, uint32_t number) {
     Player *play = &others->play;
     arena_reset(&play->arena);
     play->clusters = ARENA_ARRAY(&play->arena, PlayCluster *, play->cluster_count);
-    others->played = (StrongTurns){.numbers = others->player->turns->numbers};
+    others->played =
+        (StrongTurns){.numbers = others->player->turns->numbers, .kept_in_order = others->player->turns->kept_in_order};
     play->turns = &others->played;
     turns_alone(&others->played, others->turns, others->turn_count, &play->arena);
     play->free_pending = NULL;

@@ -604,6 +604,7 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
             finding->witness = witness_of(check, schedule, world);
             finding->times = 1;
             add_places(&stuck, finding, cause, history);
+            threads_grade(check, finding);
         }
     }
     arena_free(&stuck.arena);

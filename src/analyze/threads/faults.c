@@ -141,6 +141,7 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
     FindingPlace *place = code_places(check, finding, &fault->code, 1)[0];
     place->agent = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
     place->role = "is here";
+    threads_grade(check, finding);
     return finding;
 }
 

@@ -94,6 +94,8 @@ CodeRole code_role(const ThreadsCheck *check, const PtxCode *code);
 bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb, PtxEffect *found);
 
 /* ---- races.c ---- */
+/* At a launch whose block Weir chose an error is a warning: callers may launch other blocks. */
+void threads_grade(const ThreadsCheck *check, Finding *finding);
 /* What it is called. */
 RuleId threads_race_rule(const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */

@@ -192,16 +192,20 @@ static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
     return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);
 }
 
-/* How grave it is at a launch whose block nobody knows. */
+void threads_grade(const ThreadsCheck *check, Finding *finding) {
+    if (check->launch->chosen && check->launch->chosen_block && !check->program->required[0] &&
+        finding_severity(finding) == SEVERITY_ERROR) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
+    }
+}
+
 static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
     if (ends_in_warp(check, race)) {
         finding->graded = true;
         finding->grade = SEVERITY_NOTE;
     }
-    if (check->launch->chosen && !check->program->required[0] && finding_severity(finding) == SEVERITY_ERROR) {
-        finding->graded = true;
-        finding->grade = SEVERITY_WARNING;
-    }
+    threads_grade(check, finding);
 }
 
 /* The second place of a finding: behind those that the first one was inlined at. NULL: it is of another kernel. */

@@ -214,14 +214,19 @@ void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
     threads_done_by(watch->engine, flight->operation, THREADS_ALL_DONE, object, cta, UINT32_MAX);
 }
 
-/* What an arrival has covered is not waited for in another way, as a rule; where it may be, it is kept for a while. */
+static bool is_newest(const WatchedWarp *warp, const Waited *waited) {
+    return warp->newest[__builtin_ctz(waited->lanes)] == waited->operation;
+}
+
+/* What an arrival has covered is not waited for in another way, as a rule; where it may be, it is kept for a while. The
+ * last of those that commits cover is kept, with all before it: the next commit covers it, too. */
 static void drop_covered(PtxWatch *watch, WatchedWarp *warp, const WatchedFlight *flight) {
     for (uint32_t i = 0; i < flight->covered_count; i++)
         for (uint32_t j = 0; j < warp->waited_count; j++) {
             Waited *waited = &warp->waited[j];
             if (waited->operation != flight->covered[i].operation)
                 continue;
-            if (waited->group == GROUP_NONE || warp->waited_count > MANY_WAITED) {
+            if (!is_newest(warp, waited) && (waited->group == GROUP_NONE || warp->waited_count > MANY_WAITED)) {
                 threads_close(watch->engine, waited->operation);
                 memmove(waited, waited + 1, (warp->waited_count - j - 1) * sizeof *waited);
                 warp->waited_count--;
@@ -292,9 +297,19 @@ void watch_await(PtxWatch *watch, const PtxEvent *event) {
 
 /* ---- Arrivals that come when others are over ---- */
 
+/* A commit comes behind all that its threads have issued, and so behind what they knew then: whoever waits for it may
+ * write again what was copied for an MMA. */
+static void see_commit(PtxWatch *watch, const PtxEvent *event) {
+    uint64_t place = watch_place(watch, event->place);
+    threads_arrive(watch->engine, mbarrier_object(place), (uint32_t)(place >> 32), watch_warp(watch, event->warp),
+                   event->lanes, THREADS_RELEASE, THREADS_CLUSTER);
+}
+
 void watch_arrival(PtxWatch *watch, const PtxEvent *event) {
     const WatchedWarp *warp = warp_of(watch, event->warp);
     bool copies = event->kind == PTX_EVENT_TRACK;
+    if (!copies)
+        see_commit(watch, event);
     if (watch->arrival == event->code)
         return; /* the same commit, at another CTA's mbarrier */
     watch->arrival = event->code;

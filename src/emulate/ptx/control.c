@@ -112,6 +112,14 @@ static const PtxGroup *waits_together(const PtxMachine *machine, const PtxWarp *
     return NULL;
 }
 
+/* Whether some of the warp wait for what others do, at a barrier or in a loop: they may come to a meeting place yet. */
+static bool waits_for_others(const PtxWarp *warp) {
+    for (const PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status != PTX_IS_MEETS && group->status != PTX_IS_LANES_MEET)
+            return true;
+    return false;
+}
+
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -133,6 +141,8 @@ bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp) {
     const PtxGroup *together = waits_together(machine, warp);
     for (const PtxGroup *group = together ? warp->groups : NULL; group; group = group->next)
         if (group->status == PTX_IS_MEETS) {
+            if (waits_for_others(warp))
+                return false;
             barriers_divergent(machine, together, &machine->program->code[together->pc]);
             return true;
         }
@@ -352,7 +362,9 @@ static uint32_t lanes_elsewhere(const PtxMachine *machine, const PtxGroup *group
     return lanes;
 }
 
-#define NOT_IN_MASK "its mask does not have the lane that runs it"
+PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+    return ptx_fault(machine, group, RULE_THREADS_MASK, code, lanes, "its mask does not have the lane that runs it");
+}
 
 /* When lanes join the group, it is run again: the caller waits, and the group is ready. */
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask) {
@@ -411,7 +423,7 @@ static PtxStep run_warp_sync(PtxMachine *machine, PtxGroup *group, const PtxCode
         return PTX_STEP_WAITS;
     }
     if (lanes & ~mask)
-        return ptx_fault(machine, group, RULE_THREADS_MASK, code, lanes & ~mask, NOT_IN_MASK);
+        return ptx_unnamed(machine, group, code, lanes & ~mask);
     if (mask & group->warp->launched & ~group->warp->exited & ~running(group, code)) {
         if (sync_elsewhere(machine, group, code, mask))
             return PTX_STEP_NEXT;
@@ -440,6 +452,10 @@ static PtxStep run_elect(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     uint32_t unknown = 0;
     const Lanes *masks = ptx_fetch(machine, group, code_argument(program, code, 1), 0, &scratch, &unknown);
     uint32_t mask = (uint32_t)masks->at[__builtin_ctz(lanes)];
+    if (unknown & lanes)
+        return ptx_stop(machine, code, "its mask is not known");
+    if (lanes & ~mask)
+        return ptx_unnamed(machine, group, code, lanes & ~mask);
     if (!ptx_gather(machine, group, code, mask))
         return PTX_STEP_WAITS;
     uint32_t present = mask & group->lanes, leader = present ? (uint32_t)__builtin_ctz(present) : 0;

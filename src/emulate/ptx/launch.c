@@ -584,13 +584,16 @@ static bool check_shared(Binding *binding, const Launch *launch) {
                 most, launch->shared, own);
 }
 
-/* 128 threads, or as many as there may be, along the axes that the kernel reads. */
-static void choose_block(const PtxProgram *program, unsigned axes, int64_t block[3]) {
+/* 128 threads, or as many as there may be or must be, along the axes that the kernel reads. */
+static void choose_block(const PtxProgram *program, const PtxUses *uses, int64_t block[3]) {
     enum { USUAL_THREADS = 128, ROW = 16, LAYER = 4 };
     uint32_t most[3];
-    bool limited = ptx_header_numbers(program->module, program->entry, ".maxntid", most);
-    int64_t threads = limited ? (int64_t)most[0] * most[1] * most[2] : USUAL_THREADS;
-    threads = threads < USUAL_THREADS ? threads : USUAL_THREADS;
+    unsigned axes = uses->thread_axes;
+    int64_t threads = uses->least > USUAL_THREADS ? uses->least : USUAL_THREADS;
+    if (ptx_header_numbers(program->module, program->entry, ".maxntid", most)) {
+        int64_t limit = (int64_t)most[0] * most[1] * most[2];
+        threads = uses->roles || limit < threads ? limit : threads;
+    }
     block[2] = axes & 4 && threads % LAYER == 0 ? LAYER : 1;
     block[0] = axes & 6 && threads / block[2] % ROW == 0 ? ROW : threads / block[2];
     block[1] = threads / block[2] / block[0];
@@ -610,7 +613,7 @@ static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch
             launch->grid[i] = launch->cluster[i] * (uses->axes >> i & 1 ? SMALL_GRID : 1);
     }
     if (to->chosen_block && !program->required[0])
-        choose_block(program, uses->thread_axes, launch->block);
+        choose_block(program, uses, launch->block);
     to->chosen_shared = !launch->has_shared && ptx_has_dynamic(program->module);
     if (to->chosen_shared) {
         launch->has_shared = true;

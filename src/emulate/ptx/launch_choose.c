@@ -4,6 +4,7 @@
  * bits are numbers. All numbers of a launch are the same, so that sizes fit each other; launches differ in how large
  * that number is. Memory is large, and nobody knows what it holds. */
 #include "emulate/ptx/launch_internal.h"
+#include "ptx/effects.h"
 
 /* ---- How parameters are used --------------------------------------------------------------------- */
 
@@ -45,6 +46,28 @@ static void look_at_axes(const PtxModule *module, uint32_t statement, PtxUses *u
     }
 }
 
+/* For how many threads its barriers are. Roles of warps are made for the block that the kernel is launched with. */
+static void look_at_barriers(const PtxProgram *program, const PtxValues *values, uint32_t statement, PtxUses *uses) {
+    enum { MOST_THREADS = 1024 };
+    const PtxModule *module = program->module;
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count = ptx_effects_of(module, &module->statements[statement], effects);
+    bool named = false;
+    for (unsigned i = 0; i < count; i++) {
+        named |= effects[i].effect.verb == EFFECT_NAMED_SYNC || effects[i].effect.verb == EFFECT_NAMED_ARRIVE;
+        uses->roles |= effects[i].effect.verb == EFFECT_INIT;
+    }
+    uint32_t operand_count;
+    const PtxOperand *operands = ptx_operands(module, &module->statements[statement], &operand_count);
+    if (!named || operand_count != 2) /* its number and that of the threads */
+        return;
+    uint64_t constant = operands[1].kind == PTX_INTEGER ? (uint64_t)operands[1].value : 0;
+    Form form = ptx_operand_form(values, (uint32_t)(&operands[1] - module->operands));
+    uses->roles = true;
+    if ((constant || form_constant(&form, &constant)) && constant <= MOST_THREADS && (int64_t)constant > uses->least)
+        uses->least = (int64_t)constant;
+}
+
 PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program) {
     const PtxModule *module = program->module;
     uint32_t count = module->functions[program->entry].parameter_count;
@@ -59,7 +82,10 @@ PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program) {
     for (uint32_t i = 0; i < flow.instruction_count; i++) {
         look_at_addresses(program, &values, flow.instructions[i], &uses);
         look_at_axes(module, flow.instructions[i], &uses);
+        look_at_barriers(program, &values, flow.instructions[i], &uses);
     }
+    if (uses.thread_axes & 6 && ptx_launch_one_row(arena, &flow))
+        uses.thread_axes = 1;
     ptx_flow_values_free(&flow, &values);
     return uses;
 }

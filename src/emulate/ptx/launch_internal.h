@@ -3,6 +3,7 @@
 #define EMULATE_PTX_LAUNCH_INTERNAL_H
 
 #include "emulate/ptx/launch.h"
+#include "ptx/flow/flow.h"
 
 /* A parameter of a kernel, by what its declaration says. */
 typedef struct PtxParameter {
@@ -24,6 +25,11 @@ bool ptx_header_numbers(const PtxModule *module, uint32_t entry, const char *nam
 /* Whether the kernel's module has shared memory whose size the launch says. */
 bool ptx_has_dynamic(const PtxModule *module);
 
+/* ---- launch_rows.c ---- */
+
+/* Whether %tid.y and %tid.z are read for nothing but the thread's number in its CTA. */
+bool ptx_launch_one_row(Arena *arena, const PtxFlow *flow);
+
 /* ---- launch_choose.c ---- */
 
 /* What the text shows of how parameters are used. */
@@ -31,6 +37,8 @@ typedef struct PtxUses {
     bool *pointers;       /* an address is made of it */
     unsigned axes;        /* of %ctaid that are read: bit 0 is x */
     unsigned thread_axes; /* of %tid, the same */
+    bool roles;           /* its warps may do different things: it has mbarriers, or barriers for a part of the CTA */
+    int64_t least;        /* threads that a barrier is for, at most; 0: none says it */
 } PtxUses;
 /* What a number is that a given launch leaves out. */
 enum { PTX_USUAL_NUMBER = 100 };

@@ -365,7 +365,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group);
  * to let others go on. */
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group);
 /* Groups that stand still for others of their warp that will not come go on alone. Returns whether some do; it is a
- * fault if lanes that they leave behind wait for them at an instruction that is for the warp together. */
+ * fault if lanes that they leave behind wait for them at an instruction that is for the warp together, and none of the
+ * warp waits for anything else. */
 bool ptx_warp_release(PtxMachine *machine, PtxWarp *warp);
 bool ptx_flight_can_land(const PtxMachine *machine, const PtxFlight *flight);
 void ptx_flight_land(PtxMachine *machine, uint32_t index);
@@ -431,6 +432,8 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
 /* Lanes that the group's instruction needs together (bar.warp.sync, shfl.sync, mma.sync of a mask): true if all of
  * `mask` that have not ended stand here, and are in this group now; else the group waits. */
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask);
+/* Lanes run an instruction whose mask does not name them: a fault. */
+PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
 /* Lanes end; the group is gone if none is left. */
 void ptx_exit(PtxMachine *machine, PtxGroup *group, uint32_t lanes);
 

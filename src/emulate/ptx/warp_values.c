@@ -59,7 +59,7 @@ static Party next_party(const Lookup *lookup, uint32_t *left) {
 /* Masks are read, and all lanes of them are here; else *step says what comes of it. */
 static bool gathered(PtxMachine *machine, PtxGroup *group, const PtxCode *code, Lookup *lookup, Lanes *scratch,
                      PtxStep *step) {
-    uint32_t unknown = 0, all = 0;
+    uint32_t unknown = 0, all = 0, unnamed = 0;
     if (!lookup->how->masked)
         return true;
     lookup->masks = ptx_fetch(machine, group, &lookup->how->mask, 0, scratch, &unknown);
@@ -67,8 +67,15 @@ static bool gathered(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
         *step = ptx_stop(machine, code, "its mask is not known");
         return false;
     }
-    for (uint32_t rest = lookup->lanes; rest; rest &= rest - 1)
-        all |= (uint32_t)lookup->masks->at[__builtin_ctz(rest)];
+    for (uint32_t rest = lookup->lanes; rest; rest &= rest - 1) {
+        uint32_t mask = (uint32_t)lookup->masks->at[__builtin_ctz(rest)];
+        all |= mask;
+        unnamed |= rest & -rest & ~mask;
+    }
+    if (unnamed) {
+        *step = ptx_unnamed(machine, group, code, unnamed);
+        return false;
+    }
     *step = PTX_STEP_WAITS;
     return ptx_gather(machine, group, code, all);
 }
