@@ -78,7 +78,7 @@ static void write_head(Code *code, const Step *step) {
 
 /* ptxas would write the record behind where lanes wait for each other, to which nobody comes who waits in vain. */
 static void write_settled(Code *code, const Site *site) {
-    if (site->hands || site->aligned)
+    if (site_settles(site))
         code_say(code, "bar.warp.sync ~mask");
 }
 

@@ -438,6 +438,10 @@ void write_apart(Code *code, const Step *step);
 bool step_may_group(const Look *look, const Step *step);
 uint32_t group_most_units(void); /* that a call may take */
 void write_grouped(Code *code, const Step *step);
+/* Whether the lanes that come to it together wait for each other behind its record, which has to be written by then. */
+static inline bool site_settles(const Site *site) {
+    return site->hands || site->aligned;
+}
 void write_group_body(Code *code);
 /* Who leads those of ~mask, in ~first; in ~t0 those before the lane. */
 void write_first(Code *code);

@@ -41,7 +41,7 @@ void stretches_find(Plan *plan, uint32_t most) {
             head && step->block == head->block && step->calls == head->calls && is_for_all(plan->look, step) && fits;
         step->headed = goes_on;
         if (goes_on && step[-1].grouped)
-            step[-1].joined = step_goes_on(plan->look, step - 1, step);
+            step[-1].joined = !site_settles(step[-1].site) && step_goes_on(plan->look, step - 1, step);
         units = step->grouped ? 0 : units;
         step->room = step->how == STEP_APART && !goes_on ? units : 0;
         if (goes_on)
