@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PAGE_CELLS = SHADOW_PAGE / 4, LEFT_TIMES = 4, PAGE_TIMES = 8 };
+enum { PAGE_CELLS = SHADOW_PAGE / 4, LEFT_TIMES = 16, PAGE_TIMES = 8 };
 
 static uint32_t cell_count(const ShadowPage *page) {
     return SHADOW_PAGE >> page->shift;
