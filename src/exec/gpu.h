@@ -286,9 +286,9 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds);
 void drain_lost(void);
 /* Whether any launch may run that is recorded. */
 bool drain_flies(void);
-/* Whether a launch that is watched for hangs runs, of those that were made before so many things were put into streams.
- * The mutex is not held. */
-bool drain_runs(uint64_t before);
+/* Whether a launch that is watched for hangs runs, of those that were made before so many things were put into streams,
+ * and in that context; NULL: in any. The mutex is not held. */
+bool drain_runs(uint64_t before, Handle context);
 
 /* What a launch left (gpu_copy.c). */
 typedef struct GpuChunks {
@@ -327,7 +327,7 @@ bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
 /* ---- Calls that the driver would lock others out with (gpu_hold.c) -------------------------------- */
 
 /* Each waits for launches that are watched for hangs, if any run. No mutex is held, nor anything of the driver's.
- * Before a call in which the driver waits for all that runs. */
+ * Before a call in which the driver waits for all that runs in the thread's context. */
 void hold_for_all(void);
 /* For what is in that stream. */
 void hold_for_stream(Handle stream);

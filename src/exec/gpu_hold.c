@@ -33,16 +33,18 @@ static bool is_captured(Handle stream) {
 }
 
 /* For launches that were made before so many things were put into streams, as long as there is something to be done in
- * that stream; no_stream: wherever they are. What is captured is done later, and queries of our own must not disturb
- * it.
- */
+ * that stream; no_stream: for those of the thread's context, as the driver waits for no other: what runs there may wait
+ * for what the program does here. What is captured is done later, and queries of our own must not disturb it. */
 static void hold_for(uint64_t before, Handle stream) {
     const GpuDriver *driver = gpu_driver(NULL);
+    Handle context = NULL;
     if (!drain_flies() || (stream != no_stream && is_captured(stream)))
         return;
+    if (stream == no_stream && driver->context_current(&context) != 0)
+        context = NULL;
     uint64_t begin = gpu_now();
     int mode = gpu_relax();
-    while (drain_runs(before) && (stream == no_stream || driver->stream_query(stream) == NOT_READY))
+    while (drain_runs(before, context) && (stream == no_stream || driver->stream_query(stream) == NOT_READY))
         sleep_since(begin);
     gpu_relaxed(mode);
 }
@@ -85,8 +87,6 @@ Result hold_launched(Handle stream) {
 void hold_to_launch(Handle function, Handle stream) {
     static uint64_t most = LOCAL_BYTES;
     hold_for_room(stream);
-    if (!drain_flies())
-        return;
     if (gpu_loads(function))
         hold_for_all();
     uint64_t local = gpu_local(function);

@@ -9,6 +9,7 @@ typedef struct Known {
     GpuModule *module;
     GpuKernel *kernel; /* of a function that was launched */
     bool lazy;         /* its code is not loaded before it is used */
+    bool used;         /* ... and now it is */
 } Known;
 
 static Known *table;
@@ -56,12 +57,14 @@ static bool grow(void) {
 static Known *remember(Handle handle, Handle owner, GpuModule *module) {
     Known *known = find(handle);
     if (known) { /* an old one, whose end was not seen */
-        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false};
+        bool same = known->module == module && known->owner == owner;
+        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false,
+                         same && known->used};
         return known;
     }
     if (2 * (used + 1) > capacity && !grow())
         return NULL;
-    put((Known){handle, owner, module, NULL, false});
+    put((Known){handle, owner, module, NULL, false, false});
     return find(handle);
 }
 
@@ -92,7 +95,7 @@ void gpu_lazy(Handle handle) {
     pthread_mutex_lock(&gpu_mutex);
     Known *known = find(handle);
     if (known)
-        known->lazy = true;
+        known->lazy = !known->used;
     pthread_mutex_unlock(&gpu_mutex);
 }
 
@@ -100,8 +103,10 @@ bool gpu_loads(Handle handle) {
     pthread_mutex_lock(&gpu_mutex);
     Known *known = find(handle);
     bool loads = known && known->lazy;
-    if (loads)
+    if (loads) {
         known->lazy = false;
+        known->used = true;
+    }
     pthread_mutex_unlock(&gpu_mutex);
     return loads;
 }

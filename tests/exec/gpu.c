@@ -40,15 +40,22 @@ enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 256, BUDGET
 
 enum { QUEUE = 1000 };
 static volatile bool running;
+static int running_on;  /* that device */
 static unsigned queued; /* things since it began */
 static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
 
-/* As the driver does it in many calls. */
+static int device_now(void);
+
+/* As the driver does it in many calls: for what runs on the device of the thread. */
 EXPORTED void standin_waits(void) {
     pthread_mutex_lock(&inside);
-    while (running)
+    while (running && running_on == device_now())
         usleep(1000);
     pthread_mutex_unlock(&inside);
+}
+
+EXPORTED int standin_runs(void) {
+    return running;
 }
 
 static void put_something(void) {
@@ -254,6 +261,10 @@ EXPORTED Result cuMemSetAccess(Address address, size_t bytes, const void *what, 
 enum { DEVICES = 2, CONTEXTS_MOST = 8 };
 static char contexts[DEVICES];
 static _Thread_local int current[CONTEXTS_MOST], depth; /* a stack: devices, that of the top is the thread's */
+
+static int device_now(void) {
+    return current[depth];
+}
 
 static int device_of(const void *context) {
     return context == &contexts[1];
@@ -518,6 +529,7 @@ EXPORTED Result cuLinkDestroy(Handle state) {
 typedef struct Loaded {
     PtxModule module;
     unsigned registers;
+    Handle kernel; /* of a library: the one that was asked for */
 } Loaded;
 typedef struct Found {
     Loaded *of;
@@ -580,6 +592,26 @@ EXPORTED Result cuModuleGetFunction(Handle *to, Handle handle, const char *name)
             return SUCCESS;
         }
     return UNKNOWN;
+}
+
+/* A library's kernels are loaded when they are used, and each has one handle. */
+EXPORTED Result cuLibraryLoadData(Handle *to, const void *image, int *jit, void **jit_values, unsigned jit_count,
+                                  int *options, void **option_values, unsigned count) {
+    (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)option_values, (void)count;
+    return cuModuleLoadData(to, image);
+}
+
+EXPORTED Result cuLibraryGetKernel(Handle *to, Handle library, const char *name) {
+    Loaded *loaded = library;
+    Result result = loaded->kernel ? SUCCESS : cuModuleGetFunction(&loaded->kernel, library, name);
+    *to = loaded->kernel;
+    return result;
+}
+
+enum { LOCAL_BYTES = 3, DEEP = 4096 };
+EXPORTED Result cuFuncGetAttribute(int *value, int attribute, Handle function) {
+    *value = attribute == LOCAL_BYTES && strcmp(((Found *)function)->name, "deep") == 0 ? DEEP : 0;
+    return SUCCESS;
 }
 
 EXPORTED Result cuFuncGetName(const char **name, Handle function) {
@@ -732,6 +764,7 @@ static PtxEnd hang(volatile RecordHost *host, const char *name) {
         return stand_by(host, name);
     *later = (Later){host, name};
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    running_on = device_now();
     running = true;
     pthread_create(&thread, NULL, stand_by_later, later);
     pthread_detach(thread);

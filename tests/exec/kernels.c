@@ -3,6 +3,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,10 @@ Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 Result cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, Handle);
 Result cuMemFree_v2(uint64_t);
 Result cuEventRecord(Handle, Handle);
+Result cuStreamCreate(Handle *, unsigned);
 Result cuStreamSynchronize(Handle);
 void standin_waits(void);
+int standin_runs(void);
 Result cuMemMap(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
 Result cuMemUnmap(uint64_t, size_t);
 Result cuMemRelease(unsigned long long);
@@ -30,6 +33,8 @@ Result cuCtxEnablePeerAccess(Handle, unsigned);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleUnload(Handle);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
+Result cuLibraryLoadData(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
+Result cuLibraryGetKernel(Handle *, Handle, const char *);
 Result cuFuncGetParamInfo(Handle, size_t, size_t *, size_t *);
 Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
                       void **);
@@ -441,6 +446,34 @@ static int is_stuck(Handle function, const char *what) {
     return 1;
 }
 
+/* A kernel that was used before, and needs nothing that is not there, or one on another device: it is launched while
+ * the one before it runs, and might be what that one waits for. */
+static const char used[] = HEAD ".visible .entry deep(.param .u64 to) { ret; }\n"
+                                ".visible .entry flat(.param .u64 to) { ret; }\n";
+
+static int is_loose(Handle function, const char *what) {
+    void *parameters[] = {&to};
+    Handle hung = function_of(endless, "arrivals"), library = NULL, first, second, beside;
+    bool lazy = strcmp(what, "loose-library") == 0, far = strcmp(what, "loose-device") == 0;
+    function = function_of(used, strcmp(what, "loose-local") == 0 ? "deep" : "flat");
+    if (lazy && (cuLibraryLoadData(&library, used, NULL, NULL, 0, NULL, NULL, 0) ||
+                 cuLibraryGetKernel(&function, library, "flat")))
+        return 0;
+    if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
+        return 0;
+    cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    cuLaunchKernel(hung, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+    if (far && (cuCtxSetCurrent(second) || !(function = function_of(used, "flat"))))
+        return 0;
+    if (lazy && cuLibraryGetKernel(&function, library, "flat"))
+        return 0;
+    cuStreamCreate(&beside, 1);
+    cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, beside, parameters, NULL);
+    printf("the launch was %s\n", standin_runs() ? "made at once" : "held back");
+    cuStreamSynchronize(NULL);
+    return 1;
+}
+
 static int is_killed(Handle function, const char *what) {
     (void)what;
     launch(function, 3, NULL);
@@ -496,6 +529,9 @@ static const struct {
     {"stuck-many", is_stuck},
     {"stuck-locked", is_stuck},
     {"stuck-blocking", is_stuck},
+    {"loose-library", is_loose},
+    {"loose-local", is_loose},
+    {"loose-device", is_loose},
     {"killed", is_killed},
     {"refused", is_refused},
 };
