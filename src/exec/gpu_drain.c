@@ -269,12 +269,18 @@ void drain_watch(GpuFlight *flight) {
         gpu_watch(flight, recording_of(flight));
 }
 
+/* A child has no launches, and nobody who would take them off the list; who has had the mutex is not there, either. */
+static void is_child(void) {
+    in_air = 0;
+}
+
 void drain_soon(void) {
     pthread_t thread;
     stay_awake();
     if (!runs && pthread_create(&thread, NULL, take_off, NULL) == 0) {
         runs = true;
         pthread_detach(thread);
+        pthread_atfork(NULL, NULL, is_child);
     }
     wake();
 }

@@ -19,7 +19,7 @@ enum { LOOKS = 4, LONGEST_PAUSE = 16 }; /* in hang_after: how often the block is
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static HangLaunch *launches;
-static bool runs;
+static bool runs, guarded; /* whether there is that thread, and the other */
 static HangDriver cuda;
 static HangLaunch *copied; /* the launch whose records are being copied, and since when */
 static uint64_t copied_since;
@@ -277,8 +277,8 @@ void hang_watch(HangLaunch *launch, const HangDriver *driver) {
     launch->pause = launch->recording.launch.hang_after;
     launch->next = launches;
     launches = launch;
-    if (!runs && begin_thread(watch))
-        runs = begin_thread(watch_over);
+    runs = runs || begin_thread(watch);
+    guarded = guarded || begin_thread(watch_over);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }

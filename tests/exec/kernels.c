@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef int Result;
@@ -474,6 +475,20 @@ static int is_loose(Handle function, const char *what) {
     return 1;
 }
 
+/* A child of the process, in which nothing runs. */
+static int is_forked(Handle function, const char *what) {
+    (void)what, (void)function;
+    void *parameters[] = {&to};
+    cuLaunchKernel(function_of(endless, "arrivals"), 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
+    pid_t child = fork();
+    for (int i = 0; i < 300 && !child; i++)
+        cuEventRecord(NULL, NULL);
+    if (!child)
+        _exit(0);
+    int status = 0;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
 static int is_killed(Handle function, const char *what) {
     (void)what;
     launch(function, 3, NULL);
@@ -532,6 +547,7 @@ static const struct {
     {"loose-library", is_loose},
     {"loose-local", is_loose},
     {"loose-device", is_loose},
+    {"forked", is_forked},
     {"killed", is_killed},
     {"refused", is_refused},
 };
