@@ -58,8 +58,8 @@ static Known *remember(Handle handle, Handle owner, GpuModule *module) {
     Known *known = find(handle);
     if (known) { /* an old one, whose end was not seen */
         bool same = known->module == module && known->owner == owner;
-        *known = (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false,
-                         same && known->used};
+        *known =
+            (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false, same && known->used};
         return known;
     }
     if (2 * (used + 1) > capacity && !grow())
