@@ -170,6 +170,9 @@ void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32
  * what was issued by `lanes`. */
 void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uint64_t object, uint32_t cta,
                      uint32_t lanes);
+/* ... and what they knew when they issued it; not what they did themselves. */
+void threads_done_tells(Threads *threads, uint32_t operation, uint64_t object, uint32_t cta, uint32_t lanes,
+                        ThreadsScope scope);
 /* The caller does not speak of it again. */
 void threads_close(Threads *threads, uint32_t operation);
 

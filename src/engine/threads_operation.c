@@ -160,6 +160,17 @@ void threads_done_by(Threads *threads, uint32_t operation, ThreadsDone done, uin
              });
 }
 
+void threads_done_tells(Threads *threads, uint32_t index, uint64_t name, uint32_t cta, uint32_t lanes,
+                        ThreadsScope scope) {
+    ENTER(threads);
+    Object *object = threads_object(threads, name, true, cta);
+    const Operation *operation = operation_at(threads, index);
+    for (uint32_t i = 0; i < operation->part_count; i++)
+        if (operation->parts[i].lanes & lanes && operation->parts[i].clock)
+            threads_releases_add(threads, &object->collecting, operation->cta, level_of(scope),
+                                 threads_clock_share(operation->parts[i].clock));
+}
+
 void threads_close(Threads *threads, uint32_t operation) {
     operation_at(threads, operation)->closed = true;
 }

@@ -208,6 +208,11 @@ void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
             lanes = here;
         threads_done_by(watch->engine, flight->covered[i].operation, THREADS_ALL_DONE, object, cta, here ? lanes : 0);
     }
+    /* An MMA comes behind what its thread knew: whoever waits for its commit may write again what was copied for it. */
+    if (flight->covered_count && event->group != GROUP_CP_ASYNC) {
+        const Covered *last = &flight->covered[flight->covered_count - 1];
+        threads_done_tells(watch->engine, last->operation, object, cta, last->lanes, THREADS_CLUSTER);
+    }
     if (!flight->operation)
         return;
     touch_mbarrier(watch, flight->operation, event);
@@ -297,19 +302,9 @@ void watch_await(PtxWatch *watch, const PtxEvent *event) {
 
 /* ---- Arrivals that come when others are over ---- */
 
-/* A commit comes behind all that its threads have issued, and so behind what they knew then: whoever waits for it may
- * write again what was copied for an MMA. */
-static void see_commit(PtxWatch *watch, const PtxEvent *event) {
-    uint64_t place = watch_place(watch, event->place);
-    threads_arrive(watch->engine, mbarrier_object(place), (uint32_t)(place >> 32), watch_warp(watch, event->warp),
-                   event->lanes, THREADS_RELEASE, THREADS_CLUSTER);
-}
-
 void watch_arrival(PtxWatch *watch, const PtxEvent *event) {
     const WatchedWarp *warp = warp_of(watch, event->warp);
     bool copies = event->kind == PTX_EVENT_TRACK;
-    if (!copies)
-        see_commit(watch, event);
     if (watch->arrival == event->code)
         return; /* the same commit, at another CTA's mbarrier */
     watch->arrival = event->code;
