@@ -125,6 +125,8 @@ bool gpu_measure(GpuKernel *kernel, Handle function);
 /* A kernel or function of a library, whose code is loaded when it is first used; and whether this use is the first. */
 void gpu_lazy(Handle handle);
 bool gpu_loads(Handle handle);
+/* Whether a function of that name was not asked for before, of that module: it may be loaded now. */
+bool gpu_asks_first(Handle module, const char *name);
 /* Bytes of local memory that each of its threads needs. */
 uint64_t gpu_local(Handle function);
 /* Whether that parameter of a function is ours. */

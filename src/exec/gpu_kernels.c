@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+/* Of a function that was asked for. */
+typedef struct Name {
+    struct Name *next;
+    char text[];
+} Name;
+
 typedef struct Known {
     Handle handle; /* NULL: free */
     Handle owner;  /* what was loaded: they are unloaded together */
@@ -10,6 +16,7 @@ typedef struct Known {
     GpuKernel *kernel; /* of a function that was launched */
     bool lazy;         /* its code is not loaded before it is used */
     bool used;         /* ... and now it is */
+    Name *names;       /* of a module: functions of it that were asked for */
 } Known;
 
 static Known *table;
@@ -54,17 +61,31 @@ static bool grow(void) {
     return true;
 }
 
+static void free_names(Known *known) {
+    while (known->names) {
+        Name *next = known->names->next;
+        free(known->names);
+        known->names = next;
+    }
+}
+
 static Known *remember(Handle handle, Handle owner, GpuModule *module) {
     Known *known = find(handle);
-    if (known) { /* an old one, whose end was not seen */
-        bool same = known->module == module && known->owner == owner;
-        *known =
-            (Known){handle, owner, module, known->module == module ? known->kernel : NULL, false, same && known->used};
+    if (known) { /* an old one, whose end was not seen; or a function that was asked for once more */
+        bool same = known->module == module && known->owner == owner && handle != owner;
+        if (!same)
+            free_names(known);
+        *known = (Known){.handle = handle,
+                         .owner = owner,
+                         .module = module,
+                         .kernel = known->module == module ? known->kernel : NULL,
+                         .used = same && known->used,
+                         .names = known->names};
         return known;
     }
     if (2 * (used + 1) > capacity && !grow())
         return NULL;
-    put((Known){handle, owner, module, NULL, false, false});
+    put((Known){.handle = handle, .owner = owner, .module = module});
     return find(handle);
 }
 
@@ -78,8 +99,10 @@ void gpu_loaded(Handle handle, GpuModule *module) {
 void gpu_unloaded(Handle handle) {
     pthread_mutex_lock(&gpu_mutex);
     for (size_t i = 0; i < capacity; i++)
-        if (table[i].handle && table[i].owner == handle)
+        if (table[i].handle && table[i].owner == handle) {
+            free_names(&table[i]);
             table[i] = (Known){.handle = (Handle)&gone};
+        }
     pthread_mutex_unlock(&gpu_mutex);
 }
 
@@ -109,6 +132,23 @@ bool gpu_loads(Handle handle) {
     }
     pthread_mutex_unlock(&gpu_mutex);
     return loads;
+}
+
+bool gpu_asks_first(Handle module, const char *name) {
+    pthread_mutex_lock(&gpu_mutex);
+    Known *known = find(module);
+    const Name *there = known ? known->names : NULL;
+    while (there && strcmp(there->text, name) != 0)
+        there = there->next;
+    size_t bytes = strlen(name) + 1;
+    Name *more = known && !there ? malloc(sizeof *more + bytes) : NULL;
+    if (more) {
+        more->next = known->names;
+        memcpy(more->text, name, bytes);
+        known->names = more;
+    }
+    pthread_mutex_unlock(&gpu_mutex);
+    return !there;
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------- */

@@ -146,7 +146,8 @@ static void same_later(Handle of, Handle from) {
 }
 
 EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char *name) {
-    hold_for_all();
+    if (gpu_on() && name && gpu_asks_first(module, name))
+        hold_for_all();
     Result result = NEXT(cuModuleGetFunction, (Handle *, Handle, const char *), function, module, name);
     if (!result)
         same(*function, module);
