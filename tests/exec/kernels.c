@@ -463,7 +463,11 @@ static int is_loose(Handle function, const char *what) {
         return 0;
     if (cuDevicePrimaryCtxRetain(&first, 0) || cuDevicePrimaryCtxRetain(&second, 1) || cuCtxSetCurrent(first))
         return 0;
+    if (far && cuCtxSetCurrent(second)) /* what is made there once is made by then */
+        return 0;
     cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    if (far && cuCtxSetCurrent(first))
+        return 0;
     cuLaunchKernel(hung, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
     if (far && (cuCtxSetCurrent(second) || !(function = function_of(used, "flat"))))
         return 0;
