@@ -20,6 +20,16 @@ static void add_sum(Mix *mix, const PtxSum *sum) {
     add(mix, sum ? sum->constant : 0);
 }
 
+static void add_placed(Mix *mix, const SitePlaced *placed) {
+    if (!placed)
+        return;
+    add(mix, (uint64_t)placed->address << 32 | placed->warps);
+    for (unsigned i = 0; i < 3; i++)
+        add(mix, placed->ctaid[i]);
+    for (uint32_t i = 0; i < placed->warps; i++)
+        add(mix, placed->of_warp[i]);
+}
+
 static void add_part(Mix *mix, const SitePart *part) {
     add(mix, part->operand);
     add(mix, (uint64_t)part->bits << 24 | (uint64_t)part->generic << 2 | (uint64_t)part->data << 1 | part->told);
@@ -31,6 +41,7 @@ static void add_part(Mix *mix, const SitePart *part) {
     for (uint32_t i = 0; i < part->threads; i++)
         add(mix, part->offsets[i]);
     add_sum(mix, part->apart);
+    add_placed(mix, part->placed);
 }
 
 static void add_site(Mix *mix, const Site *site) {
@@ -52,6 +63,9 @@ static void add_site(Mix *mix, const Site *site) {
     for (uint32_t i = 0; i < site->advance_count; i++) {
         add(mix, (uint64_t)site->advances[i].slot << 32 | site->advances[i].by);
         add_sum(mix, site->advances[i].apart);
+        add_placed(mix, site->advances[i].placed);
+        if (site->advances[i].starts)
+            add(mix, 1);
     }
 }
 

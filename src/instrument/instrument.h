@@ -24,6 +24,14 @@ typedef struct InstrumentOptions {
 
 enum { SITE_PARTS = 16 };
 
+/* What is added to a value by where its warp is: whoever reads the records knows that. */
+typedef struct SitePlaced {
+    uint32_t address;  /* a variable of shared memory, or a parameter by its generic address: where it is; PTX_NONE */
+    uint32_t ctaid[3]; /* times %ctaid.x, .y and .z */
+    uint32_t warps;
+    const uint64_t *of_warp; /* of each warp of a CTA; NULL: nothing */
+} SitePlaced;
+
 /* A value that is recorded: a register of the instruction. */
 typedef struct SitePart {
     uint32_t operand; /* of the module: the register, where it stands in the statement */
@@ -38,12 +46,13 @@ typedef struct SitePart {
     const uint64_t *offsets;
     uint32_t threads;
     /* In a run. */
-    uint8_t from;        /* SiteFrom: where its value comes from, that of lane 0 and the corners */
-    bool told;           /* it is told here; else it comes from what was told before */
-    uint16_t place;      /* FROM_WORDS, FROM_BITS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those;
-                          * FROM_SLOT: which slot */
-    uint16_t also;       /* FROM_SLOT: another slot that is added, + 1; 0: none */
-    const PtxSum *apart; /* what is added to that: parameters and a number; NULL: nothing */
+    uint8_t from;             /* SiteFrom: where its value comes from, that of lane 0 and the corners */
+    bool told;                /* it is told here; else it comes from what was told before */
+    uint16_t place;           /* FROM_WORDS, FROM_BITS: which word of the run; FROM_CORNERS, FROM_EVERY: which of those;
+                               * FROM_SLOT: which slot */
+    uint16_t also;            /* FROM_SLOT: another slot that is added, + 1; 0: none */
+    const PtxSum *apart;      /* what is added to that: parameters and a number; NULL: nothing */
+    const SitePlaced *placed; /* FROM_SLOT, FROM_LAUNCH: and this; NULL: nothing */
 } SitePart;
 typedef enum SiteFrom { FROM_WORDS, FROM_CORNERS, FROM_SLOT, FROM_LAUNCH, FROM_EVERY, FROM_BITS } SiteFrom;
 
@@ -57,10 +66,13 @@ typedef struct SiteSlot {
 } SiteSlot;
 
 /* A slot that goes on from turn to turn of a loop: when the run of the site begins, but not the first time after the
- * slot was told, what is in another slot (PTX_NONE: nothing) and `apart` are added. */
+ * slot was told, what is in another slot (PTX_NONE: nothing) and `apart` are added. `starts`: instead, it is as if it
+ * were told then, with `apart` and `placed` as its value; a record of the site stands before each entry of the loop. */
 typedef struct SiteAdvance {
     uint32_t slot, by;
     const PtxSum *apart;
+    const SitePlaced *placed;
+    bool starts;
 } SiteAdvance;
 /* PART_CORNERS: how they differ is told, by a RECORD_CORNERS. PART_EVERY: anyhow; all are told, by a RECORD_EVERY.
  * PART_BIT: in one bit, all others being known; it is told of all lanes, by a RECORD_BITS. */

@@ -200,6 +200,8 @@ void plan_ahead(Plan *plan);
 bool step_may_run(const Step *step);
 /* Whether nothing between two steps may hold a thread, the first of them included, and they stand in a row (runs.c). */
 bool step_goes_on(const Look *look, const Step *step, const Step *next);
+/* Takes the roots out of a sum that need not be told; what they add, NULL: there were none (known.c). */
+const SitePlaced *know_roots(const Look *look, PtxSum *sum, Arena *arena);
 /* What is told where (told.c): the sources of parts, and steps that only tell. */
 void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked

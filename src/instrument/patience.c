@@ -117,16 +117,27 @@ static void write_nap(Code *code) {
     code_say(code, "nanosleep.u32 ~t1");
 }
 
-/* To `on` if it is not yet time. The limit is read from the block,
+/* Gives up if it is time. The limit is read from the block,
  * where who gave up makes it shorter: there is one for all waits, and each of them takes few instructions. Looks that
  * hold nobody up fail in a PTX machine without a clock, too, which has to know that there is no limit. */
-static void write_limit(Code *code, uint32_t on, bool holds) {
+static void write_limit(Code *code, bool holds) {
     write_launch(code, "~d0");
     code_say(code, "ld.volatile.global.b32 ~t1, [~d0+%u]", OF(patience));
     if (!holds)
         code_say(code, "setp.ne.u32 ~p2, ~t1, -1");
     code_say(code, holds ? "setp.gt.u32 ~p1, ~t0, ~t1" : "setp.gt.and.u32 ~p1, ~t0, ~t1, ~p2");
-    code_say(code, "@!~p1 bra ~L%u", on);
+    code_say(code, "@~p1 bra ~L%u", code->gives_up);
+}
+
+/* What a wait says when it gives up: these are copies, and cost less than a block of their own behind the limit. */
+static void write_given_up(Code *code, const Site *site) {
+    if (site->part_count) {
+        write_value(code, &site->parts[0]);
+    } else {
+        code_say(code, "mov.b32 ~lo, 0");
+        code_say(code, "mov.b32 ~hi, 0");
+    }
+    code_say(code, "mov.b32 ~gives, %u", site->number);
 }
 
 /* Behind the look. */
@@ -149,15 +160,8 @@ static void write_look(Code *code, const Step *step) {
     code_say(code, "@~p1 bra ~L%u", on);
     if (polled != PTX_NONE)
         write_nap(code);
-    write_limit(code, on, holds);
-    if (step->site->part_count)
-        write_value(code, &step->site->parts[0]);
-    else
-        code_say(code, "mov.b32 ~lo, 0");
-    if (!step->site->part_count || step->site->parts[0].bits == 32)
-        code_say(code, "mov.b32 ~hi, 0");
-    code_say(code, "mov.b32 ~gives, %u", step->site->number);
-    code_say(code, "bra ~L%u", code->gives_up);
+    write_given_up(code, step->site);
+    write_limit(code, holds);
     code_label(code, on);
     code_put(code, step->site->statement, true);
 }

@@ -79,7 +79,8 @@ static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
     shape->advance_count = site->advance_count;
     for (uint32_t i = 0; i < site->advance_count; i++) {
         const SiteAdvance *advance = &site->advances[i];
-        shape->advances[i] = (RecordAdvance){advance->slot, advance->by, advance->apart ? advance->apart->constant : 0};
+        uint64_t plus = advance->apart ? advance->apart->constant : 0;
+        shape->advances[i] = (RecordAdvance){advance->slot, advance->by, plus, NULL, advance->starts};
     }
 }
 
@@ -105,7 +106,7 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->wide |= (uint16_t)((part->bits == 64) << k);
         shape->told |= (uint16_t)(part->told << k);
         uint64_t plus = part->apart ? part->apart->constant : part->shape == PART_BIT ? part->least : 0;
-        shape->from[k] = (RecordFrom){(RecordSource)part->from, part->place, part->also, plus};
+        shape->from[k] = (RecordFrom){(RecordSource)part->from, part->place, part->also, plus, NULL};
     }
     shape_slots(site, shape, arena);
 }
@@ -140,25 +141,43 @@ RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *are
 
 /* ---- A launch ---------------------------------------------------------------------------------------------- */
 
-static uint64_t terms_of(const PtxSum *apart, SiteParameter *parameter, void *context) {
+static uint64_t terms_of(const PtxSum *apart, const SiteLaunch *launch) {
     uint64_t sum = 0;
     for (unsigned i = 0; apart && i < apart->term_count; i++) {
         const PtxTerm *term = &apart->terms[i];
-        uint64_t value = parameter(context, term->variable, term->offset, apart->width / 8);
+        uint64_t value = launch->parameter(launch->context, term->variable, term->offset, apart->width / 8);
         sum += term->subtracted ? -value : value;
     }
     return sum;
 }
 
-void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, SiteParameter *parameter,
-                      void *context) {
+/* What depends on the warp; *plus: what does not is added to it. */
+static const RecordPlaced *placed_of(const SitePlaced *placed, const SiteLaunch *launch, uint64_t *plus, Arena *arena) {
+    if (!placed)
+        return NULL;
+    RecordPlaced *of = ARENA_NEW(arena, RecordPlaced);
+    *of = (RecordPlaced){.warps = placed->warps, .of_warp = placed->of_warp};
+    memcpy(of->ctaid, placed->ctaid, sizeof of->ctaid);
+    if (placed->address != PTX_NONE)
+        *plus += launch->address(launch->context, placed->address, &of->rank);
+    return of;
+}
+
+void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, const SiteLaunch *launch,
+                      Arena *arena) {
     for (uint32_t i = 0; i < sites->count; i++) {
         const Site *site = &sites->items[i];
         if (site->function != function)
             continue;
-        for (unsigned k = 0; k < site->part_count; k++)
-            shapes[i].from[k].plus += terms_of(site->parts[k].apart, parameter, context);
-        for (uint32_t k = 0; k < site->advance_count; k++)
-            shapes[i].advances[k].plus += terms_of(site->advances[k].apart, parameter, context);
+        for (unsigned k = 0; k < site->part_count; k++) {
+            RecordFrom *from = &shapes[i].from[k];
+            from->plus += terms_of(site->parts[k].apart, launch);
+            from->placed = placed_of(site->parts[k].placed, launch, &from->plus, arena);
+        }
+        for (uint32_t k = 0; k < site->advance_count; k++) {
+            RecordAdvance *advance = &shapes[i].advances[k];
+            advance->plus += terms_of(site->advances[k].apart, launch);
+            advance->placed = placed_of(site->advances[k].placed, launch, &advance->plus, arena);
+        }
     }
 }

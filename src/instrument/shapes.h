@@ -10,9 +10,17 @@ RecordShape *site_shapes(const Sites *sites, const PtxModule *module, Arena *are
 
 /* `bytes` bytes of a parameter of the kernel that was launched, 4 or 8 of them. */
 typedef uint64_t SiteParameter(void *context, uint32_t variable, uint32_t offset, unsigned bytes);
-/* Values that are told of as others plus parameters: fills in how much that is, once for a launch of that kernel.
- * Without it, values are not what they were, but everything else is. */
-void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, SiteParameter *parameter,
-                      void *context);
+/* Where a variable of shared memory is in the first CTA of a cluster, or a parameter by its generic address. *rank: by
+ * how much it is further on in each next CTA of the cluster. */
+typedef uint64_t SiteAddress(void *context, uint32_t variable, uint64_t *rank);
+typedef struct SiteLaunch {
+    SiteParameter *parameter;
+    SiteAddress *address;
+    void *context;
+} SiteLaunch;
+/* Values that are told of as others plus what the launch says: fills in how much that is, once for a launch of that
+ * kernel. Without it, values are not what they were, but everything else is. */
+void site_shapes_bind(RecordShape *shapes, const Sites *sites, uint32_t function, const SiteLaunch *launch,
+                      Arena *arena);
 
 #endif

@@ -11,6 +11,7 @@ typedef struct ToldSlot {
     uint32_t loop, value;
     uint8_t bits;
     bool corners;
+    bool known; /* it is not told: what it starts with is known, and where it does */
 } ToldSlot;
 
 /* A slot that goes on: a step whose run begins a turn. */
@@ -95,7 +96,7 @@ static uint32_t slot_of(Telling *telling, uint32_t loop, uint32_t value, bool co
     if (telling->count == MOST_SLOTS || (bits != 32 && bits != 64))
         return PTX_NONE;
     *ARENA_PUSH(telling->plan->arena, telling->slots, telling->count, telling->capacity) =
-        (ToldSlot){loop, value, bits, corners};
+        (ToldSlot){loop, value, bits, corners, false};
     return telling->count - 1;
 }
 
@@ -148,6 +149,40 @@ static bool goes_already(const Telling *telling, uint32_t slot) {
     return false;
 }
 
+/* A step that every warp comes to before it enters a loop, and not in it: the first of a block around the same loop
+ * that is on all ways to it. PTX_NONE: there is none. */
+static uint32_t step_before(const Telling *telling, uint32_t loop) {
+    const PtxFlow *flow = &telling->look->flow;
+    uint32_t outer = flow->loops[loop].outer, before = block_before(telling->look, loop);
+    const Step *steps = telling->plan->steps;
+    if (before == PTX_NONE || (outer != PTX_NONE && flow->loops[outer].irreducible))
+        return PTX_NONE;
+    for (uint32_t i = 0; i < telling->plan->count; i++)
+        if (step_may_run(&steps[i]) && (!i || steps[i - 1].block != steps[i].block) &&
+            flow->blocks[steps[i].block].loop == outer && flow_dominates(flow, steps[i].block, before))
+            return i;
+    return PTX_NONE;
+}
+
+/* Starts a slot where what it begins with is known: then it is not told. */
+static void start_known(Telling *telling, uint32_t loop, uint32_t slot, const FlowValue *phi) {
+    const PtxFlow *flow = &telling->look->flow;
+    const FlowBlock *header = &flow->blocks[flow->loops[loop].header];
+    uint32_t step = step_before(telling, loop), first = PTX_NONE;
+    for (uint32_t i = 0; i < header->predecessor_count; i++)
+        if (!in_loop(flow, loop, flow->edges[header->predecessors + i]))
+            first = flow->inputs[phi->inputs + i];
+    if (step == PTX_NONE || first == PTX_NONE || telling->look->values.forms[first].width != telling->slots[slot].bits)
+        return;
+    PtxSum sum = ptx_sum_of(&telling->look->values, first);
+    const SitePlaced *placed = know_roots(telling->look, &sum, telling->plan->keep);
+    if (sum.root_count)
+        return;
+    telling->slots[slot].known = true;
+    *ARENA_PUSH(telling->plan->arena, telling->goes, telling->goes_count, telling->goes_capacity) =
+        (Goes){step, {slot, PTX_NONE, kept(telling, &sum), placed, true}};
+}
+
 /* The slot of a phi that goes on by as much in each turn of its loop. */
 static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32_t block, bool corners) {
     const PtxFlow *flow = &telling->look->flow;
@@ -168,9 +203,12 @@ static uint32_t going_slot(Telling *telling, uint32_t loop, uint32_t phi, uint32
     if (!any || (also != PTX_NONE && step == PTX_NONE))
         return PTX_NONE;
     uint32_t slot = slot_of(telling, loop, phi, corners);
-    if (slot != PTX_NONE && !goes_already(telling, slot))
-        *ARENA_PUSH(telling->plan->arena, telling->goes, telling->goes_count, telling->goes_capacity) =
-            (Goes){turn, {slot, step, kept(telling, &by)}};
+    if (slot == PTX_NONE || goes_already(telling, slot))
+        return slot;
+    *ARENA_PUSH(telling->plan->arena, telling->goes, telling->goes_count, telling->goes_capacity) =
+        (Goes){turn, {slot, step, kept(telling, &by), NULL, false}};
+    if (form_is_uniform(telling->look->values.tables, &telling->look->values.forms[phi]))
+        start_known(telling, loop, slot, &flow->values[phi]);
     return slot;
 }
 
@@ -224,8 +262,10 @@ static void find_source(Telling *telling, const Step *step, SitePart *part) {
     if (value == PTX_NONE || telling->look->values.forms[value].width != part->bits)
         return;
     PtxSum sum = ptx_sum_of(&telling->look->values, value);
+    const SitePlaced *placed = know_roots(telling->look, &sum, telling->plan->keep);
     if (!sum.root_count) {
         part->from = FROM_LAUNCH;
+        part->placed = placed;
         part->told = false;
         part->apart = kept(telling, &sum);
         return;
@@ -235,6 +275,7 @@ static void find_source(Telling *telling, const Step *step, SitePart *part) {
         if (block_before(telling->look, loop) != PTX_NONE)
             slot = slot_of(telling, loop, value, part->shape == PART_CORNERS);
         sum = (PtxSum){0};
+        placed = NULL;
     } else if (loop != PTX_NONE) {
         slot = sum_slots(telling, loop, &sum, step->block, part);
     }
@@ -246,6 +287,7 @@ static void find_source(Telling *telling, const Step *step, SitePart *part) {
     part->told = false;
     part->place = (uint16_t)slot;
     part->apart = kept(telling, &sum);
+    part->placed = placed;
 }
 
 /* ---- Steps that tell --------------------------------------------------------------------------------------- */
@@ -256,7 +298,7 @@ static uint32_t gather_slots(const Telling *telling, uint32_t loop, uint32_t *fr
     uint32_t count = 0, words = 0, corners = 0;
     for (; *from < telling->count; ++*from) {
         const ToldSlot *slot = &telling->slots[*from];
-        if (slot->loop != loop)
+        if (slot->loop != loop || slot->known)
             continue;
         words += slot->corners ? 0 : slot->bits / 32;
         corners += slot->corners;
@@ -322,6 +364,7 @@ void plan_told(Plan *plan) {
                          : part->shape == PART_BIT   ? FROM_BITS
                                                      : FROM_WORDS;
             part->apart = NULL;
+            part->placed = NULL;
             part->also = 0;
             if (!part->data && part->shape != PART_BIT && step_may_run(step))
                 find_source(&telling, step, part);

@@ -78,10 +78,14 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
     reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
     for (uint32_t i = 0; i < site_count; i++)
         reader->runs[i] = run_of(&shapes[i]);
-    for (uint32_t i = 0; i < site_count; i++)
+    for (uint32_t i = 0; i < site_count; i++) {
         for (uint32_t k = 0; k < shapes[i].tell_count; k++)
             if (shapes[i].tells[k].slot >= reader->slot_count)
                 reader->slot_count = shapes[i].tells[k].slot + 1;
+        for (uint32_t k = 0; k < shapes[i].advance_count; k++)
+            if (shapes[i].advances[k].slot >= reader->slot_count)
+                reader->slot_count = shapes[i].advances[k].slot + 1;
+    }
     reader->slots = ARENA_ARRAY(arena, RecordSlot *, recording->first_count + 1);
     return count_leaders(reader) && list_leaders(reader, arena);
 }

@@ -83,12 +83,33 @@ static RecordSlot *slots_of(RecordReader *reader, const RecordCursor *cursor) {
     return *slots;
 }
 
+/* What is added to a value of a warp of the grid. */
+static uint64_t placed_at(const RecordReader *reader, uint32_t warp, const RecordPlaced *placed) {
+    const RecordingLaunch *launch = &reader->recording->launch;
+    uint64_t cta = warp / reader->warps, rank = 0, size = 1, sum = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t grid = launch->grid[i] ? launch->grid[i] : 1, cluster = launch->cluster[i] ? launch->cluster[i] : 1;
+        uint64_t at = cta % grid;
+        sum += at * placed->ctaid[i];
+        rank += at % cluster * size;
+        size *= cluster;
+        cta /= grid;
+    }
+    sum += rank * placed->rank;
+    return sum + (warp % reader->warps < placed->warps ? placed->of_warp[warp % reader->warps] : 0);
+}
+
 /* Slots that go on from turn to turn do so when the run begins. */
 static void advance_slots(RecordReader *reader, const RecordCursor *cursor, const RecordShape *shape) {
     RecordSlot *slots = shape->advance_count ? slots_of(reader, cursor) : NULL;
     for (uint32_t i = 0; i < shape->advance_count; i++) {
         const RecordAdvance *advance = &shape->advances[i];
         RecordSlot *slot = &slots[advance->slot];
+        if (advance->starts) {
+            uint64_t placed = advance->placed ? placed_at(reader, cursor->warp, advance->placed) : 0;
+            *slot = (RecordSlot){.value = advance->plus + placed, .fresh = true, .told = true};
+            continue;
+        }
         if (!slot->fresh)
             slot->value += advance->plus + (advance->by == UINT32_MAX ? 0 : slots[advance->by].value);
         slot->fresh = false;
@@ -212,6 +233,8 @@ static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, c
     case RECORD_FROM_LAUNCH:
         break;
     }
+    if (from->placed)
+        part->value += placed_at(reader, cursor->warp, from->placed);
     if (part->list)
         part->kind = RECORD_CORNERS;
     return told;

@@ -69,21 +69,32 @@ typedef enum RecordSource {
     RECORD_FROM_EVERY,
     RECORD_FROM_BITS
 } RecordSource;
+/* What is added to a value by where its warp is. */
+typedef struct RecordPlaced {
+    uint64_t rank;     /* for each CTA of the cluster before its own */
+    uint32_t ctaid[3]; /* times its CTA's place in the grid */
+    uint32_t warps;
+    const uint64_t *of_warp; /* by its number in the CTA; NULL: nothing */
+} RecordPlaced;
 typedef struct RecordFrom {
     RecordSource source;
-    uint32_t place; /* word of the run, corners or lists of it, or slot */
-    uint32_t also;  /* of a slot, another one, + 1; 0: none */
-    uint64_t plus;  /* what is added to it; it depends on the launch */
+    uint32_t place;             /* word of the run, corners or lists of it, or slot */
+    uint32_t also;              /* of a slot, another one, + 1; 0: none */
+    uint64_t plus;              /* what is added to it; it depends on the launch */
+    const RecordPlaced *placed; /* of a slot, or of the launch: and this; NULL: nothing */
 } RecordFrom;
 /* A slot of a warp that is told. */
 typedef struct RecordTell {
     uint32_t slot;
     bool wide, corners;
 } RecordTell;
-/* A slot that goes on when a run begins: by what is in another slot (UINT32_MAX: none), and so much. */
+/* A slot that goes on when a run begins: by what is in another slot (UINT32_MAX: none), and so much. `starts`: it is
+ * told by that. */
 typedef struct RecordAdvance {
     uint32_t slot, by;
     uint64_t plus;
+    const RecordPlaced *placed; /* NULL: nothing */
+    bool starts;
 } RecordAdvance;
 typedef struct RecordSlot {
     uint64_t value;         /* of lane 0 */

@@ -67,11 +67,22 @@ static void test_pointer(void **state) {
 /* A register that is written before its record is, is copied; another one is not. */
 static void test_copies(void **state) {
     (void)state;
-#define STORES(between)                                                                         \
-    OPEN "mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r3, %r2, %r1;\nst.shared.b32 [%r2], 7;\n" between \
+#define STORES(between)                                                                             \
+    OPEN "mov.u32 %r2, %clusterid.x;\nmul.lo.u32 %r3, %r2, %r1;\nst.shared.b32 [%r2], 7;\n" between \
          "st.shared.b32 [%r3], 7;\n" MEET CLOSE
     assert_int_equal(count(STORES(""), ", %r2;\n"), 0);
     assert_int_equal(count(STORES("mov.u32 %r2, 5;\n"), ", %r2;\n"), 1);
+}
+
+/* What is known without a record: addresses of variables, the CTA's place in the grid, the number of a warp. */
+static void test_known(void **state) {
+    (void)state;
+#define AT(from) OPEN from "st.shared.b32 [%r2], 7;\n" MEET CLOSE
+    assert_int_equal(count(AT("mov.u32 %r2, %clusterid.x;\n"), ", %r2}"), 1);
+    assert_int_equal(count(AT("mov.u32 %r2, s;\n"), ", %r2}"), 0);
+    assert_int_equal(count(AT("mov.u32 %r3, %ctaid.z;\nmul.lo.s32 %r2, %r3, 24;\n"), ", %r2}"), 0);
+    assert_int_equal(count(AT("mov.u32 %r3, %ctaid.x;\nmul.lo.u32 %r2, %r3, %r1;\n"), ", %r2}"), 1);
+    assert_int_equal(count(AT("mov.u32 %r3, %tid.x;\nshr.u32 %r2, %r3, 5;\n"), ", %r2}"), 0);
 }
 
 /* Where shared and local memory are is noted if an address may be in them without saying so. */
@@ -85,6 +96,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pointer),
         cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_known),
         cmocka_unit_test(test_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

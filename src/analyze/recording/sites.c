@@ -236,6 +236,15 @@ static uint64_t parameter_of(void *context, uint32_t variable, uint32_t offset, 
     return value;
 }
 
+static uint64_t address_of(void *context, uint32_t variable, uint64_t *rank) {
+    const Parameters *from = context;
+    const PtxSeat *seat = &from->program->seats[variable];
+    if (seat->space != PTX_SPACE_SHARED)
+        return PLAY_WINDOWS + 3 * PTX_WINDOW_SIZE + seat->at;
+    *rank = UINT64_C(1) << PTX_RANK_SHIFT;
+    return seat->at;
+}
+
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
     InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
     *sites = (PlaySites){0};
@@ -262,7 +271,8 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, check->module, &check->arena);
     Parameters from = {check->program, recording};
-    site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, parameter_of, &from);
+    const SiteLaunch launch = {parameter_of, address_of, &from};
+    site_shapes_bind(sites->shapes, &sites->sites, check->program->entry, &launch, &check->arena);
     sites->any_order = can_order(check);
     for (uint32_t i = 0; i < sites->sites.count; i++) {
         PlaySite *site = &sites->items[i];
