@@ -94,7 +94,11 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->all = site->all;
-    shape->of = site->of;
+    if (site->of) { /* shapes may outlive the sites */
+        uint32_t *of = ARENA_ARRAY(arena, uint32_t, site->of_count);
+        memcpy(of, site->of, site->of_count * sizeof *of);
+        shape->of = of;
+    }
     shape->bare = site->bare;
     shape->run = site->run;
     shape_meeting(site, module, shape);

@@ -109,7 +109,8 @@ static uint32_t reaches(const Reach *reach, const Piece *piece) {
 /* Two CTAs, one of which writes what the other touches. */
 static bool find_meeting(Grid *grid, uint32_t ctas[2]) {
     Reach written = {.cta = {UINT32_MAX, UINT32_MAX}}, touched = written;
-    qsort(grid->pieces, grid->piece_count, sizeof *grid->pieces, by_begin);
+    if (grid->piece_count)
+        qsort(grid->pieces, grid->piece_count, sizeof *grid->pieces, by_begin);
     for (uint32_t i = 0; i < grid->piece_count; i++) {
         const Piece *piece = &grid->pieces[i];
         uint32_t other = reaches(piece->writes ? &touched : &written, piece);
