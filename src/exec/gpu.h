@@ -333,8 +333,8 @@ bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
 void hold_for_all(void);
 /* For what is in that stream. */
 void hold_for_stream(Handle stream);
-/* Before anything is put into that stream: the driver waits once there is too much in it. */
-void hold_for_room(Handle stream);
+/* Before so many things are put into that stream: the driver waits once there is too much in it. */
+void hold_for_room(Handle stream, unsigned count);
 /* How many things were put into streams. */
 uint64_t hold_things(void);
 /* Before a launch of that function in that stream. */
@@ -360,9 +360,9 @@ void gpu_watch(GpuFlight *flight, Recording recording);
 void gpu_begin(void);
 /* At the end of the program: everything is drained and said. Called again it does nothing. */
 void gpu_finish(void);
-/* The same for what has ended: a kernel never will. `locked_out`: others may be in the driver with the mutex, and not
- * come back. */
-void gpu_abandon(bool locked_out);
+/* The same for what has ended: a kernel never will, and others may be in the driver with the mutex, and not come back.
+ */
+void gpu_abandon(void);
 
 /* Nanoseconds of a clock that only goes on. */
 uint64_t gpu_now(void);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* For launches that the program did not wait for itself. */
@@ -44,16 +45,21 @@ void gpu_finish(void) {
     finish(patience + 2 * gpu_options()->hang_after);
 }
 
-/* Whoever has the mutex when all are locked out is in the driver: nothing changes meanwhile. */
-void gpu_abandon(bool locked_out) {
-    if (!locked_out) {
-        finish(0);
-    } else if (owner == getpid()) {
-        owner = 0;
+/* Whoever keeps the mutex for that long is locked out of the driver, and changes nothing. */
+void gpu_abandon(void) {
+    struct timespec until;
+    if (owner != getpid())
+        return;
+    owner = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    bool has = pthread_mutex_timedlock(&gpu_mutex, &until) == 0;
+    if (!has || !gpu_settle_all(0))
         drain_lost();
-        gpu_each_kernel(count);
-        say();
-    }
+    gpu_each_kernel(count);
+    if (has)
+        pthread_mutex_unlock(&gpu_mutex);
+    say();
 }
 
 void gpu_begin(void) {

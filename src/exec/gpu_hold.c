@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A queue of the driver has room for about a thousand things; with a launch that is recorded, up to five come. */
-enum { MOST_AHEAD = 128 };
+/* Things that are in a queue of the driver at most: it is full somewhere below 6000 launches, and 20,000 events (driver
+ * 580). With a launch that is recorded, copies and events come. */
+enum { MOST_AHEAD = 640, FOR_LAUNCH = 5 };
 enum { LOCAL_BYTES = 1024 };                                                /* that there are from the beginning */
 enum { WITHOUT_SLEEP = 200000, LONGEST_SLEEP = 1000000, SLEEP_SHARE = 16 }; /* nanoseconds */
 
@@ -57,8 +58,8 @@ void hold_for_stream(Handle stream) {
     hold_for(UINT64_MAX, stream);
 }
 
-void hold_for_room(Handle stream) {
-    uint64_t number = __atomic_add_fetch(&things, 1, __ATOMIC_RELAXED);
+void hold_for_room(Handle stream, unsigned count) {
+    uint64_t number = __atomic_add_fetch(&things, count, __ATOMIC_RELAXED);
     if (number > MOST_AHEAD)
         hold_for(number - MOST_AHEAD, stream);
 }
@@ -86,7 +87,7 @@ Result hold_launched(Handle stream) {
 
 void hold_to_launch(Handle function, Handle stream) {
     static uint64_t most = LOCAL_BYTES;
-    hold_for_room(stream);
+    hold_for_room(stream, FOR_LAUNCH);
     if (gpu_loads(function))
         hold_for_all();
     uint64_t local = gpu_local(function);

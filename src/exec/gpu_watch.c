@@ -49,7 +49,7 @@ static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
         gpu_unseen(recording->kernel, "it did not end, and its records could not be copied");
     folder_log("note kernel %s did not end: %s", recording->kernel, hang_means(end));
     if (end == HANG_STAYS) {
-        gpu_abandon(false);
+        gpu_abandon();
         _exit(ENDED_FOR_HANG);
     }
 }
@@ -57,7 +57,7 @@ static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
 /* The driver has not got the better of it, and nothing that the process asks of it would come back. */
 static void stays(HangLaunch *launch) {
     folder_log("note kernel %s was not ended by the trap either: the process was ended", launch->recording.kernel);
-    gpu_abandon(false);
+    gpu_abandon();
     _exit(ENDED_FOR_HANG);
 }
 
@@ -67,7 +67,7 @@ static void locked_out(HangLaunch *launch) {
     folder_log("note kernel %s did not end: a wait of it gave up, and its records could not be copied, because the "
                "program was in a call of the driver that waits for the kernel: the process was ended",
                kernel);
-    gpu_abandon(true);
+    gpu_abandon();
     _exit(ENDED_FOR_HANG);
 }
 

@@ -223,7 +223,7 @@ static void hold_back(Means means, unsigned stream, bool per_thread, const uintp
         handle = (Handle)(uintptr_t)STREAM_PER_THREAD;
     if (puts_nothing(means))
         return;
-    hold_for_room(handle);
+    hold_for_room(handle, 1);
     if (drain_flies() && waits_for_turn(means, words))
         hold_for_stream(handle);
 }
