@@ -87,6 +87,8 @@ Result hold_launched(Handle stream) {
 
 void hold_to_launch(Handle function, Handle stream) {
     static uint64_t most = LOCAL_BYTES;
+    if (!gpu_driver(NULL)) /* it lacks something, and nothing is recorded */
+        return;
     hold_for_room(stream, FOR_LAUNCH);
     if (gpu_loads(function))
         hold_for_all();
