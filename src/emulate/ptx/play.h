@@ -43,8 +43,8 @@ typedef struct PlayAccess {
 } PlayAccess;
 /* Whether one block of global memory has all of it. */
 bool play_has(PtxMachine *machine, uint64_t begin, uint64_t end);
-/* A load or an atomic of one lane, at an address of global memory, is told as the machine would when it runs it; `stores`:
- * the atomic does. False: that is not all that it does. */
+/* A load or an atomic of one lane, at an address of global memory, is told as the machine would when it runs it;
+ * `stores`: the atomic does. False: that is not all that it does. */
 bool play_lane(PtxMachine *machine, PtxWarp *warp, const PtxCode *code, uint32_t lane, uint64_t address, bool stores);
 /* Where [a] of a lane is, of an mbarrier; false: nowhere. */
 bool play_spot(PtxMachine *machine, PtxGroup *group, const PtxCode *code, const PtxArgument *argument, uint32_t lane,
