@@ -34,7 +34,8 @@ static bool know_address(const Look *look, uint32_t value, PtxSum *sum, SitePlac
     uint32_t count = 0;
     const PtxForm *form;
     const PtxOperand *operands = operands_of(look, value, &count, &form);
-    bool generic = operands && count == 2 && str_starts(form->text, STR("cvta.param."));
+    bool generic =
+        operands && count == 2 && form->evaluator == PTX_EVALUATE_CVTA && ptx_form_has(form->text, STR("param"));
     if (generic)
         from = moved(look, value_of(look, &operands[1]));
     if (!from || from->kind != PTX_VARIABLE || placed->address != PTX_NONE)
@@ -53,8 +54,9 @@ static bool know_cta(const Look *look, uint32_t value, SitePlaced *placed) {
     const PtxForm *form;
     const PtxOperand *operands = operands_of(look, value, &count, &form), *from = moved(look, value);
     if (operands && count == 3 && operands[2].kind == PTX_INTEGER) {
-        bool shifts = str_is(form->text, "shl.b32") && operands[2].bits < 32;
-        if (!shifts && !str_is(form->text, "mul.lo.s32") && !str_is(form->text, "mul.lo.u32"))
+        bool shifts = form->evaluator == PTX_EVALUATE_SHL && operands[2].bits < 32;
+        bool multiplies = form->evaluator == PTX_EVALUATE_MUL && ptx_form_has(form->text, STR("lo"));
+        if (look->values.forms[value].width != 32 || (!shifts && !multiplies))
             return false;
         factor = shifts ? UINT32_C(1) << operands[2].bits : (uint32_t)operands[2].bits;
         from = moved(look, value_of(look, &operands[1]));

@@ -50,16 +50,17 @@ static bool result_kind(const Rows *rows, const PtxForm *form, const PtxOperand 
         if (i < 4)
             kinds[i] = of;
     }
-    if (str_starts(form->text, STR("mov.")) && count == 2) {
+    if (form->evaluator == PTX_EVALUATE_MOV && count == 2) {
         *kind = kinds[1] ? kinds[1] : special_kind(&operands[1]);
         return true;
     }
-    if (str_starts(form->text, STR("mul.lo")) && count == 3) {
+    bool low = ptx_form_has(form->text, STR("lo"));
+    if (low && form->evaluator == PTX_EVALUATE_MUL && count == 3) {
         *kind = product(kinds[1], kinds[2], &whole);
-    } else if (str_starts(form->text, STR("mad.lo")) && count == 4) {
+    } else if (low && form->evaluator == PTX_EVALUATE_MAD && count == 4) {
         *kind = product(kinds[1], kinds[2], &whole) == ROW && kinds[3] == ROW ? ROW : NOTHING;
         whole &= kinds[3] < ROW;
-    } else if (str_starts(form->text, STR("add.")) && count == 3) {
+    } else if (form->evaluator == PTX_EVALUATE_ADD && count == 3) {
         *kind = kinds[1] == ROW && kinds[2] == ROW ? ROW : NOTHING;
     }
     return !uses || whole || *kind == ROW;
