@@ -80,7 +80,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
-	corpus found ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
 
@@ -419,6 +419,10 @@ found: ## check the kernels below FOUND=DIR, on which Weir was once wrong, again
 	@test -n "$(FOUND)" || { echo "make found needs FOUND=DIR, a folder of kernels that tests/found/expected.tsv names" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
 	@BUILD=$(BUILD) scripts/found "$(FOUND)"
+
+mutation: ## break the sources one token at a time, outside the tree, and list the mutants that no test notices; OPTIONS="..." (scripts/mutation --help)
+	@scripts/setup test
+	@scripts/mutation --whole $(OPTIONS)
 
 ops: ## hold the ops of each release of Triton against the table; WHEELS=DIR has RELEASE/triton, unpacked wheels
 	@test -n "$(WHEELS)" || { echo "make ops needs WHEELS=DIR, with a folder for each release, its wheel unpacked" >&2; exit 2; }
