@@ -80,7 +80,6 @@ static void draw(ThreadsCheck *check) {
         drawing->report->nothing = verdict_text(drawing->told, "There is no run to draw: %s.", problem);
         return;
     }
-    launch->text = verdict_text(check->verdict, "%s", launch->text);
     if (runs_open(check, launch))
         draw_run(drawing, &(ThreadsRun){trail.schedule, trail.world});
     else

@@ -502,7 +502,7 @@ static void play_recording(Playing *playing) {
         return;
     }
     playing->has_sites = true;
-    const PtxLaunch *launch = recording_launch(check, playing->recording);
+    PtxLaunch *launch = recording_launch(check, playing->recording);
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, false);
         if (watch)

@@ -13,8 +13,9 @@ static const size_t program_budget = (size_t)2 << 30;
 
 /* ---- A machine ----------------------------------------------------------------------------------- */
 
-bool runs_open(ThreadsCheck *check, const PtxLaunch *launch) {
+bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     const char *problem = "";
+    launch->text = verdict_text(check->verdict, "%s", launch->text); /* findings outlive the launch */
     check->launch = launch;
     check->machine = ptx_machine(check->program, launch, check->options->gear, &problem);
     if (!check->machine) {
@@ -100,8 +101,10 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
     ThreadsCheck *check = audience->check;
     ThreadsRun run = {.schedule = {.only = ctas, .only_count = count}, .world = check->machine->world};
     end_run(audience);
-    threads_unset(check, &run);
-    threads_guesses(check);
+    if (audience->watch) { /* else it is tried whether the launch fits, and nobody asks for more */
+        threads_unset(check, &run);
+        threads_guesses(check);
+    }
     check->guessed |= check->machine->guess_count > 0;
     return !has_races(audience->watch) && !deadline_passed();
 }
@@ -392,11 +395,6 @@ static bool wants_more(const ThreadsCheck *check, uint32_t *buffer, uint64_t *by
     return false;
 }
 
-/* Findings outlive the launch. */
-static void keep_text(const ThreadsCheck *check, PtxLaunch *launch) {
-    launch->text = verdict_text(check->verdict, "%s", launch->text);
-}
-
 static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run, PtxWatch **watch) {
     PtxEnd end = runs_make(check, run, *watch);
     uint32_t buffer;
@@ -404,7 +402,6 @@ static PtxEnd run_first(ThreadsCheck *check, PtxLaunch *launch, ThreadsRun *run,
     for (unsigned i = 0; end == PTX_END_FAULT && i < MOST_GROWTHS && wants_more(check, &buffer, &bytes); i++) {
         if (!ptx_launch_grow(&check->arena, check->program, launch, buffer, bytes))
             break;
-        keep_text(check, launch);
         runs_close(check);
         if (!runs_open(check, launch))
             return PTX_END_TIME;
@@ -469,7 +466,6 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
 }
 
 static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
-    keep_text(check, launch);
     if (runs_open(check, launch))
         run_all(check, launch, runs_watch(check, false));
     runs_add_launch(check, launch);
@@ -499,7 +495,6 @@ static void replay(ThreadsCheck *check) {
         verdict_incomplete(check->verdict, "", 0, "the trail does not fit the kernel: %s", problem);
         return;
     }
-    keep_text(check, launch);
     ThreadsRun run = {.schedule = trail->schedule, .world = trail->world};
     if (runs_open(check, launch)) {
         PtxWatch *watch = runs_watch(check, run.schedule.explored);
