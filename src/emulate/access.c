@@ -502,6 +502,16 @@ bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Byt
     return access_elements(machine, event, arena, bytes, &elements, reason);
 }
 
+uint32_t access_element(const Machine *machine, const Event *event) {
+    Access access = access_of(machine, event, NULL);
+    const Effect *effect = &access.effect->effect;
+    if (effect->on_descriptor || word_is(event->view, WORD_DESCRIPTOR)) {
+        const Descriptor *descriptor = find_descriptor(&access);
+        return descriptor ? descriptor->element_bits / 8 : 0;
+    }
+    return is_elements(access.effect) ? (uint32_t)element_bytes(&access) : 0;
+}
+
 /* ---- Forms ---------------------------------------------------------------------------------------- */
 
 /* One dimension of a box: what is inside of the tensor stays inside, what is behind it stays there; what is clipped

@@ -30,18 +30,34 @@ static uint64_t pending(const ConsanWord *word, ConsanGroup group) {
     return spans;
 }
 
-/* Spans that the actor may not read, or write. */
-static uint64_t forbidden(uint32_t actor, Piece piece, bool writes) {
-    const ConsanWord *word = piece.word;
-    uint64_t spans = (word->written & ~consan_sees_write(word, actor)) | pending(word, CONSAN_COPY);
-    if (!writes)
-        return spans & piece.mask;
-    for (uint32_t i = 0; i < word->reader_count; i++) {
-        const ConsanReader *reader = word->readers[i];
-        if (reader->spans & piece.mask)
-            spans |= reader->spans & ~consan_sees_read(reader, actor);
+/* An access that is to be made. */
+typedef struct Attempt {
+    uint32_t actor, element; /* element: of an update */
+    enum { READS, WRITES, UPDATES } kind;
+} Attempt;
+
+/* Spans whose last access of the reader must be seen before. */
+static uint64_t unseen_reads(const Attempt *attempt, const ConsanReader *reader) {
+    uint64_t spans = reader->spans & ~consan_sees_read(reader, attempt->actor);
+    if (attempt->kind == READS)
+        return reader->updates ? spans : 0;
+    for (uint64_t left = attempt->kind == UPDATES && reader->updates ? spans : 0; left;) {
+        uint32_t lane = consan_take_lowest(&left);
+        if (attempt->element && reader->elements[lane] == attempt->element)
+            spans &= ~consan_bit(lane);
     }
-    spans |= pending(word, CONSAN_WGMMA) | pending(word, CONSAN_STORE);
+    return spans;
+}
+
+/* Spans on which the attempt is not legal. */
+static uint64_t forbidden(const Attempt *attempt, Piece piece) {
+    const ConsanWord *word = piece.word;
+    uint64_t spans = (word->written & ~consan_sees_write(word, attempt->actor)) | pending(word, CONSAN_COPY);
+    for (uint32_t i = 0; i < word->reader_count; i++)
+        if (word->readers[i]->spans & piece.mask)
+            spans |= unseen_reads(attempt, word->readers[i]);
+    if (attempt->kind != READS)
+        spans |= pending(word, CONSAN_WGMMA) | pending(word, CONSAN_STORE);
     return spans & piece.mask;
 }
 
@@ -60,17 +76,17 @@ static bool find_group(const ConsanWord *word, ConsanGroup group, uint32_t span,
     return true;
 }
 
-static bool find_reader(const ConsanWord *word, uint32_t actor, uint32_t span, ConsanConflict *conflict) {
+static bool find_reader(const ConsanWord *word, const Attempt *attempt, uint32_t span, ConsanConflict *conflict) {
     const ConsanReader *lowest = NULL;
     for (uint32_t i = 0; i < word->reader_count; i++) {
         const ConsanReader *reader = word->readers[i];
-        uint64_t unseen = reader->spans & ~consan_sees_read(reader, actor);
+        uint64_t unseen = unseen_reads(attempt, reader);
         if (unseen >> span % CONSAN_LANES & 1 && (!lowest || reader->actor < lowest->actor))
             lowest = reader;
     }
     if (!lowest)
         return false;
-    *conflict = (ConsanConflict){.kind = CONSAN_OUTSTANDING_READ,
+    *conflict = (ConsanConflict){.kind = lowest->updates ? CONSAN_OUTSTANDING_WRITE : CONSAN_OUTSTANDING_READ,
                                  .span = span,
                                  .actor = lowest->actor,
                                  .place = lowest->places[span % CONSAN_LANES]};
@@ -78,41 +94,46 @@ static bool find_reader(const ConsanWord *word, uint32_t actor, uint32_t span, C
 }
 
 /* Why the actor may not touch the span; a forbidden one. */
-static ConsanConflict explain(const ConsanWord *word, uint32_t actor, uint32_t span) {
+static ConsanConflict explain(const ConsanWord *word, const Attempt *attempt, uint32_t span) {
     ConsanConflict conflict = {.span = span};
     uint32_t lane = span % CONSAN_LANES;
-    if ((word->written & ~consan_sees_write(word, actor)) >> lane & 1) {
+    if ((word->written & ~consan_sees_write(word, attempt->actor)) >> lane & 1) {
         conflict.kind = CONSAN_OUTSTANDING_WRITE;
         conflict.actor = word->writer[lane];
         conflict.place = word->write_place[lane];
         return conflict;
     }
-    if (!find_group(word, CONSAN_COPY, span, &conflict) && !find_reader(word, actor, span, &conflict) &&
+    if (!find_group(word, CONSAN_COPY, span, &conflict) && !find_reader(word, attempt, span, &conflict) &&
         !find_group(word, CONSAN_WGMMA, span, &conflict))
         (void)find_group(word, CONSAN_STORE, span, &conflict);
     return conflict;
 }
 
-static ConsanConflict verify(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, bool writes) {
+static ConsanConflict verify(const Consan *consan, Attempt attempt, const uint32_t *spans, uint32_t count) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
         Piece piece = next_piece(consan, spans, count, &at);
-        uint64_t bad = forbidden(actor, piece, writes);
+        uint64_t bad = forbidden(&attempt, piece);
         if (!bad)
             continue;
         while (!(bad >> spans[first] % CONSAN_LANES & 1))
             first++;
-        return explain(piece.word, actor, spans[first]);
+        return explain(piece.word, &attempt, spans[first]);
     }
     return (ConsanConflict){.kind = CONSAN_CLEAN};
 }
 
 ConsanConflict consan_verify_read(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
-    return verify(consan, actor, spans, count, false);
+    return verify(consan, (Attempt){.actor = actor, .kind = READS}, spans, count);
 }
 
 ConsanConflict consan_verify_write(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
-    return verify(consan, actor, spans, count, true);
+    return verify(consan, (Attempt){.actor = actor, .kind = WRITES}, spans, count);
+}
+
+ConsanConflict consan_verify_update(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count,
+                                    uint32_t element) {
+    return verify(consan, (Attempt){.actor = actor, .element = element, .kind = UPDATES}, spans, count);
 }
 
 /* ---- set ------------------------------------------------------------------------------------------ */
@@ -130,9 +151,9 @@ static void revoke(const ConsanWord *word, uint64_t *seen, uint64_t *tracked, ui
 }
 
 /* NULL if there is no memory. */
-static ConsanReader *read_piece(Consan *consan, uint32_t actor, Piece piece) {
-    ConsanReader *reader = piece.word->reader_of[actor];
-    if (!reader && !(reader = consan_reader(consan, piece.word, actor)))
+static ConsanReader *read_piece(Consan *consan, uint32_t actor, Piece piece, bool updates) {
+    ConsanReader *reader = consan_reader(consan, piece.word, actor, updates);
+    if (!reader)
         return NULL;
     if (reader->spans & piece.mask) /* One bit a reader: that an older read is over says nothing of this one. */
         revoke(piece.word, reader->seen, reader->tracked, piece.mask);
@@ -162,9 +183,26 @@ static void write_piece(Consan *consan, uint32_t actor, Piece piece) {
 void consan_set_read(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
-        ConsanReader *reader = read_piece(consan, actor, next_piece(consan, spans, count, &at));
+        ConsanReader *reader = read_piece(consan, actor, next_piece(consan, spans, count, &at), false);
         for (; reader && first < at; first++)
             reader->places[spans[first] % CONSAN_LANES] = place;
+    }
+}
+
+void consan_set_update(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t element,
+                       uint32_t place) {
+    for (uint32_t at = 0; at < count;) {
+        uint32_t first = at;
+        Piece piece = next_piece(consan, spans, count, &at);
+        const ConsanReader *before = piece.word->reader_of[consan->actors + actor];
+        uint64_t older = before ? before->spans : 0;
+        ConsanReader *reader = read_piece(consan, actor, piece, true);
+        for (; reader && first < at; first++) {
+            uint32_t lane = spans[first] % CONSAN_LANES;
+            bool differs = older >> lane & 1 && reader->elements[lane] != element;
+            reader->places[lane] = place;
+            reader->elements[lane] = differs || element > UINT8_MAX ? 0 : (uint8_t)element;
+        }
     }
 }
 
@@ -237,7 +275,7 @@ void consan_track_reads(Consan *consan, uint32_t actor, const uint32_t *spans, u
     for (uint32_t at = 0; at < count;) {
         Piece piece = next_piece(consan, spans, count, &at);
         for (uint32_t i = 0; i < piece.word->reader_count; i++)
-            if (piece.word->readers[i]->actor == actor) {
+            if (piece.word->readers[i]->actor == actor && !piece.word->readers[i]->updates) {
                 piece.word->readers[i]->tracked[phase] |= piece.word->readers[i]->spans & piece.mask;
                 track_in(consan, piece, phase);
             }
@@ -337,7 +375,7 @@ static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t ac
     if (group == CONSAN_COPY)
         write_piece(consan, actor, piece);
     else
-        reader = read_piece(consan, actor, piece);
+        reader = read_piece(consan, actor, piece, false);
     staged->open &= ~piece.mask;
     for (uint64_t left = piece.mask; left;) {
         uint32_t lane = consan_take_lowest(&left);

@@ -25,7 +25,9 @@
  *                                               kind of reported copies: those that a barrier publishes and a group
  *                                               still counts
  *
- * A read is legal if its actor sees the latest write; a write if it sees the latest write and all reads.
+ * A read is legal if its actor sees the latest write; a write if it sees the latest write and all reads. An update is
+ * atomic: to other updates of the same elements it is no more than a read is to reads; a read has to see it as it sees
+ * the latest write, and a write as it sees reads. So it has a row of its own beside the reads of its actor.
  *
  * The tables of bits lie transposed: a word holds one bit of each of 64 spans, so that a rule is a few operations on
  * words for 64 spans at once. The spans of a word have one home, and a word knows the few actors and phases that have
@@ -79,7 +81,7 @@ typedef enum ConsanGroup {
 
 typedef enum ConsanKind {
     CONSAN_CLEAN,
-    CONSAN_OUTSTANDING_WRITE, /* the actor does not see the latest write */
+    CONSAN_OUTSTANDING_WRITE, /* the actor does not see the latest write, or an update */
     CONSAN_OUTSTANDING_READ,  /* the actor does not see all reads */
     CONSAN_PENDING_GROUP,     /* a group that is not waited for touches it */
 } ConsanKind;
@@ -117,12 +119,14 @@ typedef struct ConsanWords {
     uint16_t *counts;
 } ConsanWords;
 
-/* What an actor has read of the spans of a word. */
+/* What an actor has read of the spans of a word, or updated. */
 typedef struct ConsanReader {
     uint64_t spans; /* since they were last written */
     uint32_t actor;
-    uint64_t *seen;    /* by actor: what it sees of that, itself */
-    uint64_t *tracked; /* by phase */
+    bool updates;
+    uint8_t elements[CONSAN_LANES]; /* bytes of the elements that it has updated; 0: of several sizes */
+    uint64_t *seen;                 /* by actor: what it sees of that, itself */
+    uint64_t *tracked;              /* by phase */
     uint32_t places[CONSAN_LANES];
 } ConsanReader;
 
@@ -141,7 +145,7 @@ typedef struct ConsanWord {
     uint64_t *tracked;          /* by phase: the latest writes that it publishes */
     ConsanReader **readers;
     uint32_t reader_count;
-    ConsanReader **reader_of; /* by actor; NULL: it has never read here */
+    ConsanReader **reader_of; /* by actor, and then by actor for updates; NULL: it has never read here */
     ConsanHolders watchers;   /* actors with something in `seen`, of the word or of a reader */
     ConsanHolders phases;     /* that track anything */
     ConsanHolders stagers[CONSAN_KINDS];
@@ -180,10 +184,15 @@ uint32_t consan_next_span(const Consan *consan, uint32_t home, uint32_t from);
 /* verify: whether the actor may read or write the spans. */
 ConsanConflict consan_verify_read(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count);
 ConsanConflict consan_verify_write(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count);
+/* `element`: the bytes that each of its updates has at once. */
+ConsanConflict consan_verify_update(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count,
+                                    uint32_t element);
 
 /* set: the access is made. `place` comes back in conflicts with it. */
 void consan_set_read(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place);
 void consan_set_write(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place);
+void consan_set_update(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t element,
+                       uint32_t place);
 
 /* track: an arrival of `actor` on a barrier, in the phase of that parity, will publish all that the actor sees (its
  * frontier), ... */

@@ -66,9 +66,9 @@ void consan_unlink_watcher(Consan *consan, uint32_t word, uint32_t actor);
 void consan_unlink_phase(Consan *consan, uint32_t word, uint32_t phase);
 void consan_unlink_stager(Consan *consan, uint32_t word, ConsanGroup group, uint32_t agent);
 
-/* What the actor has read in the word, and what the agent has staged; made if there is none. NULL: there is no memory,
- * which the engine then says. */
-ConsanReader *consan_reader(Consan *consan, ConsanWord *word, uint32_t actor);
+/* What the actor has read or updated in the word, and what the agent has staged; made if there is none. NULL: there is
+ * no memory, which the engine then says. */
+ConsanReader *consan_reader(Consan *consan, ConsanWord *word, uint32_t actor, bool updates);
 ConsanStaged *consan_stager(Consan *consan, ConsanWord *word, ConsanGroup group, uint32_t agent);
 
 #endif

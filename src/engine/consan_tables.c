@@ -56,8 +56,8 @@ static bool open_word(Consan *consan, uint32_t home) {
     *word = (ConsanWord){.index = consan->word_count, .home = home};
     word->seen = take(consan, consan->actors, sizeof *word->seen);
     word->tracked = take(consan, consan->phases, sizeof *word->tracked);
-    word->readers = take(consan, consan->actors, sizeof *word->readers);
-    word->reader_of = take(consan, consan->actors, sizeof *word->reader_of);
+    word->readers = take(consan, 2 * consan->actors, sizeof *word->readers);
+    word->reader_of = take(consan, 2 * consan->actors, sizeof *word->reader_of);
     word->handed = take(consan, consan->barriers, sizeof *word->handed);
     make_holders(consan, &word->watchers, consan->actors);
     make_holders(consan, &word->phases, consan->phases);
@@ -71,8 +71,8 @@ static bool open_word(Consan *consan, uint32_t home) {
     return true;
 }
 
-ConsanReader *consan_reader(Consan *consan, ConsanWord *word, uint32_t actor) {
-    ConsanReader *reader = word->reader_of[actor];
+ConsanReader *consan_reader(Consan *consan, ConsanWord *word, uint32_t actor, bool updates) {
+    ConsanReader **place = &word->reader_of[updates ? consan->actors + actor : actor], *reader = *place;
     if (reader)
         return reader;
     reader = take(consan, 1, sizeof *reader);
@@ -80,8 +80,8 @@ ConsanReader *consan_reader(Consan *consan, ConsanWord *word, uint32_t actor) {
     uint64_t *tracked = take(consan, consan->phases, sizeof *tracked);
     if (!reader || !seen || !tracked)
         return NULL;
-    *reader = (ConsanReader){.actor = actor, .seen = seen, .tracked = tracked};
-    word->readers[word->reader_count++] = word->reader_of[actor] = reader;
+    *reader = (ConsanReader){.actor = actor, .updates = updates, .seen = seen, .tracked = tracked};
+    word->readers[word->reader_count++] = *place = reader;
     return reader;
 }
 
@@ -187,11 +187,12 @@ static void split_reads(Consan *consan, uint32_t from, uint32_t to) {
         const ConsanReader *past = old->readers[k];
         if (!has(past->spans, from))
             continue;
-        ConsanReader *reader = consan_reader(consan, word, past->actor);
+        ConsanReader *reader = consan_reader(consan, word, past->actor, past->updates);
         if (!reader)
             return;
         reader->spans |= lane;
         reader->places[to % CONSAN_LANES] = past->places[from % CONSAN_LANES];
+        reader->elements[to % CONSAN_LANES] = past->elements[from % CONSAN_LANES];
         for (uint32_t i = 0; i < old->watchers.count; i++)
             reader->seen[old->watchers.list[i]] |= has(past->seen[old->watchers.list[i]], from) ? lane : 0;
         for (uint32_t i = 0; i < old->phases.count; i++)

@@ -366,26 +366,24 @@ static void make_strong(Access *access) {
         access->scope = GSAN_NO_SCOPE;
 }
 
-static void set_range(const Gsan *gsan, Access *access, uint64_t begin, uint64_t end) {
+static void set_range(const Gsan *gsan, Access *access, uint64_t begin, uint64_t end, uint32_t element) {
     uint64_t granule = gsan->options.granule, last = (end - 1) / granule * granule;
     access->begin = begin / granule * granule;
     access->end = last > UINT64_MAX - granule ? UINT64_MAX : last + granule;
-    if (gsan_is_strong(access->order) && end - begin <= ONE_ELEMENT) {
-        access->place = begin;
-        access->bytes = (uint32_t)(end - begin);
-    }
+    access->bytes = gsan_is_strong(access->order) ? element : 0;
+    access->place = access->bytes ? begin % access->bytes : 0;
 }
 
 static Ticket *ticket_of(const Gsan *gsan, uint32_t number) {
     return number && number <= gsan->ticket_count ? gsan->tickets[number - 1] : NULL;
 }
 
-static unsigned access_now(Gsan *gsan, Access *access, uint64_t begin, uint64_t end) {
+static unsigned access_now(Gsan *gsan, Access *access, uint64_t begin, uint64_t end, uint32_t element) {
     Thread *thread = access->thread;
     bool writes = access->kind != GSAN_READ;
     gsan->site = access->site;
     make_strong(access);
-    set_range(gsan, access, begin, end);
+    set_range(gsan, access, begin, end, element);
     if (access->ticket && access->ticket->done)
         access->ticket = NULL;
     if (access->ticket) {
@@ -407,8 +405,8 @@ static unsigned access_now(Gsan *gsan, Access *access, uint64_t begin, uint64_t 
     return access->told;
 }
 
-unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
-                     uint32_t ticket, uint64_t begin, uint64_t end) {
+unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+                       uint32_t ticket, uint64_t begin, uint64_t end, uint32_t element) {
     ENTER(gsan, 0)
     if (begin >= end || !live_thread(gsan, thread))
         return 0;
@@ -419,9 +417,14 @@ unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, 
     access.kind = kind;
     access.order = order;
     access.scope = scope;
-    access.place = 0;
-    access.bytes = access.pending_count = access.told = 0;
-    return access_now(gsan, &access, begin, end);
+    access.pending_count = access.told = 0;
+    return access_now(gsan, &access, begin, end, element);
+}
+
+unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+                     uint32_t ticket, uint64_t begin, uint64_t end) {
+    uint32_t element = begin < end && end - begin <= ONE_ELEMENT ? (uint32_t)(end - begin) : 0;
+    return gsan_elements(gsan, thread, site, kind, order, scope, ticket, begin, end, element);
 }
 
 static uint32_t issue_now(Gsan *gsan, Thread *thread) {

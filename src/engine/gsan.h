@@ -131,6 +131,10 @@ void gsan_await_launches(Gsan *gsan, uint32_t thread);
  * told once; GsanStats.races counts all. */
 unsigned gsan_access(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
                      uint32_t ticket, uint64_t begin, uint64_t end);
+/* The same of several elements, side by side, of that many bytes each (0: not known): a strong one goes together with
+ * strong ones of the same elements, however many of them another access has. */
+unsigned gsan_elements(Gsan *gsan, uint32_t thread, uint32_t site, GsanKind kind, GsanOrder order, GsanScope scope,
+                       uint32_t ticket, uint64_t begin, uint64_t end, uint32_t element);
 /* Taken when an asynchronous operation is issued. */
 uint32_t gsan_issue(Gsan *gsan, uint32_t thread);
 /* `thread` went on from the wait that completes it: what it touched is over, as of now, for that thread. Others may

@@ -112,10 +112,10 @@ typedef struct Access {
     GsanOrder order;
     GsanScope scope;
     uint64_t begin, end; /* in whole granules */
-    uint64_t place;      /* where it begins, of a strong access, and its bytes: two that differ do not go together */
-    uint32_t bytes;      /* 0: it has many elements, of unknown size */
-    uint32_t epoch;      /* that it is recorded with */
-    uint32_t own;        /* the last epoch of its thread that is before it */
+    uint64_t place; /* of a strong access: where its elements begin, modulo their size; if two accesses differ in */
+    uint32_t bytes; /* that or in the bytes of an element, they do not go together. 0: not known */
+    uint32_t epoch; /* that it is recorded with */
+    uint32_t own;   /* the last epoch of its thread that is before it */
     Pending pending[MOST_PENDING];
     uint32_t pending_count;
     unsigned told;

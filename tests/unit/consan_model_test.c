@@ -2,10 +2,10 @@
  *
  * Happens-before, as it is defined: every access is an event, and an actor knows a set of events. A helper knows what
  * its base actor knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
- * phase, not for each parity. A read is legal if the last write is known, a write if the last write and every read
- * since then are, each by itself. In that the engine's one bit a reader must be as good: a reader's earlier reads come
- * before its latest one, so whoever knows that knows all. Waits are for the phase that was completed last; groups are
- * kept as numbers.
+ * phase, not for each parity. A read is legal if the last write and every update since then are known, an update if the
+ * last write and every read since then are, and a write if all of these are, each by itself. In that the engine's one
+ * bit a reader must be as good: a reader's earlier reads come before its latest one, so whoever knows that knows all.
+ * Waits are for the phase that was completed last; groups are kept as numbers.
  *
  * Histories are of few agents, or of more than a set of them, whose spans lie in the memory of several CTAs. In the
  * latter, some agents meet more often than others do: or nobody would ever hear of anything.
@@ -34,8 +34,8 @@ typedef struct Known {
 
 typedef struct ModelSpan {
     uint32_t write; /* event, or NONE */
-    uint32_t read_count;
-    uint32_t reads[EVENTS];
+    uint32_t read_count, update_count;
+    uint32_t reads[EVENTS], updates[EVENTS];
     int32_t groups[CONSAN_GROUPS][MODEL_AGENTS]; /* that touch it: 0 none, -1 not committed, else its number */
     int32_t reported[MODEL_AGENTS];              /* the same of the copy that wrote it last, if that told a barrier */
 } ModelSpan;
@@ -88,25 +88,32 @@ static bool is_pending(const ModelSpan *span, ConsanGroup group) {
     return false;
 }
 
-static bool model_allows(const Model *model, uint32_t actor, const ModelSpan *span, bool is_write) {
+typedef enum Kind { READ, WRITE, UPDATE, KINDS } Kind;
+
+static bool model_allows(const Model *model, uint32_t actor, const ModelSpan *span, Kind kind) {
     if ((span->write != NONE && !knows(model, actor, span->write)) || is_pending(span, CONSAN_COPY))
         return false;
-    for (uint32_t i = 0; is_write && i < span->read_count; i++)
+    for (uint32_t i = 0; kind != READ && i < span->read_count; i++)
         if (!knows(model, actor, span->reads[i]))
             return false;
-    return !is_write || !(is_pending(span, CONSAN_WGMMA) || is_pending(span, CONSAN_STORE));
+    for (uint32_t i = 0; kind != UPDATE && i < span->update_count; i++)
+        if (!knows(model, actor, span->updates[i]))
+            return false;
+    return kind == READ || !(is_pending(span, CONSAN_WGMMA) || is_pending(span, CONSAN_STORE));
 }
 
-static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans, uint32_t count, bool is_write) {
+static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans, uint32_t count, Kind kind) {
     uint32_t event = model->events++;
     assert_true(event < EVENTS);
     known_put(&model->actors[actor], event);
     for (uint32_t i = 0; i < count; i++) {
         ModelSpan *span = &model->spans[spans[i]];
-        if (is_write) {
+        if (kind == WRITE) {
             span->write = event;
-            span->read_count = 0;
+            span->read_count = span->update_count = 0;
             memset(span->reported, 0, sizeof span->reported);
+        } else if (kind == UPDATE) {
+            span->updates[span->update_count++] = event;
         } else {
             span->reads[span->read_count++] = event;
         }
@@ -116,7 +123,7 @@ static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans
 
 /* An access that a group was open for happens, in the engine at the next call. */
 static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t agent, uint32_t actor, uint32_t span) {
-    uint32_t event = model_access(model, actor, &span, 1, group == CONSAN_COPY);
+    uint32_t event = model_access(model, actor, &span, 1, group == CONSAN_COPY ? WRITE : READ);
     model->spans[span].groups[group][agent] = 0;
     engine->words[span / CONSAN_LANES].staged[group][agent]->places[span % CONSAN_LANES] = event;
     return event;
@@ -125,11 +132,12 @@ static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t
 /* The engine and the model say the same of the access; and if they object, it is to an access that is not known. True
  * if they do not. */
 static bool compare(const Consan *engine, const Model *model, uint32_t actor, const uint32_t *spans, uint32_t count,
-                    bool is_write) {
-    ConsanConflict conflict =
-        is_write ? consan_verify_write(engine, actor, spans, count) : consan_verify_read(engine, actor, spans, count);
+                    Kind kind) {
+    ConsanConflict conflict = kind == WRITE    ? consan_verify_write(engine, actor, spans, count)
+                              : kind == UPDATE ? consan_verify_update(engine, actor, spans, count, 4)
+                                               : consan_verify_read(engine, actor, spans, count);
     uint32_t first = 0;
-    while (first < count && model_allows(model, actor, &model->spans[spans[first]], is_write))
+    while (first < count && model_allows(model, actor, &model->spans[spans[first]], kind))
         first++;
     if (first == count) {
         assert_int_equal(conflict.kind, CONSAN_CLEAN);
@@ -146,6 +154,8 @@ static bool compare(const Consan *engine, const Model *model, uint32_t actor, co
     bool found = conflict.kind == CONSAN_OUTSTANDING_WRITE && conflict.place == span->write;
     for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_READ && i < span->read_count; i++)
         found |= span->reads[i] == conflict.place;
+    for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_WRITE && i < span->update_count; i++)
+        found |= span->updates[i] == conflict.place;
     assert_true(found);
     return false;
 }
@@ -179,13 +189,15 @@ static uint32_t choose_spans(Model *model, uint32_t *spans) {
 
 static void step_access(Consan *engine, Model *model) {
     uint32_t spans[3], count = choose_spans(model, spans), actor = choose_actor(model);
-    bool is_write = choose(model, 2);
-    bool legal = compare(engine, model, actor, spans, count, is_write);
+    Kind kind = (Kind)choose(model, KINDS);
+    bool legal = compare(engine, model, actor, spans, count, kind);
     if (legal ? choose(model, 4) == 0 : choose(model, 8) > 0) /* few races, or there would be nothing else */
         return;
-    uint32_t event = model_access(model, actor, spans, count, is_write);
-    if (is_write)
+    uint32_t event = model_access(model, actor, spans, count, kind);
+    if (kind == WRITE)
         consan_set_write(engine, actor, spans, count, event);
+    else if (kind == UPDATE)
+        consan_set_update(engine, actor, spans, count, 4, event);
     else
         consan_set_read(engine, actor, spans, count, event);
 }
@@ -202,9 +214,9 @@ static void step_barrier(Consan *engine, Model *model) {
         break;
     case 2: /* a copy, and its completion */
         count = choose_spans(model, spans);
-        if (!compare(engine, model, actor, spans, count, true))
+        if (!compare(engine, model, actor, spans, count, WRITE))
             break;
-        uint32_t event = model_access(model, actor, spans, count, true);
+        uint32_t event = model_access(model, actor, spans, count, WRITE);
         consan_set_write(engine, actor, spans, count, event);
         consan_track_writes(engine, spans, count, barrier, parity);
         known_put(&model->now[barrier], event);
@@ -337,7 +349,7 @@ static void play(Consan *engine, Model *model, bool grouped) {
 
 static void clear_span(ModelSpan *span) {
     span->write = NONE;
-    span->read_count = 0;
+    span->read_count = span->update_count = 0;
     memset(span->groups, 0, sizeof span->groups);
     memset(span->reported, 0, sizeof span->reported);
 }

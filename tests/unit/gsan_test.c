@@ -172,6 +172,27 @@ static void strong_accesses_of_other_bytes_race(void **state) {
     is_fine(&run);
 }
 
+static void strong_accesses_of_the_same_elements_go_together(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t begin, end;
+        uint32_t element;
+        int told;
+    } seconds[] = {
+        {FLAG, FLAG + 12, 4, 0}, {FLAG + 4, FLAG + 8, 4, 0}, {FLAG + 8, FLAG + 4096, 4, 0},
+        {FLAG, FLAG + 16, 0, 0}, {FLAG, FLAG + 16, 8, 1},    {FLAG + 2, FLAG + 6, 4, 1},
+    };
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        RUN(run, in_mode(GSAN_EXACT));
+        start(&run, 2);
+        gsan_elements(run.gsan, run.threads[0], 1, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, FLAG, FLAG + 16, 4);
+        gsan_elements(run.gsan, run.threads[1], 2, GSAN_UPDATE, GSAN_RELAXED, GSAN_GPU, 0, seconds[i].begin,
+                      seconds[i].end, seconds[i].element);
+        assert_int_equal(run.told, seconds[i].told);
+        is_fine(&run);
+    }
+}
+
 /* ---- Release and acquire ---- */
 
 typedef struct Handoff {
@@ -440,6 +461,7 @@ int main(void) {
         cmocka_unit_test(strong_accesses_go_together_if_their_scopes_do),
         cmocka_unit_test(a_strong_access_races_with_a_weak_one),
         cmocka_unit_test(strong_accesses_of_other_bytes_race),
+        cmocka_unit_test(strong_accesses_of_the_same_elements_go_together),
         cmocka_unit_test(a_release_and_an_acquire_make_an_edge),
         cmocka_unit_test(what_comes_after_a_release_is_not_released),
         cmocka_unit_test(edges_are_transitive),

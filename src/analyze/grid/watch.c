@@ -194,6 +194,8 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     if (kind != GSAN_READ && !what->silent)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     uint32_t ticket = asynchronous ? gsan_issue(run->gsan, thread) : GSAN_NO_TICKET;
+    bool strong = kind == GSAN_UPDATE || effect->order != ORDER_WEAK;
+    uint32_t element = strong ? access_element(event->machine, what) : 0;
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
         int64_t offset;
@@ -205,9 +207,9 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));
         check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
         if (matters(run, effect, kind, bytes.runs[i].begin))
-            gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind,
-                        (GsanOrder)effect->order, (GsanScope)effect->scope, ticket, (uint64_t)bytes.runs[i].begin,
-                        (uint64_t)bytes.runs[i].end);
+            gsan_elements(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind,
+                          (GsanOrder)effect->order, (GsanScope)effect->scope, ticket, (uint64_t)bytes.runs[i].begin,
+                          (uint64_t)bytes.runs[i].end, element);
     }
     proxies_access(run, event, thread, &bytes);
     if (asynchronous)

@@ -248,13 +248,17 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
     races->found[races->count++] = race;
 }
 
-static ConsanConflict verify(const Races *races, uint32_t thread, bool writes, const SpanSet *set) {
+static ConsanConflict verify(const Races *races, uint32_t thread, bool writes, uint32_t element, const SpanSet *set) {
+    if (element)
+        return consan_verify_update(&races->engine, thread, set->spans, set->count, element);
     return writes ? consan_verify_write(&races->engine, thread, set->spans, set->count)
                   : consan_verify_read(&races->engine, thread, set->spans, set->count);
 }
 
-static void check_access(Races *races, const Event *event, uint32_t thread, bool writes, const SpanSet *set) {
-    ConsanConflict conflict = verify(races, thread, writes, set);
+/* `element`: bytes of one, of an atomic update; else 0. */
+static void check_access(Races *races, const Event *event, uint32_t thread, bool writes, uint32_t element,
+                         const SpanSet *set) {
+    ConsanConflict conflict = verify(races, thread, writes, element, set);
     if (conflict.kind != CONSAN_CLEAN) {
         race_object(races, event, thread, writes, &conflict, false);
         return;
@@ -265,7 +269,7 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
     bool copies = helper == HELPER_TMA || helper == HELPER_CLC, tensor = helper == HELPER_TENSOR;
     if (!copies && !(tensor && races->by_waits))
         return;
-    conflict = verify(races, consan_base(consan_agent(thread)), writes, set);
+    conflict = verify(races, consan_base(consan_agent(thread)), writes, element, set);
     /* Products into one accumulator follow each other. */
     bool same_op = tensor && conflict.kind == CONSAN_OUTSTANDING_WRITE && writes;
     if (conflict.kind != CONSAN_CLEAN && !same_op)
@@ -324,6 +328,20 @@ static ConsanGroup group_of(GroupKind kind, bool writes) {
     return writes || kind == GROUP_CP_ASYNC || kind == GROUP_AMD_ASYNC ? CONSAN_COPY : CONSAN_STORE;
 }
 
+/* Bytes of the elements that an atomic update of shared memory has at once; 0: it is none. One whose scope does not
+ * reach from its own CTA to that of the memory is as good as a write. */
+static uint32_t update_element(const Races *races, const Event *event, const SpanSet *set) {
+    const Effect *effect = &event->effect->effect;
+    if (effect->verb != EFFECT_UPDATE || effect->order == ORDER_WEAK || effect->done != DONE_NOW ||
+        (effect->scope < SCOPE_CLUSTER && set->view.cta != agent_cta(races->machine, event->agent)))
+        return 0;
+    if (effect->element_bytes)
+        return (uint32_t)effect->element_bytes;
+    const Type *type = type_resolve(races->machine->program->module, event->effect->type);
+    const Type *element = type && type->element ? type_resolve(races->machine->program->module, type->element) : NULL;
+    return element ? (element->width + 7) / 8 : 0;
+}
+
 static void access_event(Races *races, const Event *event) {
     const Effect *effect = &event->effect->effect;
     if (effect->space != SPACE_SHARED && effect->space != SPACE_TENSOR)
@@ -341,12 +359,15 @@ static void access_event(Races *races, const Event *event) {
     if (effect->done == DONE_GROUP) {
         ConsanGroup group = group_of(effect->group, writes);
         uint32_t base = consan_base(event->agent);
-        check_access(races, event, group == CONSAN_STORE ? thread : base, writes, set);
+        check_access(races, event, group == CONSAN_STORE ? thread : base, writes, 0, set);
         consan_stage(&races->engine, group, base, set->spans, set->count, place_of(races, event));
         return;
     }
-    check_access(races, event, thread, writes, set);
-    if (writes)
+    uint32_t element = update_element(races, event, set);
+    check_access(races, event, thread, writes, element, set);
+    if (element)
+        consan_set_update(&races->engine, thread, set->spans, set->count, element, place_of(races, event));
+    else if (writes)
         consan_set_write(&races->engine, thread, set->spans, set->count, place_of(races, event));
     else
         consan_set_read(&races->engine, thread, set->spans, set->count, place_of(races, event));
@@ -407,7 +428,7 @@ static void check_arrivals(Races *races, const Event *event) {
     const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
-        conflict = verify(races, consan_base(event->agent), true, set);
+        conflict = verify(races, consan_base(event->agent), true, 0, set);
     if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
         return;
     if (arrives_late(races, place_pc(races, &conflict)))
@@ -502,9 +523,9 @@ static void free_event(Races *races, const Event *event) {
     const SpanSet *set = spans_at(races, event, event->view, event->effect->type, event->part);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
-        conflict = verify(races, consan_base(event->agent), true, set);
+        conflict = verify(races, consan_base(event->agent), true, 0, set);
     if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && arrives_late(races, place_pc(races, &conflict))))
-        check_access(races, event, consan_base(event->agent), true, set);
+        check_access(races, event, consan_base(event->agent), true, 0, set);
 }
 
 /* At a named barrier, or that of the cluster. */
