@@ -595,10 +595,9 @@ static int64_t parameter_base(const Machine *machine, uint32_t index) {
 }
 
 bool address_argument(const Machine *machine, int64_t address, uint32_t *argument, int64_t *offset) {
-    const int64_t half = INT64_C(1) << (PARAMETER_SHIFT - 1);
     for (uint32_t i = 0; i < machine->program->parameter_count; i++) {
         int64_t from = (int64_t)((uint64_t)address - (uint64_t)parameter_base(machine, i));
-        if (from < -half || from >= half)
+        if (from < -AREA_HALF || from >= AREA_HALF)
             continue;
         *argument = i;
         *offset = from;

@@ -68,15 +68,9 @@ uint32_t global_add(GlobalMemory *memory, const Area *area, const int64_t *data,
     return memory->count - 1;
 }
 
-int64_t global_address(uint32_t area) {
-    return (int64_t)(area + 1) << AREA_SHIFT;
-}
-
 static Territory *territory_of(const GlobalMemory *memory, int64_t address) {
-    if (address < AREA_HALF || address > INT64_MAX - AREA_HALF)
-        return NULL;
-    uint64_t number = (uint64_t)(address + AREA_HALF) >> AREA_SHIFT;
-    return number - 1 < memory->count ? &memory->territories[number - 1] : NULL;
+    uint32_t number = global_area_number(address);
+    return number < memory->count ? &memory->territories[number] : NULL;
 }
 
 static int64_t offset_in(const GlobalMemory *memory, const Territory *territory, int64_t address) {
@@ -92,7 +86,7 @@ const Area *global_area(const GlobalMemory *memory, int64_t address, int64_t *of
 }
 
 uint32_t global_area_number(int64_t address) {
-    return (uint32_t)(((uint64_t)address + AREA_HALF) >> AREA_SHIFT) - 1;
+    return (uint32_t)(((uint64_t)address + AREA_HALF - AREA_ORIGIN) >> AREA_SHIFT);
 }
 
 uint32_t global_area_count(const GlobalMemory *memory) {

@@ -14,6 +14,9 @@
 typedef struct GlobalMemory GlobalMemory;
 
 enum { AREA_SHIFT = 40, MOST_AREAS = 1 << 20, NO_AREA = UINT32_MAX };
+/* Where the first area lies: no device has such addresses, and kernels do not compute such numbers, so that what a
+ * kernel has loaded or counted is in an area only if it comes from the address of an argument. */
+#define AREA_ORIGIN (INT64_C(0x1b5c9d) << AREA_SHIFT)
 /* The largest area, and how far before the start of one an address is still counted as its own. */
 #define AREA_HALF ((int64_t)1 << (AREA_SHIFT - 1))
 
@@ -33,9 +36,11 @@ typedef struct Area {
 
 GlobalMemory *global_create(Arena *arena);
 /* A new area, at most MOST_AREAS of at most AREA_HALF bytes; `data` (may be NULL) as in Argument, and must outlive the
- * memory. Its number; its address is (number + 1) << AREA_SHIFT. */
+ * memory. Its number; its address is AREA_ORIGIN + (number << AREA_SHIFT). */
 uint32_t global_add(GlobalMemory *memory, const Area *area, const int64_t *data, size_t data_count);
-int64_t global_address(uint32_t area);
+static inline int64_t global_address(uint32_t area) {
+    return AREA_ORIGIN + ((int64_t)area << AREA_SHIFT);
+}
 /* The area in whose addresses one lies, and how far from its start (negative: before it); NULL: none. */
 const Area *global_area(const GlobalMemory *memory, int64_t address, int64_t *offset);
 /* Its number, if it lies in that of one; and how many areas there are. */

@@ -84,7 +84,7 @@ typedef struct Argument {
     uint32_t device;      /* DEVICE_NUMBER */
     bool output;          /* nobody has written it before the run */
     bool zero;            /* what `data` does not tell is zero */
-    int64_t address;      /* of its memory; 0: (parameter + 1) << 40 */
+    int64_t address;      /* of its memory; 0: global_address(parameter) */
     const uint8_t *bytes; /* ARGUMENT_RAW; nobody knows what is behind them */
     size_t byte_count;
     ArgumentPart *parts; /* of those, or of memory; by offset */

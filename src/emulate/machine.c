@@ -184,7 +184,7 @@ void machine_launch(Machine *machine, const Launch *launch) {
     for (uint32_t i = 0; i < machine->program->parameter_count; i++) {
         const Argument *argument = machine_argument(launch, machine->program->parameters[i].name);
         bool given = argument && argument->address;
-        machine->bases[i] = given ? argument->address : (int64_t)(i + 1) << PARAMETER_SHIFT;
+        machine->bases[i] = given ? argument->address : global_address(i);
         machine->descriptors[i] = memory_launched_descriptor(machine, i, argument);
     }
 }

@@ -2,13 +2,11 @@
 #ifndef EMULATE_MACHINE_INTERNAL_H
 #define EMULATE_MACHINE_INTERNAL_H
 
+#include "emulate/global_memory.h"
 #include "emulate/machine.h"
 
-/* The base address of argument N is (N + 1) << PARAMETER_SHIFT. */
-enum { PARAMETER_SHIFT = 40 };
-
 /* Scratch memory N lies at SCRATCH_BASE + (N << SCRATCH_SHIFT); each CTA of a cluster has 2^24 bytes of it. */
-#define SCRATCH_BASE (INT64_C(1) << 60)
+#define SCRATCH_BASE (INT64_C(1) << 62)
 enum { SCRATCH_SHIFT = 32, SCRATCH_CTA_SHIFT = 24 };
 
 /* ---- machine.c ---- */

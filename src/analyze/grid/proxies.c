@@ -11,7 +11,7 @@ enum {
     AREA_STORED = 2,
     FIRST_PROBE = 1 << 30 /* sites that no instruction has */
 };
-static const uint64_t probe_begin = UINT64_C(1) << 56, probe_size = 16; /* memory that no kernel has */
+static const uint64_t probe_begin = UINT64_C(1) << 60, probe_size = 16; /* memory that no kernel has */
 
 /* By threads, and not overwritten since. */
 struct GlobalWrite {
