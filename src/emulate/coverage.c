@@ -23,7 +23,7 @@ struct Covered {
     Solver *solver;
     uint64_t *turns; /* of each loop: the most in one run of one CTA */
     Pointers flags;  /* of ops: RAN_... of all their instructions */
-    Pointers called; /* functions that the kernel calls, itself included */
+    Pointers called; /* functions that the kernel calls, itself included: 1 if a run has come to one */
     bool ran;
 };
 
@@ -64,26 +64,7 @@ static void gather_flags(Covered *covered) {
                          flags_of(covered, program->ops[i]) | covered->machine->ran[i]);
 }
 
-static void gather_called(Covered *covered, const Op *function) {
-    pointers_set(&covered->called, function, 0);
-    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(covered->program->module, op) : NULL;
-        if (callee && pointers_get(&covered->called, callee) == NO_NUMBER)
-            gather_called(covered, callee);
-    }
-}
-
 static bool is_reached(const Covered *covered, const Op *op);
-
-static bool is_called(const Covered *covered, const Op *function) {
-    if (function == covered->program->function)
-        return covered->ran;
-    for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL))
-        if (op_is_control(op, CONTROL_CALL) && call_target(covered->program->module, op) == function &&
-            is_reached(covered, op))
-            return true;
-    return false;
-}
 
 static uint64_t turns_of(const Covered *covered, const Op *loop) {
     uint64_t most = 0;
@@ -97,7 +78,7 @@ static uint64_t turns_of(const Covered *covered, const Op *loop) {
 static bool is_entered(const Covered *covered, const Op *op, uint32_t region) {
     switch (op_control(op)) {
     case CONTROL_FUNCTION:
-        return is_called(covered, op);
+        return pointers_get(&covered->called, op) == 1;
     case CONTROL_BRANCH:
     case CONTROL_GUARD:
         return flags_of(covered, op) & (region ? RAN_NO : RAN_YES);
@@ -121,6 +102,26 @@ static bool is_reached(const Covered *covered, const Op *op) {
     if (region->block_count > 1)
         return flags_of(covered, op->block->first) & RAN;
     return is_entered(covered, around, (uint32_t)(region - around->regions));
+}
+
+/* Functions that the kernel calls, and which of them are come to, by calls that are; callers are first, but for those that
+ * make a circle. */
+static void gather_called(Covered *covered) {
+    const Op *call;
+    pointers_set(&covered->called, covered->program->function, covered->ran);
+    for (uint32_t i = 0; (call = solver_call(covered->solver, i)); i++)
+        if (call_target(covered->program->module, call) != covered->program->function)
+            pointers_set(&covered->called, call_target(covered->program->module, call), 0);
+    for (bool more = covered->ran; more;) {
+        more = false;
+        for (uint32_t i = 0; (call = solver_call(covered->solver, i)); i++) {
+            const Op *callee = call_target(covered->program->module, call);
+            if (pointers_get(&covered->called, callee) || !is_reached(covered, call))
+                continue;
+            pointers_set(&covered->called, callee, 1);
+            more = true;
+        }
+    }
 }
 
 static bool was_run(const Covered *covered, const Op *op) {
@@ -494,7 +495,7 @@ void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
     covered->solver = solver_create(covered->arena, covered->program);
     verdict->coverage = (RunCoverage){0};
     gather_flags(covered);
-    gather_called(covered, covered->program->function);
+    gather_called(covered);
     count_ops(covered, enforced, verdict);
     count_branches(covered, verdict);
     count_rings(covered, enforced, verdict);

@@ -426,24 +426,55 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     return program;
 }
 
-size_t program_kernels(Module *module, const Op **functions, size_t most) {
-    size_t count = 0;
-    Map called = {0};
-    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-        const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
-        if (callee)
-            *module_put(module, &called, symbol_name(callee)) = module;
+/* Marks what the function calls, and what that does. */
+static void mark_called(Module *module, const Op *function, Pointers *called) {
+    const Op **work = NULL;
+    uint32_t count = 0, capacity = 0;
+    *ARENA_PUSH(&module->arena, work, count, capacity) = function;
+    while (count) {
+        function = work[--count];
+        for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+            const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(module, op) : NULL;
+            if (!callee || pointers_get(called, callee) != NO_NUMBER)
+                continue;
+            pointers_set(called, callee, 0);
+            *ARENA_PUSH(&module->arena, work, count, capacity) = callee;
+        }
     }
+}
+
+static bool has_body(const Op *op) {
+    return op_is_control(op, CONTROL_FUNCTION) && op->region_count && op->regions[0].first;
+}
+
+static bool is_private(const Op *function) {
+    const Attr *generic = op_attr(function, "sym_visibility");
+    const Function *written = op_function(function);
+    return (written && str_equal(written->visibility, STR("private"))) ||
+           (generic && str_equal(generic->text, STR("\"private\"")));
+}
+
+/* What nothing calls comes first; of functions that call each other in a circle, and that none of those calls, the first
+ * that is not private is launched, too. */
+size_t program_kernels(Module *module, const Op **functions, size_t most) {
+    Pointers named = {.arena = &module->arena}, called = {.arena = &module->arena};
+    size_t count = 0;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(module, op))
+            pointers_set(&named, call_target(module, op), 0);
+    for (int circles = 0; circles < 2 && named.count; circles++)
+        for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+            if (has_body(op) && (circles ? pointers_get(&called, op) == NO_NUMBER && !is_private(op)
+                                         : pointers_get(&named, op) == NO_NUMBER)) {
+                pointers_set(&named, op, 1);
+                mark_called(module, op, &called);
+            }
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-        if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
-            continue;
-        const Attr *symbol = op_attr(op, "sym_name");
-        if (symbol && map_get(&called, symbol_name(symbol)))
+        if (!has_body(op) || (named.count && pointers_get(&named, op) != 1))
             continue;
         if (count < most)
             functions[count] = op;
         count++;
     }
-    map_free(&called);
     return count;
 }

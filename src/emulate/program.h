@@ -255,7 +255,8 @@ const char *program_name(Module *module, const Op *function);
 /* The evaluator of an op; of assembly that asks for a program id, a rank or how many there are of them, the one of the
  * op that does. *axis: of such. */
 Evaluator program_asks(const Program *program, const Op *op, uint32_t *axis);
-/* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */
+/* The kernels of a module: functions with a body that no other calls, and of those that call each other in a circle, to
+ * which no kernel comes, the first that is not private. Returns how many; at most `most` are stored. */
 size_t program_kernels(Module *module, const Op **functions, size_t most);
 
 #endif

@@ -5,31 +5,63 @@
 
 /* ---- A solver ------------------------------------------------------------------------------------- */
 
+/* Those of one function, in their order. */
+static void add_calls(Solver *solver, const Op *function) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_is_control(op, CONTROL_CALL) && call_target(solver->module, op))
+            *ARENA_PUSH(solver->arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+}
+
+/* Calls are gathered from the kernel on, callers first. So no function is come to by a call of its own, or by one of a
+ * function that it calls; functions that the kernel does not call have none. */
 Solver *solver_create(Arena *arena, const Program *program) {
     Solver *solver = ARENA_NEW(arena, Solver);
     solver->arena = arena;
     solver->program = program;
     solver->module = program->module;
-    solver->memo.arena = solver->loops.arena = solver->callers.arena = arena;
+    solver->memo.arena = solver->loops.arena = solver->callers.arena = solver->closed.arena = arena;
     solver->epoch = 1;
     solver->unit = 1;
-    for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL)) {
+    for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function))
         if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == program->function)
             *ARENA_PUSH(arena, solver->assumptions, solver->assumption_count, solver->assumption_capacity) =
                 op->operands[0];
-        const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(solver->module, op) : NULL;
-        if (!callee)
+    add_calls(solver, program->function);
+    for (uint32_t i = 0; i < solver->call_count; i++) {
+        const Op *callee = call_target(solver->module, solver->calls[i]);
+        if (callee == program->function || pointers_get(&solver->callers, callee) != NO_NUMBER)
             continue;
-        *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
-        if (pointers_get(&solver->callers, callee) == NO_NUMBER)
-            pointers_set(&solver->callers, callee, solver->call_count - 1);
+        pointers_set(&solver->callers, callee, i);
+        add_calls(solver, callee);
     }
     return solver;
 }
 
+const Op *solver_call(const Solver *solver, uint32_t number) {
+    return number < solver->call_count ? solver->calls[number] : NULL;
+}
+
+static const Op *function_around(const Op *op) {
+    while (op && !op_is_control(op, CONTROL_FUNCTION))
+        op = op_parent(op);
+    return op;
+}
+
+/* Whether the way to the call, by the calls that functions are come to by, leads through the function. */
+static bool leads_through(const Solver *solver, const Op *call, const Op *function) {
+    for (const Op *at = function_around(call); at; at = function_around(call)) {
+        uint32_t caller = pointers_get(&solver->callers, at);
+        if (at == function || caller == NO_NUMBER)
+            return at == function;
+        call = solver->calls[caller];
+    }
+    return false;
+}
+
 bool solver_come_by(Solver *solver, const Op *function, uint32_t call) {
     for (uint32_t i = 0; function && i < solver->call_count; i++)
-        if (call_target(solver->module, solver->calls[i]) == function && !call--) {
+        if (call_target(solver->module, solver->calls[i]) == function &&
+            !leads_through(solver, solver->calls[i], function) && !call--) {
             pointers_set(&solver->callers, function, i);
             solver_changed(solver);
             return true;

@@ -46,8 +46,10 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips);
 bool solve_comes_to(Solver *solver, const Op *op);
 /* Of a while, `least` times at least. */
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
-/* From now on a function is come to by its call number `call`, from 0 in the order of the module; false: there are
- * fewer. */
+/* The calls of the kernel and of the functions that it calls, callers first, by their number; NULL: there are fewer. */
+const Op *solver_call(const Solver *solver, uint32_t number);
+/* From now on a function is come to by its call number `call`, from 0, callers first, without those that it makes itself
+ * or that functions make which it calls; false: there are fewer. */
 bool solver_come_by(Solver *solver, const Op *function, uint32_t call);
 /* In which turn the loop is; NULL: there are too many loops. */
 int64_t *solver_turn(Solver *solver, const Op *loop);

@@ -65,12 +65,13 @@ static void follow_control(Following *following, const Op *op) {
 /* What every call hands over for an argument of a function; false if it is none, or nobody calls it. */
 static bool follow_passed(Following *following, const Value *value) {
     const Op *function = value_op(value) ? NULL : value_holder(value);
-    Module *module = following->solver->module;
-    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(following->solver, value))
+    Solver *solver = following->solver;
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
         return false;
-    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
-        if (op_is_control(op, CONTROL_CALL) && call_target(module, op) == function && value->index < op->operand_count)
-            follow(following, op->operands[value->index]);
+    for (uint32_t i = 0; i < solver->call_count; i++)
+        if (call_target(solver->module, solver->calls[i]) == function &&
+            value->index < solver->calls[i]->operand_count)
+            follow(following, solver->calls[i]->operands[value->index]);
     return true;
 }
 
@@ -365,16 +366,20 @@ static bool compares_bound(Solver *solver, const Op *op) {
            comparison == COMPARE_SGT || comparison == COMPARE_NE || comparison == COMPARE_EQ;
 }
 
-/* Whether an argument of a function is, by every call; false if it is none. */
+/* Whether an argument of a function is, by every call; false if it is none, or follows from itself by recursion. */
 static bool is_passed_closed(Solver *solver, const Value *value) {
     const Op *function = value_op(value) ? NULL : value_holder(value);
-    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
-        return false;
-    for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL))
-        if (op_is_control(op, CONTROL_CALL) && call_target(solver->module, op) == function &&
-            (value->index >= op->operand_count || !solver_closed(solver, op->operands[value->index])))
-            return false;
-    return true;
+    uint32_t known = pointers_get(&solver->closed, value);
+    if (known != NO_NUMBER || !op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
+        return known == 1;
+    bool closed = true;
+    pointers_set(&solver->closed, value, 0);
+    for (uint32_t i = 0; i < solver->call_count && closed; i++)
+        if (call_target(solver->module, solver->calls[i]) == function)
+            closed = value->index < solver->calls[i]->operand_count &&
+                     solver_closed(solver, solver->calls[i]->operands[value->index]);
+    pointers_set(&solver->closed, value, closed);
+    return closed;
 }
 
 bool solver_closed(Solver *solver, const Value *value) {

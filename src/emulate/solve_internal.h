@@ -28,6 +28,7 @@ struct Solver {
     Pointers callers; /* from functions to the call that they are come to by */
     const Op **calls;
     uint32_t call_count, call_capacity;
+    Pointers closed; /* arguments of functions: 1 if they are the same at every launch, by every call */
     const Value **assumptions; /* that hold at every launch */
     uint32_t assumption_count, assumption_capacity;
     /* What values are, as long as the setting is the same. */

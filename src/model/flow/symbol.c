@@ -3,6 +3,7 @@
 
 #include "base/bisect.h"
 #include "ir/memo.h"
+#include "ir/op.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static const Functions *functions_of(Module *module) {
     for (int fill = 0; fresh && fill < 2; fill++) {
         uint32_t count = 0;
         for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-            bool defined = op_function(op) && op->region_count && op->regions[0].first;
+            bool defined = op_is_control(op, CONTROL_FUNCTION) && op->region_count && op->regions[0].first;
             const Attr *symbol = defined ? op_attr(op, "sym_name") : NULL;
             if (!symbol)
                 continue;
