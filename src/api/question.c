@@ -7,6 +7,7 @@
 #include "emulate/ptx/launch.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* ---- Making results ------------------------------------------------------------------------------- */
 
@@ -295,10 +296,11 @@ typedef struct Grouping {
     Arena arena;
 } Grouping;
 
-/* What a file says of its order; of one that is no recording nothing. */
+/* What a file says of its order; of one that is no recording nothing. What can be read but once is left to who checks it. */
 static const Recording *order_of(Arena *arena, const char *path) {
+    struct stat status;
     Recording *recording = ARENA_NEW(arena, Recording);
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
+    FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
     if (file && !recording_read_order(recording, file, arena))
         *recording = (Recording){0};
     if (file)

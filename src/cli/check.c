@@ -44,18 +44,20 @@ static void check_module(void *context, const char *path, weir_module *module, c
 /* False: there is not enough memory. */
 static bool open_job(const Check *check, const weir_context *weir, size_t index) {
     Job *job = &check->jobs[index];
+    const Teller *all = &check->session.teller;
     Teller *teller = &job->teller;
     job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
         *teller = teller_start(check->options, stream_write, job->errors);
         teller_count(teller);
-        teller->writer = check->session.teller.writer ? weir_writer_part(&check->session.teller.how) : NULL;
+        teller->writer = all->writer ? weir_writer_part(&all->how) : NULL;
+        teller->also = all->also ? weir_writer_part(&all->also_how) : NULL;
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
         teller->witness_prefix = job->prefix;
         teller->all_launches = true;
     }
-    if (weir && teller->rules && (teller->writer || !check->session.teller.writer))
+    if (weir && teller->rules && (teller->writer || !all->writer) && (teller->also || !all->also))
         return true;
     complain("%s: there is not enough memory", check->options->inputs.items[index]);
     teller->verdict = WEIR_VERDICT_ERROR;
@@ -202,6 +204,8 @@ static void say_job(Check *check, Job *job) {
         stream_write(stderr, job->error_text, job->error_size);
     if (job->teller.writer)
         weir_writer_join(check->session.teller.writer, job->teller.writer);
+    if (job->teller.also)
+        weir_writer_join(check->session.teller.also, job->teller.also);
     add_up(&check->session.teller, &job->teller);
     free(job->error_text);
 }
@@ -279,7 +283,7 @@ int command_check(Options *options) {
         complain("there is not enough memory");
     else
         tell_passed_over(all);
-    if (good && !options->format && !options->quiet)
+    if (good)
         session_summary(&check.session);
     free(check.jobs);
     free(check.groups);

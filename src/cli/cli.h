@@ -116,6 +116,8 @@ typedef struct Teller {
     const Options *options;
     weir_write_options how;
     weir_writer *writer; /* NULL: nothing is written */
+    weir_write_options also_how;
+    weir_writer *also; /* of --also; NULL: it was not given */
     weir_write *write_error;
     void *error_to;
     const char *doing;          /* what is done with a module: "run" */
@@ -180,7 +182,7 @@ int progress_write_error(void *progress, const char *data, size_t size);
 typedef struct Session {
     Options *options;
     weir_context *weir;
-    Output *output;
+    Output *output, *also; /* also: of --also, or NULL */
     Progress progress;
     Teller teller;
     size_t emitted; /* modules, as IR */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,35 +93,106 @@ static bool add_failure(Failures *unread, const char *path, const char *reason) 
     return paths_append(&unread->paths, path) && paths_append(&unread->reasons, reason);
 }
 
-static bool add_below(Paths *paths, Failures *unread, const char *folder);
+/* A file or folder by what it is, however many names and links it has. */
+typedef struct Identity {
+    dev_t device;
+    ino_t number;
+} Identity;
 
-/* Links are not followed, so that no folder comes twice. */
-static bool add_entry(Paths *paths, Failures *unread, const char *folder, const char *name) {
-    char *path = NULL;
+static int by_identity(const void *left, const void *right) {
+    const Identity *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* The folders that one folder of the command line leads to: what was found below it, and the way down to the present one. */
+typedef struct Descent {
+    Paths *paths;
+    Failures *unread;
+    void *seen; /* tsearch's tree of identities */
+    const struct Above {
+        const struct Above *above;
+        Identity identity;
+    } *way;
+} Descent;
+
+/* Whether it is seen for the first time. */
+static bool is_first(Descent *descent, Identity identity, bool *good) {
+    Identity *key = malloc(sizeof *key);
+    Identity *const *kept = NULL;
+    if (key) {
+        *key = identity;
+        kept = tsearch(key, &descent->seen, by_identity);
+    }
+    *good = kept;
+    if (!kept || *kept != key)
+        free(key);
+    return kept && *kept == key;
+}
+
+static void forget(Descent *descent) {
+    while (descent->seen) {
+        Identity *key = *(Identity **)descent->seen;
+        tdelete(key, &descent->seen, by_identity);
+        free(key);
+    }
+}
+
+static bool is_above(const Descent *descent, Identity identity) {
+    for (const struct Above *at = descent->way; at; at = at->above)
+        if (by_identity(&at->identity, &identity) == 0)
+            return true;
+    return false;
+}
+
+static bool add_below(Descent *descent, const char *folder, Identity identity);
+
+/* Links are followed, and what several lead to is taken once. What is neither a file nor a folder could hold a kernel, and
+ * nobody could say whether it does. */
+static bool add_entry(Descent *descent, const char *path) {
     struct stat status;
-    size_t size = strlen(folder);
-    bool good = asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", name) >= 0;
-    if (good && lstat(path, &status) != 0)
-        good = add_failure(unread, path, strerror(errno));
-    else if (good && S_ISDIR(status.st_mode))
-        good = add_below(paths, unread, path);
-    else if (good && S_ISREG(status.st_mode) && is_read(paths, path))
-        good = paths_append(paths, path);
-    free(path);
+    bool read = is_read(descent->paths, path), good = true;
+    if (stat(path, &status) != 0) {
+        struct stat link;
+        bool dangling = errno == ENOENT && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+        return (dangling && !read) || add_failure(descent->unread, path, dangling ? "it is a link to a file that does not exist" : strerror(errno));
+    }
+    Identity identity = {status.st_dev, status.st_ino};
+    if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
+        return add_failure(descent->unread, path, "it is neither a file nor a folder; name it on the command line to have it read");
+    if (S_ISDIR(status.st_mode) && is_above(descent, identity))
+        complain("%s: it leads back to a folder that it lies in, and is not followed", path);
+    else if ((S_ISDIR(status.st_mode) || read) && is_first(descent, identity, &good))
+        good = S_ISDIR(status.st_mode) ? add_below(descent, path, identity) : paths_append(descent->paths, path);
     return good;
 }
 
-static bool add_below(Paths *paths, Failures *unread, const char *folder) {
+static bool add_below(Descent *descent, const char *folder, Identity identity) {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_entry, by_name);
     if (count < 0)
-        return add_failure(unread, folder, strerror(errno));
+        return add_failure(descent->unread, folder, strerror(errno));
+    const struct Above here = {descent->way, identity};
+    size_t size = strlen(folder);
     bool good = true;
+    descent->way = &here;
     for (int i = 0; i < count; i++) {
-        good = good && add_entry(paths, unread, folder, entries[i]->d_name);
+        char *path = NULL;
+        good = good && asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entries[i]->d_name) >= 0;
+        good = good && add_entry(descent, path);
+        free(path);
         free(entries[i]);
     }
+    descent->way = here.above;
     free(entries);
+    return good;
+}
+
+static bool add_folder(Paths *paths, Failures *unread, const char *folder, const struct stat *status) {
+    Descent descent = {.paths = paths, .unread = unread};
+    bool good = add_below(&descent, folder, (Identity){status->st_dev, status->st_ino});
+    forget(&descent);
     return good;
 }
 
@@ -149,7 +221,7 @@ bool paths_add(Paths *paths, Failures *unread, const char *path) {
         return add_python(unread, path);
     if (!there || !S_ISDIR(status.st_mode))
         return paths_append(paths, path);
-    if (!add_below(paths, unread, path))
+    if (!add_folder(paths, unread, path, &status))
         return false;
     if (paths->count > before || unread->paths.count > failures)
         return true;

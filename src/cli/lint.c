@@ -43,7 +43,7 @@ static int lint(Options *options) {
     bool good = session_write(&session, WEIR_VERDICTS);
     if (good)
         session_inputs(&session, options->emit ? emit_module : lint_module);
-    if (!options->format && !options->quiet && !options->emit && several)
+    if (!options->emit && several)
         session_summary(&session);
     return session_close(&session, good, true);
 }

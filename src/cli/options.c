@@ -371,6 +371,8 @@ void options_read(Options *options, const Command *command, int count, char **ar
     read_words(options, &(Line){arguments, count, 0});
     if (options->output && strcmp(options->output, "-") == 0) /* as an input, it is no file of that name */
         options->output = NULL;
+    if (options->has_also && !options->output)
+        wrong_usage(options, "--also prints to standard output what --output has in another format, and --output is not given");
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
     project_open(options);

@@ -119,6 +119,8 @@ typedef struct Options {
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
     weir_format format;
+    weir_format also; /* with has_also: verdicts go to standard output in this format, too */
+    bool has_also;
     Color color;
     const char *module, *witness, *output;
     const char *memory; /* run */

@@ -3,18 +3,20 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 bool session_open(Session *session, Options *options, const char *doing) {
     session->options = options;
     session->weir = weir_create();
     session->output = output_open(options->output);
+    session->also = options->has_also ? output_open(NULL) : NULL;
     session->progress = progress_start();
     session->progress.files = options->inputs.count;
     session->teller = teller_start(options, progress_write_error, &session->progress);
     session->teller.doing = doing;
     options->run.progress = progress_show;
     options->run.progress_context = &session->progress;
-    if (session->weir && session->output)
+    if (session->weir && session->output && (session->also || !options->has_also))
         return true;
     weir_destroy(session->weir);
     return false;
@@ -31,7 +33,14 @@ bool session_write(Session *session, weir_subject subject) {
     bool writes = !session->options->quiet && !session->options->emit;
     if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
-    if (writes && !teller->writer)
+    if (writes && session->options->has_also) {
+        teller->also_how = teller->how;
+        teller->also_how.format = session->options->also;
+        teller->also_how.flags &= ~WEIR_COLOR;
+        teller->also_how.flags |= color_wanted(session->options, STDOUT_FILENO, NULL) ? WEIR_COLOR : 0;
+        teller->also = weir_writer_begin(&teller->also_how, output_write, session->also);
+    }
+    if (writes && (!teller->writer || (session->options->has_also && !teller->also)))
         return false;
     tell_unread(teller);
     return true;
@@ -69,6 +78,10 @@ int session_close(Session *session, bool good, bool keep) {
     Teller *teller = &session->teller;
     if (teller->writer)
         good &= weir_writer_end(teller->writer) == 0;
+    if (teller->also)
+        good &= weir_writer_end(teller->also) == 0;
+    if (session->also)
+        good &= output_close(session->also, good);
     good &= output_close(session->output, good && keep);
     if (session->options->project)
         good &= project_close(session->options, good);

@@ -59,8 +59,7 @@ static void print_coverage(Output *output, const weir_coverage *coverage) {
             output_printf(output, "%8zu  of %zu %s\n", parts[i].run, parts[i].all, parts[i].what);
 }
 
-void session_summary(Session *session) {
-    Output *output = session->output;
+static void print_summary(Session *session, Output *output) {
     Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
@@ -94,4 +93,12 @@ void session_summary(Session *session) {
     /* The same input gives the same bytes, unless somebody looks on. */
     if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
         output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
+}
+
+void session_summary(Session *session) {
+    const Options *options = session->options;
+    if (!options->format && !options->quiet)
+        print_summary(session, session->output);
+    if (session->also && !options->also && !options->quiet)
+        print_summary(session, session->also);
 }

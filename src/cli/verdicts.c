@@ -141,6 +141,8 @@ void tell_failure(Teller *teller, const char *path, const char *sentence) {
     say(teller, "weir: %s: %s\n", path, sentence);
     if (teller->writer)
         weir_writer_error(teller->writer, path, sentence);
+    if (teller->also)
+        weir_writer_error(teller->also, path, sentence);
     count_error(teller);
 }
 
@@ -189,6 +191,8 @@ static void tell_now(Teller *teller, weir_result *result) {
         teller->verdict = WEIR_VERDICT_ERROR;
     if (teller->writer)
         weir_writer_add(teller->writer, result);
+    if (teller->also)
+        weir_writer_add(teller->also, result);
     weir_result_free(result);
 }
 

@@ -105,6 +105,16 @@ def action_checks():
         expect(str(code) == status, code, told)
 
 
+def action_lines():
+    """Paths and options on lines of their own are all taken, and the log has what is wrong."""
+    folder = project("ok", "broken")
+    files = sorted((folder / "kernels").glob("*.ttgir"))
+    code, told, output = action_run("Check kernels", folder, WEIR_PATHS="\n".join(f"kernels/{file.name}" for file in files) + "\n",
+                                    WEIR_COMMAND="", WEIR_OPTIONS="--timeout 30\n--only-launch\n", WEIR_OUTPUT="weir.sarif")
+    expect(code == 0 and output.read_text() == "status=1\n", told, output.read_text())
+    expect("::error file=" in told and f"{len(files)} kernels" in told, told)
+
+
 def action_command():
     folder = project()
     code, told, output = action_run("Check kernels", folder, WEIR_PATHS="", WEIR_COMMAND="true && echo ran", WEIR_OPTIONS="",
@@ -199,7 +209,7 @@ with tempfile.TemporaryDirectory(prefix="weir-recipes-") as SCRATCH:
     else:
         print("skipped: the recipe of GNU parallel: it is not installed")
     if yaml:
-        for work in (yaml_parses, action_inputs, action_checks, action_command, action_verdict, gitlab_and_github_commands, github_matrix, hook):
+        for work in (yaml_parses, action_inputs, action_checks, action_lines, action_command, action_verdict, gitlab_and_github_commands, github_matrix, hook):
             test(work.__name__, work)
     else:
         print("skipped: the recipes in YAML: there is no Python module yaml")
