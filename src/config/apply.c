@@ -48,6 +48,7 @@ static void grade(const Project *project, Finding *finding) {
     for (int layer = LAYER_COUNT; layer-- > 0 && !change;)
         change = find_change(&project->layers[layer], id);
     if (change) {
+        finding->lowered |= change->severity == SEVERITY_NOTE && finding_severity(finding) != SEVERITY_NOTE;
         finding->graded = true;
         finding->grade = change->severity;
     }

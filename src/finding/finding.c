@@ -299,8 +299,15 @@ size_t verdict_suppressed(const Verdict *verdict, SuppressionKind kind) {
     return count;
 }
 
+static size_t count_lowered(const Verdict *verdict) {
+    size_t count = 0;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        count += verdict->findings[i].lowered && !verdict->findings[i].suppressed;
+    return count;
+}
+
 bool verdict_excepts(const Verdict *verdict) {
-    return verdict_suppressed(verdict, SUPPRESSED_CONFIG) || verdict_suppressed(verdict, SUPPRESSED_SOURCE) ||
+    return count_lowered(verdict) || verdict_suppressed(verdict, SUPPRESSED_CONFIG) || verdict_suppressed(verdict, SUPPRESSED_SOURCE) ||
            verdict_suppressed(verdict, SUPPRESSED_BASELINE);
 }
 
@@ -314,6 +321,8 @@ void suppressions_print(const Verdict *verdict, Text *to) {
             separator = ", ";
         }
     }
+    if (count_lowered(verdict))
+        text_addf(to, "%s%zu lowered to %s", separator, count_lowered(verdict), count_lowered(verdict) == 1 ? "a note" : "notes");
 }
 
 /* ---- Kinds of verdict -------------------------------------------------------------------------- */

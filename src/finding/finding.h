@@ -70,6 +70,7 @@ typedef struct Finding {
     bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */
     bool graded;    /* how grave it is does not follow from its rule, but: */
     Severity grade;
+    bool lowered; /* a note by the user's word; it would be an error or a warning */
     SuppressionKind suppressed;
     const char *reason; /* of a suppression, in words; else NULL */
 } Finding;
