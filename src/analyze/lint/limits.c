@@ -3,6 +3,8 @@
 
 #include "model/memory/placement.h"
 
+#include <stdio.h>
+
 /* The first target that has the ops of a class. */
 static const struct {
     OpClass class;
@@ -20,6 +22,33 @@ static void check_op(Lint *lint, const Op *op) {
             lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no %s", lint->target->name, needs[i].what);
     if (op_is_control(op, CONTROL_FORK) && op_attr(op, "actualRegisters") && lint->target->number < 90)
         lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no setmaxnreg", lint->target->name);
+}
+
+/* ---- Vendors -------------------------------------------------------------------------------------- */
+
+/* What the module is for does not have the ops of another vendor, nor warps of another size. */
+static void check_vendor(Lint *lint) {
+    static const char *const vendors[] = {[VENDOR_NVIDIA] = "NVIDIA", [VENDOR_AMD] = "AMD"};
+    const Target *target = lint->target;
+    Vendor vendor;
+    unsigned threads = module_warp_threads(lint->function, target->warp_threads);
+    if (threads != target->warp_threads)
+        lint_find(lint, RULE_LIMIT_TARGET, lint->function, "the module has %u threads in a warp, and a warp of %s has %u", threads,
+                  target->name, target->warp_threads);
+    const Op *first = NULL;
+    size_t more = 0;
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
+        if (op_vendor(op, &vendor) && vendor != target->vendor) {
+            more += first != NULL;
+            first = first ? first : op;
+        }
+    if (!first)
+        return;
+    char others[64] = "";
+    if (more)
+        snprintf(others, sizeof others, "; the kernel has %zu more of them", more);
+    lint_find(lint, RULE_LIMIT_TARGET, first, "%s has no %.*s, which is an operation of %s GPUs%s", target->name,
+              STR_ARG(first->row->name), vendors[target->vendor == VENDOR_AMD ? VENDOR_NVIDIA : VENDOR_AMD], others);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -87,6 +116,8 @@ static void check_target(Lint *lint) {
 }
 
 void lint_limits(Lint *lint) {
+    if (lint->target)
+        check_vendor(lint);
     if (lint_is_amd(lint)) { /* the rest of what it has of this is in lint_amd */
         check_shared(lint);
         return;

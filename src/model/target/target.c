@@ -65,6 +65,20 @@ static const Target *target_written(Str text) {
     return target_named(str_of(name));
 }
 
+bool op_vendor(const Op *op, Vendor *vendor) {
+    static const struct {
+        const char *dialect;
+        Vendor vendor;
+    } dialects[] = {{"ttng.", VENDOR_NVIDIA}, {"nvg.", VENDOR_NVIDIA},  {"nvws.", VENDOR_NVIDIA},
+                    {"nvvm.", VENDOR_NVIDIA}, {"amdg.", VENDOR_AMD}, {"rocdl.", VENDOR_AMD}};
+    for (size_t i = 0; op->row && i < sizeof dialects / sizeof *dialects; i++)
+        if (str_starts(op->row->name, str_of(dialects[i].dialect))) {
+            *vendor = dialects[i].vendor;
+            return true;
+        }
+    return false;
+}
+
 /* ---- What a module says ---------------------------------------------------------------------------- */
 
 /* An attribute of the nearest op around that has it, under the name of today or the older one. */
