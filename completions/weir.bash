@@ -14,12 +14,12 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
@@ -58,6 +58,7 @@ _weir() {
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
+    "check --also") _weir_words "text github" && return ;;
     "check --color") _weir_words "auto always never" && return ;;
     "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -88,6 +89,7 @@ _weir() {
     "exec --resident") return ;;
     "exec --sample") return ;;
     "exec --timeout") return ;;
+    "exec --also") _weir_words "text github" && return ;;
     "exec --color") _weir_words "auto always never" && return ;;
     "exec --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -121,6 +123,7 @@ _weir() {
     "run --seed") return ;;
     "run --slots") return ;;
     "run --timeout") return ;;
+    "run --also") _weir_words "text github" && return ;;
     "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "run --memory") return ;;
@@ -179,6 +182,7 @@ _weir() {
     "lint --mma-order") _weir_words "issue waits" && return ;;
     "lint --resident") return ;;
     "lint --timeout") return ;;
+    "lint --also") _weir_words "text github" && return ;;
     "lint --color") _weir_words "auto always never" && return ;;
     "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
