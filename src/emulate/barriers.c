@@ -280,8 +280,11 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
         if (!find_slot(machine, index, effect, i, 0, &slot))
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
-        if (effect->idle)
+        if (effect->idle) {
+            machine_tell(machine,
+                         &(Event){.kind = EVENT_DISTURB, .agent = index, .pc = pc, .effect = effect, .barrier = slot});
             continue;
+        }
         if (what->verb == EFFECT_INIT) {
             if (barrier->life == BARRIER_LIVE)
                 return machine_fault(machine, RULE_BARRIER_REINITIALIZED, index, pc, effect_index, slot, 0, false);
@@ -586,6 +589,10 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
     case EFFECT_FREE:
         event.kind = EVENT_FREE;
         event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+        machine_tell(machine, &event);
+        return STEP_DONE;
+    case EFFECT_SCRATCH:
+        event.kind = EVENT_DISTURB;
         machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_ANYTHING:

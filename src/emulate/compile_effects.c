@@ -6,6 +6,7 @@
 #include "model/effect/unknown.h"
 #include "model/flow/origin.h"
 #include "model/layout/encoding.h"
+#include "model/memory/overlay.h"
 #include "model/memory/placement.h"
 #include "model/memory/scratch.h"
 #include "model/target/target.h"
@@ -246,6 +247,19 @@ void compile_meeting(Compiler *compiler, const Op *op) {
     for (unsigned i = 0; i < 2; i++)
         add_bare(compiler, verbs[i]);
     emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
+}
+
+/* Scratch memory that lies over an allocation, in which something may still be going on. */
+void compile_scratch(Compiler *compiler, const Op *op) {
+    if (!scratch_of(compiler->module, op).bytes)
+        return;
+    const Overlays *overlays = overlays_of(compiler->module, compiler->program->function);
+    for (uint32_t i = 0; i < overlays->count; i++)
+        if (overlays->items[i].op == op && overlays->items[i].scratch && overlays->items[i].over) {
+            add_bare(compiler, EFFECT_SCRATCH);
+            emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 1, compiler->program->effect_count - 1);
+            return;
+        }
 }
 
 /* The write that bytes on a barrier report, in the CTAs of which they come; any other effect is its own. */

@@ -319,6 +319,8 @@ void compile_op(Compiler *compiler, const Op *op) {
         return;
     }
     products_check(compiler, op);
+    if (is_mine(compiler, op))
+        compile_scratch(compiler, op);
     if (compile_control(compiler, op))
         return;
     if (op_is(op, CLASS_WGMMA) || op_is(op, CLASS_WGMMA_WAIT)) {

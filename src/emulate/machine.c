@@ -58,7 +58,7 @@ Machine *machine_create(Arena *arena, const Program *program, const char **probl
 /* ---- Small things --------------------------------------------------------------------------------- */
 
 void machine_tell(Machine *machine, Event *event) {
-    machine->events++;
+    machine->events += event->kind != EVENT_DISTURB; /* it belongs to an op that has no other */
     if (machine->observe) {
         event->op = machine->program->ops[event->pc];
         event->state = machine->state;

@@ -179,6 +179,7 @@ typedef enum EventKind {
     EVENT_CTA_BARRIER,
     EVENT_FENCE,
     EVENT_FREE,       /* effect: free; of the memory at `view` */
+    EVENT_DISTURB,    /* bytes are written that nobody else looks at: effect scratch, or a barrier that nothing uses */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
     EVENT_UNKNOWN,    /* an op, or assembly, of which it is not known what it does: it could have done anything here */

@@ -102,6 +102,7 @@ void compile_unknown(Compiler *compiler, const Op *op, const char *reason);
 void effects_add(Compiler *compiler, const Op *op);
 /* Of an op at which the CTAs of a cluster exchange values: that they meet. */
 void compile_meeting(Compiler *compiler, const Op *op);
+void compile_scratch(Compiler *compiler, const Op *op);
 bool value_is_memdesc(Module *module, const Value *value);
 /* Whether the stages and phases of arefs mean anything yet. */
 bool arefs_are_unassigned(Module *module, const Op *root);

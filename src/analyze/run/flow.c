@@ -28,6 +28,7 @@ static const char *const verbs[] = {
     [EVENT_CTA_BARRIER] = "synchronizes its threads",
     [EVENT_FENCE] = "executes a fence",
     [EVENT_FREE] = "frees",
+    [EVENT_DISTURB] = "writes scratch memory",
     [EVENT_UNFINISHED] = "uses the result of an MMA",
     [EVENT_UNKNOWN] = "has an unknown effect",
     [EVENT_AWAIT_LAUNCHES] = "continues after the preceding launches",

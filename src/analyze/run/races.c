@@ -35,6 +35,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
     races->doubts = doubts_create(arena, machine);
+    races_prepare_over(races);
     return races;
 }
 
@@ -142,7 +143,7 @@ static bool lacks(const Races *races, const Race *known, const Race *race) {
  * the arrival reports is told of. */
 static bool is_told(const Races *races, const Race *known, const Race *race, bool with_edge) {
     bool earlier = known->kind != RACE_EXIT;
-    if (race->kind != RACE_EXIT || (!earlier && known->arrives == race->arrives))
+    if (race->kind != RACE_EXIT || known->kind == RACE_APART || (!earlier && known->arrives == race->arrives))
         return false;
     return (earlier && (known->other_pc == race->other_pc || known->pc == race->other_pc)) ||
            (with_edge && lacks(races, known, race));
@@ -181,7 +182,7 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
         return true;
     if (!same_ops && !turned && (known->made_up || (!same_edge && !implied)))
         return false;
-    if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
+    if ((known->doubt.op && !race->doubt.op) || (known->may_lie && !race->may_lie)) { /* a surer one takes its place */
         uint64_t times = known->times;
         *known = *race;
         known->times = times + 1;
@@ -209,6 +210,8 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
     static const GroupKind groups[] = {GROUP_CP_ASYNC, GROUP_WGMMA, GROUP_TMA_STORE};
     Race race = {.thread = thread,
                  .frees = event->kind == EVENT_FREE,
+                 .over = races->over,
+                 .may_lie = races->over && races->how == OVER_OPEN,
                  .pc = event->pc,
                  .other_thread = conflict->actor,
                  .other_pc = place_pc(races, conflict),
@@ -232,6 +235,14 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
         race.earlier_writes = conflict->kind == CONSAN_OUTSTANDING_WRITE || race.group == GROUP_CP_ASYNC;
     }
     race.arrives = race_is_arrival(races, conflict);
+    bool in_place = event->kind == EVENT_ACCESS && !race.over; /* the same buffer: it has a barrier, or lacks one */
+    if (race.group == GROUP_NONE && !in_place && !race_is_exit(&race) && !race.frees && !race.arrives &&
+        conflict->span != UINT32_MAX && consan_kind(conflict->actor) != CONSAN_BASE) {
+        race.kind = RACE_INFLIGHT;
+        race.earlier_writes = conflict->kind == CONSAN_OUTSTANDING_WRITE;
+    }
+    if (race.over && races->how == OVER_APART)
+        race.kind = RACE_APART;
     if (is_known(races, &race, false))
         return;
     if (race.kind == RACE_EXIT && race.group == GROUP_NONE)
@@ -356,6 +367,7 @@ static void access_event(Races *races, const Event *event) {
     uint32_t thread = race_actor(event->agent, own ? HELPER_BASE : effect->helper);
     if (writes && effect->space == SPACE_SHARED)
         check_barriers(races, event, thread, set);
+    races_check_over(races, event, thread, writes, set);
     if (effect->done == DONE_GROUP) {
         ConsanGroup group = group_of(effect->group, writes);
         uint32_t base = consan_base(event->agent);
@@ -417,22 +429,29 @@ static void signal_event(Races *races, const Event *event) {
                    parity);
 }
 
-/* A barrier is made anew: an arrival that is still on its way would come to the new one. */
-static void check_arrivals(Races *races, const Event *event) {
+/* A barrier is made, or ends: that writes its bytes, and nobody may work on them. An arrival that is still on its way
+ * would come to the barrier that is made; to one that has ended it does no harm. */
+static void check_life(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
-    if (!races->late_arrivals || effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
         effect->effect.side != SIDE_NONE)
         return;
-    const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
-    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
-    if (set)
-        conflict = verify(races, consan_base(event->agent), true, 0, set);
-    if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
+    Word view = words[effect->on];
+    bool touched = spans_next(races->spans, view.meta, view.cta, &(uint32_t){0}, &(Run){0}) != UINT32_MAX;
+    if (!touched && !races->laid_over[view.meta])
         return;
-    if (arrives_late(races, place_pc(races, &conflict)))
+    const SpanSet *set = spans_of(races->spans, view, effect->type, &problem);
+    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
+    if (!set)
+        return;
+    conflict = verify(races, consan_base(event->agent), true, 0, set);
+    bool harmless = event->kind != EVENT_INIT && conflict.kind == CONSAN_OUTSTANDING_WRITE &&
+                    arrives_late(races, place_pc(races, &conflict));
+    if (conflict.kind != CONSAN_CLEAN && !harmless)
         race_object(races, event, consan_base(event->agent), true, &conflict, false);
+    races_check_over(races, event, consan_base(event->agent), true, set);
 }
 
 /* The arrival comes some time: it writes the barrier, whoever's bytes those are by then, unless somebody has waited for
@@ -549,7 +568,7 @@ static void fence_event(Races *races, const Event *event) {
 }
 
 static void init_event(Races *races, const Event *event) {
-    check_arrivals(races, event);
+    check_life(races, event);
     races->pasts[event->barrier] = (BarrierPast){0};
     consan_begin_phase(&races->engine, event->barrier, 0);
     consan_begin_phase(&races->engine, event->barrier, 1);
@@ -627,6 +646,15 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_INIT:
         init_event(races, event);
+        break;
+    case EVENT_INVALIDATE:
+        check_life(races, event);
+        break;
+    case EVENT_DISTURB:
+        if (event->effect->effect.verb == EFFECT_SCRATCH)
+            races_check_scratch(races, event);
+        else
+            check_life(races, event);
         break;
     case EVENT_WAIT:
         remember_wait(races, event);

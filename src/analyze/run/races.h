@@ -15,6 +15,7 @@ typedef enum RaceKind {
     RACE_WAR,
     RACE_WAW,
     RACE_INFLIGHT,
+    RACE_APART,       /* the two are in different memory, which could as well be the same */
     RACE_OVERWRITTEN, /* of a live barrier */
     RACE_EXIT_STORE,  /* the later one is the end of the agent, and the earlier a store out of its memory */
     RACE_EXIT         /* it is the end of the CTA, and other asynchronous work goes on in its memory */
@@ -53,15 +54,23 @@ typedef struct Race {
     bool arrives;        /* the earlier one is an arrival, which writes its barrier when it comes */
     bool earlier_writes; /* RACE_EXIT */
     bool frees;          /* it is that the memory is given back */
-    bool writes;         /* the later one does */
-    bool by_order;       /* only where tensor-core work is ordered by waits alone */
-    bool made_up;        /* it was taken back: it comes of data that nobody gave */
-    FlowPart way;        /* from the earlier one to the later; nothing if they are far apart */
-    Doubt doubt;         /* whether an op that nobody knows may order them */
+    /* The later one is to memory of this op, which lies over what the earlier one works in; NULL: it is to the same. */
+    const Op *over;
+    bool may_lie;  /* it may lie there; where the compiler puts it is not known */
+    bool writes;   /* the later one does */
+    bool by_order; /* only where tensor-core work is ordered by waits alone */
+    bool made_up;  /* it was taken back: it comes of data that nobody gave */
+    FlowPart way;  /* from the earlier one to the later; nothing if they are far apart */
+    Doubt doubt;   /* whether an op that nobody knows may order them */
     uint64_t times;
     uint64_t cluster;
     unsigned world;
 } Race;
+
+/* Whether it is with work that goes on by itself. */
+static inline bool race_is_inflight(const Race *race) {
+    return race->kind == RACE_INFLIGHT || race->kind == RACE_APART;
+}
 
 /* Whether the later one is an end. */
 static inline bool race_is_exit(const Race *race) {

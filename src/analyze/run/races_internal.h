@@ -3,6 +3,7 @@
 #define ANALYZE_RUN_RACES_INTERNAL_H
 
 #include "analyze/run/races.h"
+#include "model/memory/overlay.h"
 
 /* Spans and late arrivals: of each CTA. */
 enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS, MOST_LATE = 16, MOST_GUARDS = 4 };
@@ -43,6 +44,10 @@ struct Races {
     uint32_t late_first, *late, late_count;
     BarrierPast *pasts;           /* of each barrier */
     Guard (*guards)[MOST_GUARDS]; /* of each agent: its last waits, the latest first */
+    const Overlays *overlays;
+    bool *laid_over; /* by storage: it may lie over another */
+    const Op *over;  /* the same as Race.over, while such an access is looked at, and how it lies there */
+    Over how;
     Flow flow;
     Race found[MOST_RACES];
     uint32_t count;
@@ -69,6 +74,12 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
 
 /* Whether the earlier access is an arrival that comes when other work is done. */
 bool race_is_arrival(const Races *races, const ConsanConflict *conflict);
+
+/* ---- races_over.c ---- */
+void races_prepare_over(Races *races);
+/* An access to these bytes, or scratch memory that the op of the event takes. */
+void races_check_over(Races *races, const Event *event, uint32_t thread, bool writes, const SpanSet *set);
+void races_check_scratch(Races *races, const Event *event);
 
 /* ---- races_exit.c ---- */
 /* An agent has come to its end, and with the first one of a CTA the CTA has. */

@@ -3,6 +3,7 @@
 
 #include "analyze/telling/place.h"
 #include "emulate/barrier_ops.h"
+#include "model/names/names.h"
 #include "model/number/expression.h"
 
 static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
@@ -38,17 +39,22 @@ static const char *earlier_text(const Machine *machine, const Race *race, Verdic
 
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
-    return race_is_exit(race)                                                         ? "ends"
-           : race->span == UINT32_MAX                                                 ? "uses"
-           : race->frees                                                              ? "frees"
-           : race->kind == RACE_RAW || (race->kind == RACE_INFLIGHT && !race->writes) ? "reads"
-                                                                                      : "writes";
+    return race_is_exit(race)                                                    ? "ends"
+           : race->span == UINT32_MAX                                            ? "uses"
+           : race->frees                                                         ? "frees"
+           : race->kind == RACE_RAW || (race_is_inflight(race) && !race->writes) ? "reads"
+                                                                                 : "writes";
 }
 
 static const char *earlier_verb(const Race *race) {
     bool writes = race->kind == RACE_RAW || race->kind == RACE_WAW ||
-                  (race->kind == RACE_INFLIGHT && race->group == GROUP_CP_ASYNC) || race->earlier_writes;
+                  (race_is_inflight(race) && race->group == GROUP_CP_ASYNC) || race->earlier_writes;
     return race->span == UINT32_MAX ? "computes" : race->arrives ? "arrives on" : writes ? "writes" : "reads";
+}
+
+static const char *access_text(const Race *race) {
+    bool reads = race->kind == RACE_WAR || (race_is_inflight(race) && !race->earlier_writes);
+    return race->arrives ? "arrival" : reads ? "read" : "write";
 }
 
 static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
@@ -170,7 +176,7 @@ static bool goes_on(const Machine *machine, uint32_t pc) {
 
 /* The wait was for an arrival that came before the access was over. */
 static void explain_released_early(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *access = race->arrives ? "arrival" : race->kind == RACE_WAR ? "read" : "write";
+    const char *access = access_text(race);
     uint32_t line = line_at(machine, race->other_pc), arrive = line_at(machine, race->guard_arrive_pc);
     bool still_runs = race->other_pc < race->guard_arrive_pc && goes_on(machine, race->other_pc);
     finding->why = verdict_text(
@@ -262,12 +268,65 @@ static bool explain_copy(const Machine *machine, uint32_t pc, Finding *finding, 
     return true;
 }
 
+/* What is accessed lies over what is in use: "scratch memory of `ttg.convert_layout`", or the name of an allocation. */
+static const char *over_text(const Machine *machine, const Race *race, Verdict *verdict) {
+    Text text = {0};
+    if (allocation_find(&machine->program->allocations, race->over))
+        name_print(machine->program->module, race->over, &text);
+    else
+        text_addf(&text, "its scratch memory");
+    return verdict_keep(verdict, &text);
+}
+
+/* The work that still goes on in memory that others have got. */
+static const char *work_text(const Race *race) {
+    static const char *const groups[] = {
+        [GROUP_CP_ASYNC] = "cp.async", [GROUP_WGMMA] = "wgmma", [GROUP_TMA_STORE] = "TMA store"};
+    return race->group != GROUP_NONE ? groups[race->group] : race->arrives ? "arrival" : flight_text(race);
+}
+
+static void explain_over(const Races *races, const Machine *machine, const Race *race, Finding *finding,
+                         Verdict *verdict) {
+    const char *work = work_text(race), *under = span_text(races, machine, race->span, verdict);
+    const char *over = over_text(machine, race, verdict), *who = thread_text(machine, race->thread, verdict);
+    bool apart = race->kind == RACE_APART;
+    finding->message =
+        verdict_text(verdict, "%s %s %s, which %s %s, and the %s at IR line %u, of %s, may still be %s that", who,
+                     later_verb(race), over, apart ? "could be placed over" : "lies over", under, work,
+                     line_at(machine, race->other_pc), thread_text(machine, issuer_of(race->other_thread), verdict),
+                     strcmp(earlier_verb(race), "reads") == 0 ? "reading" : "writing");
+    finding->why = verdict_text(
+        verdict, "%s. The %s is in flight until something waits for it, and nothing has before this access.",
+        apart ? "The last op that names the first buffer comes before this one, so its bytes are free; that the "
+                "allocator places this memory elsewhere is chance"
+        : memory_is_placed(machine->program->function)
+            ? "The two have bytes of shared memory in common"
+            : "The last op that names the first buffer comes before this one, so the allocator gives its bytes away",
+        work);
+    finding->fix = verdict_text(
+        verdict,
+        "Wait for the %s before this access, or let the first buffer live until the wait: name it once more after that "
+        "(`ttg.local_dealloc`; in Gluon, `_keep_alive()`).",
+        work);
+}
+
+/* Nothing keeps a compiler from placing it there. */
+static void report_may_lie(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    const char *reason = verdict_text(verdict,
+                                      "%s may be placed over %s, and the %s at IR line %u may still be in flight "
+                                      "there; where the compiler places the "
+                                      "two is not known. Check the IR after memory is allocated, or wait for it before",
+                                      over_text(machine, race, verdict), span_text(races, machine, race->span, verdict),
+                                      work_text(race), line_at(machine, race->other_pc));
+    op_incomplete(machine->program->module, machine->program->ops[race->pc], reason, verdict);
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
     const char *issuer = thread_text(machine, issuer_of(race->other_thread), verdict);
     const char *what = span_text(races, machine, race->span, verdict);
-    const char *access = race->arrives ? "arrival" : race->kind == RACE_WAR ? "read" : "write";
+    const char *access = access_text(race);
     uint32_t line = line_at(machine, race->other_pc);
     if (race->kind == RACE_OVERWRITTEN) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
@@ -284,6 +343,10 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         explain_exit(races, machine, race, finding, verdict);
         return;
     }
+    if (race->over) {
+        explain_over(races, machine, race, finding, verdict);
+        return;
+    }
     if (race->pc == race->other_pc && race->thread == race->other_thread)
         finding->message =
             verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two",
@@ -295,7 +358,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     else
         finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
                                         later_verb(race), what, other, earlier_verb(race), line);
-    if (race->kind == RACE_INFLIGHT) {
+    if (race->group != GROUP_NONE) {
         explain_group(machine, race, finding, verdict);
     } else if (race->released_early) {
         explain_released_early(machine, race, finding, verdict);
@@ -349,14 +412,18 @@ static void report_doubt(const Races *races, const Machine *machine, const Race 
 }
 
 Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
-    static const RuleId rules[] = {
-        RULE_RACE_RAW,        RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT, RULE_BARRIER_OVERWRITTEN,
-        RULE_RACE_EXIT_STORE, RULE_RACE_EXIT};
+    static const RuleId rules[] = {RULE_RACE_RAW,        RULE_RACE_WAR,   RULE_RACE_WAW,
+                                   RULE_RACE_INFLIGHT,   RULE_RACE_APART, RULE_BARRIER_OVERWRITTEN,
+                                   RULE_RACE_EXIT_STORE, RULE_RACE_EXIT};
     const Race *race = &races->found[index];
     if (race->doubt.op) {
         /* What would be no more than a note leaves nothing open. */
         if (rule_of(rules[race->kind])->severity != SEVERITY_NOTE)
             report_doubt(races, machine, race, verdict);
+        return NULL;
+    }
+    if (race->may_lie) {
+        report_may_lie(races, machine, race, verdict);
         return NULL;
     }
     Finding *finding = verdict_finding(verdict);
@@ -374,7 +441,7 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
     place_set(machine, earlier, earlier_verb(race), other, race->other_pc, verdict);
     earlier->note = span_text(races, machine, race->span, verdict);
     if (!race_is_exit(race))
-        later->note = earlier->note;
+        later->note = race->over ? over_text(machine, race, verdict) : earlier->note;
     size_t count = 2;
     for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
         const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};

@@ -227,6 +227,17 @@ const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const Vi
     return set;
 }
 
+uint32_t spans_next(const Spans *spans, uint32_t storage, uint32_t cta, uint32_t *at, Run *bytes) {
+    const Memory *memory = spans->memories;
+    while (memory && (memory->storage != storage || memory->cta != cta))
+        memory = memory->next;
+    if (!memory || *at >= memory->count)
+        return UINT32_MAX;
+    const Piece *piece = &memory->pieces[(*at)++];
+    *bytes = (Run){piece->begin, piece->end};
+    return piece->span;
+}
+
 Space spans_space(const Spans *spans, uint32_t span) {
     return spans->infos[span].memory->space;
 }

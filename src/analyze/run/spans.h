@@ -29,6 +29,9 @@ const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **
 const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const ViewPart *part, const char **problem);
 /* "bytes 0-8191 of %a", "columns 0-63 of %acc"; where a span lies. */
 void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, Text *to);
+/* Going over the pieces of a storage in a CTA that were accessed so far: the span of piece *at, from 0 on, and its
+ * bytes; UINT32_MAX: there are no more. */
+uint32_t spans_next(const Spans *spans, uint32_t storage, uint32_t cta, uint32_t *at, Run *bytes);
 Space spans_space(const Spans *spans, uint32_t span);
 uint32_t spans_cta(const Spans *spans, uint32_t span);
 /* Whether two spans are of one allocation's memory. */

@@ -41,6 +41,7 @@ const char *const effect_verb_words[] = {
     [EFFECT_FENCE_REGISTERS] = "fence-registers",
     [EFFECT_REGISTERS] = "registers",
     [EFFECT_RELINQUISH] = "relinquish",
+    [EFFECT_SCRATCH] = "scratch",
 };
 const char *const effect_space_words[] = {NULL, "shared", "tensor", "global"};
 const char *const effect_proxy_words[] = {"generic", "async", "tensormap", "texture", "surface", "alias"};

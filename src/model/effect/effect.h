@@ -46,6 +46,8 @@ typedef enum EffectVerb {
     EFFECT_FENCE_REGISTERS, /* of registers, between the threads themselves and their asynchronous MMAs */
     EFFECT_REGISTERS,       /* each thread has `count` registers from here on; for more of them it may have to wait */
     EFFECT_RELINQUISH,      /* the CTA allocates no more of `space` */
+    /* Of the emulator alone: */
+    EFFECT_SCRATCH, /* the op writes and reads shared memory that it takes for itself (model/memory/scratch.h) */
     EFFECT_VERBS
 } EffectVerb;
 #define EFFECT_OP_VERBS (EFFECT_AWAIT_LAUNCHES + 1) /* those that the rows of ops have */

@@ -16,10 +16,6 @@ static int64_t align(int64_t offset, int64_t alignment) {
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-static bool lives_meet(Lifetime a, Lifetime b) {
-    return a.begin < b.end && b.begin < a.end;
-}
-
 /* ---- Slots ------------------------------------------------------------------------------------- */
 
 /* Free memory from an offset on, for some time. */
@@ -42,7 +38,7 @@ static void open_at(Openings *openings, int64_t offset, uint32_t begin, uint32_t
 
 static bool meets_open(const Openings *openings, Lifetime life) {
     for (uint32_t i = 0; i < openings->count; i++)
-        if (lives_meet(openings->items[i].time, life))
+        if (lifetimes_meet(openings->items[i].time, life))
             return true;
     return false;
 }
@@ -57,7 +53,7 @@ static void fill(Arena *arena, Buffer **order, uint32_t count) {
     while (left && openings.count) {
         Opening opening = openings.items[--openings.count];
         uint32_t i = 0;
-        while (i < left && (!lives_meet(waiting[i]->life, opening.time) || meets_open(&openings, waiting[i]->life)))
+        while (i < left && (!lifetimes_meet(waiting[i]->life, opening.time) || meets_open(&openings, waiting[i]->life)))
             i++;
         if (i == left)
             continue;
@@ -81,7 +77,7 @@ static void fill(Arena *arena, Buffer **order, uint32_t count) {
 static bool interfere(const Buffer *a, const Buffer *b) {
     if (a == b || a->was >= b->was + b->size || b->was >= a->was + a->size)
         return false;
-    return lives_meet(a->life, b->life) ||
+    return lifetimes_meet(a->life, b->life) ||
            (a->specialize && a->specialize == b->specialize && a->partition != b->partition);
 }
 

@@ -12,6 +12,10 @@ typedef struct Lifetime {
     uint32_t begin, end; /* [begin, end) */
 } Lifetime;
 
+static inline bool lifetimes_meet(Lifetime a, Lifetime b) {
+    return a.begin < b.end && b.begin < a.end;
+}
+
 typedef struct Lifetimes Lifetimes;
 
 /* Of the ops, and of the shared and tensor memory of a function. In the module's arena. */

@@ -98,7 +98,7 @@ bool memory_is_placed(const Op *function) {
 static Placed *add_item(Placer *p, const Op *op, PlacedKind kind) {
     Placed *placed = &p->to->items[p->to->count];
     p->buffer_of[p->to->count++] = GIVEN;
-    *placed = (Placed){.op = op, .kind = kind, .end = PLACED_ANYWHERE};
+    *placed = (Placed){.op = op, .kind = kind, .end = PLACED_ANYWHERE, .given = true};
     return placed;
 }
 
@@ -115,41 +115,60 @@ static bool take_given(Placer *p, Placed *placed, int64_t size) {
     return count > 0;
 }
 
-/* The nearest op with partitions around an op, and the region of it in which the op is. */
-static void find_partition(const Placer *p, const Op *op, Buffer *buffer) {
+const Op *placement_partition(const Op *op, const Region **partition) {
     const Region *inside = NULL;
     for (; op; op = op_parent(op)) {
         if (inside && op_is_control(op, CONTROL_FORK)) {
-            const Op *first = op;
-            for (const Op *inner; (inner = op_next_in_walk(first, first)); first = inner) {
-            }
-            buffer->specialize = op;
-            buffer->partition = inside;
-            buffer->specialized =
-                (Lifetime){lifetime_number(p->lifetimes, first), lifetime_number(p->lifetimes, op) + 1};
-            return;
+            *partition = inside;
+            return op;
         }
         /* Partitions are regions of an op of their own, which stands in a region of the op around. */
         if (!inside || !op_is_control(op, CONTROL_PARTITIONS))
             inside = op->block ? op->block->region : NULL;
     }
+    return NULL;
+}
+
+static void find_partition(const Placer *p, const Op *op, Buffer *buffer) {
+    const Region *partition = NULL;
+    const Op *fork = placement_partition(op, &partition), *first = fork;
+    if (!fork)
+        return;
+    for (const Op *inner; (inner = op_next_in_walk(first, first)); first = inner) {
+    }
+    buffer->specialize = fork;
+    buffer->partition = partition;
+    buffer->specialized = (Lifetime){lifetime_number(p->lifetimes, first), lifetime_number(p->lifetimes, fork) + 1};
+}
+
+/* When an item lives. */
+static Lifetime life_of(Placer *p, const Placed *placed) {
+    if (!p->lifetimes)
+        p->lifetimes = lifetimes_of(p->module, p->function);
+    if (placed->op == p->function)
+        return (Lifetime){0, UINT32_MAX};
+    if (placed->kind == PLACED_ALLOCATION)
+        return lifetime_of(p->lifetimes, &placed->op->results[0]);
+    uint32_t time = lifetime_number(p->lifetimes, placed->op);
+    return (Lifetime){time, time + 1};
+}
+
+/* How large the item is is not known: it overlaps everything that it lives beside. */
+static void leave_open(Placer *p, Placed *placed, const char *sentence) {
+    const Region *partition = NULL;
+    problem(p, sentence);
+    placed->given = false;
+    placed->life = life_of(p, placed);
+    placed->specialize = placement_partition(placed->op, &partition);
+    placed->partition = partition;
 }
 
 /* A buffer for the item that was added last. */
 static Buffer *add_buffer(Placer *p, Placed *placed, int64_t size, int64_t alignment) {
-    if (!p->lifetimes)
-        p->lifetimes = lifetimes_of(p->module, p->function);
+    Lifetime life = life_of(p, placed);
     p->buffer_of[placed - p->to->items] = p->count;
     Buffer *buffer = &p->buffers[p->count++];
-    *buffer = (Buffer){.size = size, .alignment = alignment};
-    if (placed->op == p->function) {
-        buffer->life = (Lifetime){0, UINT32_MAX};
-    } else if (placed->kind == PLACED_ALLOCATION) {
-        buffer->life = lifetime_of(p->lifetimes, &placed->op->results[0]);
-    } else {
-        uint32_t time = lifetime_number(p->lifetimes, placed->op);
-        buffer->life = (Lifetime){time, time + 1};
-    }
+    *buffer = (Buffer){.size = size, .alignment = alignment, .life = life};
     find_partition(p, placed->op, buffer);
     placed->begin = 0; /* in the buffer, until that has a place */
     placed->end = size;
@@ -171,7 +190,7 @@ static void add_allocation(Placer *p, const Allocation *allocation) {
     if (size >= 0 && size <= LARGEST && take_given(p, placed, size))
         return;
     if (size < 0 || base < 0 || size > LARGEST) {
-        problem(p, "the size of an allocation is not known");
+        leave_open(p, placed, "the size of an allocation is not known");
         return;
     }
     const Layout *layout = layout_of(p->module, allocation->op->results[0].type);
@@ -205,7 +224,7 @@ static void add_scratch(Placer *p, const Op *op) {
     Placed *placed = add_item(p, op, PLACED_SCRATCH);
     placed->scratch = scratch;
     if (scratch.bytes < 0 || scratch.bytes > LARGEST)
-        problem(p, "how much scratch memory an op takes is not known, since the layout of a tensor is not");
+        leave_open(p, placed, "how much scratch memory an op takes is not known, since the layout of a tensor is not");
     else if (!take_given(p, placed, scratch.bytes))
         add_buffer(p, placed, scratch.bytes, scratch.alignment);
 }
@@ -215,11 +234,11 @@ static void add_call(Placer *p, const Op *call, const Frame *callee) {
         return;
     Placed *placed = add_item(p, call, PLACED_CALL);
     if (!callee)
-        problem(p, "a called function is not in the file");
+        leave_open(p, placed, "a called function is not in the file");
     else if (callee->state != FRAME_DONE)
-        problem(p, "a function calls itself");
+        leave_open(p, placed, "a function calls itself");
     else if (callee->placements.problem)
-        problem(p, callee->placements.problem);
+        leave_open(p, placed, callee->placements.problem);
     else if (!take_given(p, placed, callee->placements.size))
         add_buffer(p, placed, callee->placements.size, CALL_ALIGNMENT);
 }
@@ -264,9 +283,13 @@ static void place_rest(Placer *p) {
     for (uint32_t i = 0; i < to->count; i++) {
         Placed *placed = &to->items[i];
         if (p->buffer_of[i] != GIVEN) {
-            int64_t start = free + sorted[place[p->buffer_of[i]] - 1].offset;
-            placed->begin += start;
-            placed->end += start;
+            const Buffer *buffer = &sorted[place[p->buffer_of[i]] - 1];
+            placed->begin += free + buffer->offset;
+            placed->end += free + buffer->offset;
+            placed->given = false;
+            placed->life = buffer->life;
+            placed->specialize = buffer->specialize;
+            placed->partition = buffer->partition;
         }
         if (placed->end != PLACED_ANYWHERE && placed->end > to->size)
             to->size = placed->end;

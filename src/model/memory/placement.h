@@ -5,6 +5,7 @@
 #ifndef MODEL_MEMORY_PLACEMENT_H
 #define MODEL_MEMORY_PLACEMENT_H
 
+#include "model/memory/lifetime.h"
 #include "model/memory/scratch.h"
 
 typedef enum PlacedKind { PLACED_ALLOCATION, PLACED_SCRATCH, PLACED_CALL /* the frame of a callee */ } PlacedKind;
@@ -17,6 +18,11 @@ typedef struct Placed {
     PlacedKind kind;
     int64_t begin, end; /* bytes of the function's frame; tensor memory is not in it */
     Scratch scratch;    /* PLACED_SCRATCH */
+    /* Of what the IR does not place: how long it lives, and the region of which op with partitions it is in, or NULL.
+     */
+    bool given;
+    Lifetime life;
+    const void *specialize, *partition;
 } Placed;
 
 typedef struct Placements {
@@ -30,6 +36,8 @@ typedef struct Placements {
 /* Whether the IR says where shared memory lies: compilers put in the barriers and fences of threads and clusters then,
  * and none can be missing before. */
 bool memory_is_placed(const Op *function);
+/* The nearest op with partitions around an op, and the region of it in which the op is; NULL: there is none. */
+const Op *placement_partition(const Op *op, const Region **partition);
 /* Of one function; callees are placed first, as part of it. In the module's arena, and computed once. */
 Placements placements_of(Module *module, const Op *function);
 
