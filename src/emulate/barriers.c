@@ -1,6 +1,7 @@
 /* What effects do: mbarriers, named and cluster barriers. */
 #include "emulate/machine_internal.h"
 #include "emulate/mbarrier.h"
+#include "model/effect/inline_ptx.h"
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
 
@@ -238,14 +239,16 @@ static bool partitions_run(const Machine *machine, uint32_t agent) {
     return false;
 }
 
-/* The hardware's barrier counts every thread of the cluster that has not ended; beside partitions and in them, an
- * arrive together with its wait is one between the same parts of the CTAs: the compiler makes it of mbarriers. */
+/* The hardware's barrier counts every thread of the cluster that has not ended, and assembly means no other; beside
+ * partitions and in them, an op that is an arrive together with its wait is one between the same parts of the CTAs: the
+ * compiler makes it of mbarriers. */
 static uint32_t cluster_barrier_of(const Machine *machine, uint32_t agent, uint32_t pc) {
     const Instruction *instruction = &machine->program->code[pc];
     const CompiledEffect *effects = &machine->program->effects[instruction->aux];
     uint32_t strand = machine->program->strands[machine->state->agents[agent].strand].index;
     bool both = instruction->a > 1 && effects[0].effect.verb == EFFECT_CLUSTER_ARRIVE &&
-                effects[instruction->a - 1].effect.verb == EFFECT_CLUSTER_WAIT;
+                effects[instruction->a - 1].effect.verb == EFFECT_CLUSTER_WAIT &&
+                !is_inline_ptx(machine->program->ops[pc]);
     return both && (strand || partitions_run(machine, agent)) ? 1 + strand : 0;
 }
 

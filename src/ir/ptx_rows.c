@@ -447,7 +447,7 @@ PtxActs ptx_opcode_acts(Str opcode) {
     for (; row && row < rows + ROWS && same_opcode(row, opcode); row++) {
         if (row_acts(row))
             return PTX_ACTS;
-        if (row->control)
+        if (row->control || word_place(opcode, "trap brkpt") >= 0)
             acts = PTX_STEERS;
     }
     return acts;

@@ -55,10 +55,28 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
         races->found[i].doubt.open = (AgentSet){0};
 }
 
+/* Whether the work in flight under memory of others lacks a wait that another race is told for. */
+static bool is_implied(const Races *races, const Race *race) {
+    for (uint32_t i = 0; race->over && i < races->count; i++) {
+        const Race *other = &races->found[i];
+        if (!other->over && !race_is_exit(other) && !other->made_up && !other->doubt.op &&
+            (other->other_pc == race->other_pc || other->pc == race->other_pc))
+            return true;
+    }
+    return false;
+}
+
+bool race_is_open(const Races *races, const Race *race) {
+    return race->doubt.op || race->may_lie || is_implied(races, race);
+}
+
 uint32_t races_forget_doubts(Races *races) {
     uint32_t kept = 0;
+    bool open[MOST_RACES];
     for (uint32_t i = 0; i < races->count; i++)
-        if (!races->found[i].doubt.op)
+        open[i] = race_is_open(races, &races->found[i]);
+    for (uint32_t i = 0; i < races->count; i++)
+        if (!open[i])
             races->found[kept++] = races->found[i];
     return races->count = kept;
 }

@@ -90,7 +90,8 @@ const Race *races_found(const Races *races, uint32_t *count);
 /* The first access whose memory was not known; NULL if there was none. */
 const char *races_problem(const Races *races, const Op **op);
 
-/* Adds a finding for the race to the verdict; NULL if it is in doubt: then the verdict is incomplete for it. */
+/* Adds a finding for the race to the verdict; NULL if it is in doubt: then the verdict is incomplete for it; or if
+ * another one of these races says the same. */
 Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict);
 /* It was taken back. Others may lack the same edge for sure, and are told from then on. */
 void races_take_back(Races *races, uint32_t index);

@@ -72,6 +72,10 @@ static inline Helper race_helper(uint32_t actor) {
 void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
                  bool by_order);
 
+/* Whether no finding is made of it: an op that nobody knows may order the two, where memory lies is not known, or
+ * another race says it. */
+bool race_is_open(const Races *races, const Race *race);
+
 /* Whether the earlier access is an arrival that comes when other work is done. */
 bool race_is_arrival(const Races *races, const ConsanConflict *conflict);
 

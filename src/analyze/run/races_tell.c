@@ -422,8 +422,9 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
             report_doubt(races, machine, race, verdict);
         return NULL;
     }
-    if (race->may_lie) {
-        report_may_lie(races, machine, race, verdict);
+    if (race_is_open(races, race)) {
+        if (race->may_lie)
+            report_may_lie(races, machine, race, verdict);
         return NULL;
     }
     Finding *finding = verdict_finding(verdict);

@@ -594,13 +594,26 @@ bool inline_ptx_is_pure(const Op *op) {
     return op_flag(op, "pure");
 }
 
-/* The first statement of the text that is known to touch memory, or to wait for others. */
+/* Whether it is a branch to a label of the text that is still to come: that ends. */
+static bool goes_forward(const Statement *statement, const char *at, const char *end) {
+    Statement label;
+    if (inline_ptx_opcode(statement->opcode).kind != OPCODE_BRANCH || statement->count != 1 ||
+        statement->operands[0].count != 1)
+        return false;
+    while (ptx_next_statement(&at, end, &label))
+        if (label.kind == STATEMENT_LABEL && str_equal(label.opcode, statement->operands[0].terms[0].name))
+            return true;
+    return false;
+}
+
+/* The first statement of the text that is known to touch memory, to wait for others, or to stop or repeat the text. */
 static bool finds_touching(const Op *op, Str *what) {
     Str text = quoted(op, "asm_string");
     const char *at = text.data, *end = text.data + text.size;
     Statement statement;
     while (ptx_next_statement(&at, end, &statement))
-        if (statement.kind == STATEMENT_INSTRUCTION && inline_ptx_touches(statement.opcode)) {
+        if (statement.kind == STATEMENT_INSTRUCTION && inline_ptx_touches(statement.opcode) &&
+            !goes_forward(&statement, at, end)) {
             *what = statement.text;
             return true;
         }

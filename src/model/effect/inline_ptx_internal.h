@@ -28,6 +28,6 @@ typedef struct Opcode {
 
 /* What an instruction does, by its name alone. */
 Opcode inline_ptx_opcode(Str name);
-/* Whether instructions whose name begins so touch memory, or wait for others, known or not. */
+/* Whether instructions whose name begins so touch memory, wait for others, stop or go elsewhere, known or not. */
 bool inline_ptx_touches(Str name);
 #endif

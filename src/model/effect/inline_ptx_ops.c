@@ -128,8 +128,20 @@ static Opcode opcode_of(const PtxRow *row, Str name) {
     return opcode;
 }
 
+/* AMD: what touches memory, waits for others, or goes elsewhere, by how its name begins. */
+static bool amd_touches(Str name) {
+    static const char *const begin[] = {"ds_",       "global_", "buffer_", "flat_",    "scratch_",  "tensor_",
+                                        "s_barrier", "s_store", "s_atom",  "s_branch", "s_cbranch", "s_setpc",
+                                        "s_swappc",  "s_call",  "s_trap",  "s_endpgm", "s_sendmsg"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (str_starts(name, (Str){begin[i], strlen(begin[i])}))
+            return true;
+    return false;
+}
+
 bool inline_ptx_touches(Str name) {
-    return ptx_opcode_acts(next_part(&name)) == PTX_ACTS;
+    PtxActs acts = ptx_opcode_acts(next_part(&(Str){name.data, name.size}));
+    return acts == PTX_ACTS || acts == PTX_STEERS || amd_touches(name);
 }
 
 Opcode inline_ptx_opcode(Str name) {
@@ -142,5 +154,7 @@ Opcode inline_ptx_opcode(Str name) {
         return opcode;
     }
     const PtxRow *row = ptx_row_of(name, NULL);
+    if (row && !row->control && ptx_opcode_acts(base) == PTX_STEERS) /* it stops the kernel */
+        return (Opcode){.kind = OPCODE_UNKNOWN};
     return row ? opcode_of(row, name) : (Opcode){.kind = OPCODE_UNKNOWN};
 }

@@ -10,8 +10,16 @@ typedef struct Overlayer {
     Module *module;
     Overlays *to;
     const Placed *path[OVERLAY_DEEPEST];
+    const Op *functions[OVERLAY_DEEPEST]; /* the kernel, and those called */
     uint32_t calls;
 } Overlayer;
+
+static bool is_open(const Overlayer *o, const Op *function, uint32_t depth) {
+    for (uint32_t i = 0; i <= depth; i++)
+        if (o->functions[i] == function)
+            return true;
+    return false;
+}
 
 static void add(Overlayer *o, Overlaid item, uint32_t depth, const Placed *own) {
     o->to->cut |= o->to->count == MOST;
@@ -60,9 +68,12 @@ static void add_function(Overlayer *o, const Op *function, int64_t base, uint32_
             continue;
         }
         const Op *target = call_target(o->module, placed->op);
-        o->to->cut |= target && (depth + 1 == OVERLAY_DEEPEST || o->calls++ == MOST_CALLS);
-        if (!target || o->to->cut)
+        if (!target || is_open(o, target, depth)) /* a function that calls itself is not run */
             continue;
+        o->to->cut |= depth + 1 == OVERLAY_DEEPEST || o->calls++ == MOST_CALLS;
+        if (o->to->cut)
+            return;
+        o->functions[depth + 1] = target;
         o->path[depth] = placed;
         add_function(o, target, known ? begin : PLACED_ANYWHERE, depth + 1);
     }
@@ -92,7 +103,7 @@ const Overlays *overlays_of(Module *module, const Op *kernel) {
     Overlays *overlays = module_memo(module, "overlay", kernel, sizeof *overlays, &fresh);
     if (!fresh)
         return overlays;
-    add_function(&(Overlayer){.module = module, .to = overlays}, kernel, 0, 0);
+    add_function(&(Overlayer){.module = module, .to = overlays, .functions = {kernel}}, kernel, 0, 0);
     for (uint32_t i = 0; i < overlays->count; i++)
         for (uint32_t k = 0; k < overlays->count && !overlays->items[i].over; k++)
             overlays->items[i].over =
