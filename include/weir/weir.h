@@ -347,6 +347,7 @@ typedef struct weir_run_options {
     const char *shared;  /* bytes of dynamic shared memory; or NULL */
     const char *gear;    /* "data" (or NULL): every value is computed; "slice": what addresses and control need */
     int volatile_races;  /* nonzero: volatile accesses are not synchronization, and can race */
+    const char *require; /* the least scope of a clean verdict, by its name: with less it is incomplete; or NULL */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not
@@ -454,8 +455,22 @@ typedef enum weir_verdict {
     WEIR_VERDICT_ERROR,      /* the input, or what was asked for, is wrong */
 } weir_verdict;
 
-/* On all kernels of the module together. */
+/* What a clean verdict covers, the weakest first (docs/checking.md, "Scopes"). */
+typedef enum weir_scope {
+    WEIR_SCOPE_NONE,           /* the verdict is not clean, or no launch was run */
+    WEIR_SCOPE_TRIED_LAUNCHES, /* no launch was given; those that Weir chose are clean */
+    WEIR_SCOPE_GIVEN_LAUNCH,   /* the launch that was given is, in all schedules that matter */
+    WEIR_SCOPE_EVERY_LAUNCH,   /* every launch is */
+} weir_scope;
+
+/* On all kernels of the module together; its scope is the weakest of theirs. */
 WEIR_API weir_verdict weir_result_verdict(const weir_result *result);
+WEIR_API weir_scope weir_result_scope(const weir_result *result);
+
+/* "every-launch", "given-launch", "tried-launches", and "" of none; for people: "every launch", "this launch", "tried
+ * launches". */
+WEIR_API const char *weir_scope_name(weir_scope scope);
+WEIR_API const char *weir_scope_words(weir_scope scope);
 
 /* "clean", "findings", "incomplete", "error"; the exit status that stands for it: 0, 1, 3, 2; and of two inputs
  * together: error before findings before incomplete before clean. */
@@ -476,6 +491,7 @@ typedef struct weir_coverage {
 typedef struct weir_kernel {
     const char *name;
     weir_verdict verdict;
+    weir_scope scope;       /* weir_run */
     weir_coverage coverage; /* weir_run */
     int only_launch;        /* weir_run: nothing is said of other launches than the one that was given */
     /* weir_membar */
@@ -620,16 +636,18 @@ WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
 
 /* What several writers have written, of parts of the inputs: all as JSON or all as SARIF, verdicts alone. */
 typedef struct weir_merged {
-    weir_verdict verdict;                   /* on all of it; if a shard is missing, incomplete at best */
-    size_t kernels[WEIR_VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
-    size_t findings, notes, suppressed;     /* that count; and that do not */
-    size_t left_out;                        /* of SARIF: results beyond those that code scanning takes */
+    weir_verdict verdict;                       /* on all of it; if a shard is missing, incomplete at best */
+    weir_scope scope;                           /* the weakest of all */
+    size_t kernels[WEIR_VERDICT_ERROR + 1];     /* by verdict; of errors: inputs and modules */
+    size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1]; /* clean ones by scope */
+    size_t findings, notes, suppressed;         /* that count; and that do not */
+    size_t left_out;                            /* of SARIF: results beyond those that code scanning takes */
 } weir_merged;
 /* Writes one document of the same format: what several say of the same is in it once, SARIF has one run. 0, or -1 if a
- * file is not what was written, if they do not belong together, or if `write` stopped; weir_error says why. After 0,
- * too, it has a sentence if a shard is missing, and else is "". */
-WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, weir_write *write, void *to,
-                        weir_merged *merged);
+ * file is not what was written, if they do not belong together, if there is no scope of the name `require` (else NULL),
+ * or if `write` stopped; weir_error says why. After 0, too, it has a sentence if a shard is missing, and else is "". */
+WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, const char *require,
+                        weir_write *write, void *to, weir_merged *merged);
 
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);

@@ -1,6 +1,8 @@
 /* Results of several processes made one: JSON, and what JSON and SARIF share. */
 #include "api/merge.h"
 
+#include "render/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +34,19 @@ bool merge_worse(Merge *merge, const Document *document, const char *verdict) {
             return true;
         }
     return merge_fail(merge, "%s: there is no verdict '%.40s'", document->path, verdict);
+}
+
+void merge_lacks(Merge *merge, size_t kernels) {
+    if (!kernels)
+        return;
+    merge->verdict = verdict_worse(merge->verdict, VERDICT_INCOMPLETE);
+    text_addf(&merge->lacking,
+              "%s is required, and %zu kernel%s clean for less: give a launch file, or run the program with weir exec",
+              verdict_scope_name(merge->required), kernels, kernels == 1 ? " is" : "s are");
+}
+
+VerdictScope merge_scope(const Merge *merge) {
+    return merge->verdict == VERDICT_CLEAN ? verdict_scope_weakest(merge->merged.scopes) : COVERS_NONE;
 }
 
 json_t *merge_known(Merge *merge, json_t *table, Numbering *mine, const char *key, json_t *what) {
@@ -188,6 +203,16 @@ static void unite_list(Merge *merge, json_t *into, const json_t *from, const cha
     }
 }
 
+/* Of an input, or of a document; COVERS_NONE unless it is clean. */
+static VerdictScope scope_in(const json_t *object) {
+    return verdict_scope_named(merge_text(object, "scope"));
+}
+
+static void set_scope(Merge *merge, json_t *input, VerdictScope scope) {
+    json_t *name = scope ? json_string(verdict_scope_name(scope)) : json_null();
+    merge->failed |= json_object_set_new(input, "scope", name) != 0;
+}
+
 /* Two verdicts on the same kernel of the same file: all that either found. */
 static void unite_inputs(Merge *merge, json_t *into, const json_t *from) {
     static const char *const lists[] = {"launches", "findings", "incomplete", "notes"};
@@ -200,6 +225,22 @@ static void unite_inputs(Merge *merge, json_t *into, const json_t *from) {
         unite_list(merge, into, from, lists[i]);
     const char *worse = verdict_kind_name(verdict_worse(kinds[0], kinds[1]));
     merge->failed |= json_object_set_new(into, "verdict", json_string(worse)) != 0;
+    set_scope(merge, into, scope_in(from) < scope_in(into) ? scope_in(from) : scope_in(into));
+}
+
+/* A kernel that is clean for less than what is required is incomplete, and says so. */
+static bool require(Merge *merge, json_t *input) {
+    VerdictScope scope = scope_in(input);
+    if (strcmp(merge_text(input, "verdict"), verdict_kind_name(VERDICT_CLEAN)) != 0 || scope >= merge->required)
+        return false;
+    Text why = {0};
+    verdict_scope_lacking(scope, merge->required, json_array_size(json_object_get(input, "launches")), NULL, &why);
+    json_t *reason = json_pack("{s:s%, s:s, s:i}", "reason", why.data, why.size, "op", "", "ir_line", 0);
+    merge->failed |= json_array_append_new(json_object_get(input, "incomplete"), reason) != 0;
+    merge->failed |= json_object_set_new(input, "verdict", json_string(verdict_kind_name(VERDICT_INCOMPLETE))) != 0;
+    set_scope(merge, input, COVERS_NONE);
+    text_free(&why);
+    return true;
 }
 
 /* The inputs of one document, to those of all. */
@@ -226,10 +267,10 @@ static bool add_inputs(Merge *merge, const Document *document, json_t *table, js
 
 /* An input that nobody looked at. */
 static json_t *missing_input(const Merge *merge) {
-    return json_pack("{s:s, s:s, s:s, s:b, s:[], s:{}, s:[], s:[{s:s%, s:s, s:i}], s:[]}", "file", "", "kernel", "",
-                     "verdict", verdict_kind_name(VERDICT_INCOMPLETE), "only_launch", 0, "launches", "run_coverage",
-                     "findings", "incomplete", "reason", merge->missing.data, merge->missing.size, "op", "", "ir_line",
-                     0, "notes");
+    return json_pack("{s:s, s:s, s:s, s:n, s:b, s:[], s:{}, s:[], s:[{s:s%, s:s, s:i}], s:[]}", "file", "", "kernel",
+                     "", "verdict", verdict_kind_name(VERDICT_INCOMPLETE), "scope", "only_launch", 0, "launches",
+                     "run_coverage", "findings", "incomplete", "reason", merge->missing.data, merge->missing.size, "op",
+                     "", "ir_line", 0, "notes");
 }
 
 /* By file; those of one stay in their order, which numbers tell. */
@@ -250,6 +291,7 @@ static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
         const char *verdict = *merge_text(inputs[i], "file") ? merge_text(inputs[i], "verdict") : "";
         for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
             merged->kernels[kind] += strcmp(verdict_kind_name(kind), verdict) == 0;
+        merged->scopes[scope_in(inputs[i])] += strcmp(verdict_kind_name(VERDICT_CLEAN), verdict) == 0;
         const json_t *findings = json_object_get(inputs[i], "findings");
         for (size_t k = 0; k < json_array_size(findings); k++) {
             bool suppressed = json_object_get(json_array_get(findings, k), "suppressed") != NULL;
@@ -273,12 +315,18 @@ static void write_inputs(Merge *merge, const json_t *all) {
     for (size_t i = 0; i < count && !merge->failed; i++)
         inputs[i] = sorted[i].input;
     if (!merge->failed) {
+        size_t lacking = 0;
+        for (size_t i = 0; i < count; i++)
+            lacking += require(merge, inputs[i]);
+        merge_lacks(merge, lacking);
         count_inputs(merge, inputs, count);
         text_addf(merge->to, "{\"tool\": \"weir\", \"version\": ");
         merge_write(merge, json_object_get(merge->documents[0].root, "version"));
         text_addf(merge->to, ",\n \"inputs\": [");
         merge_write_list(merge, inputs, count);
-        text_addf(merge->to, "],\n \"verdict\": \"%s\"}\n", verdict_kind_name(merge->verdict));
+        text_addf(merge->to, "],\n \"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
+        render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
+        text_addf(merge->to, "}\n");
     }
     free(sorted);
     free(inputs);
@@ -314,26 +362,33 @@ static bool merge_all(Merge *merge) {
     return find_shards(merge) && (merge->sarif ? merge_sarif(merge) : merge_json(merge));
 }
 
-int weir_merge(weir_context *context, const char *const *paths, size_t count, weir_write *write, void *to,
-               weir_merged *merged) {
+int weir_merge(weir_context *context, const char *const *paths, size_t count, const char *required, weir_write *write,
+               void *to, weir_merged *merged) {
     Text out = SINK_TEXT(write, to);
-    Merge merge = {.documents = calloc(count + 1, sizeof *merge.documents), .count = count, .to = &out};
+    Merge merge = {.documents = calloc(count + 1, sizeof *merge.documents),
+                   .count = count,
+                   .to = &out,
+                   .required = required ? verdict_scope_named(required) : COVERS_NONE};
     for (size_t i = 0; i < count && merge.documents; i++)
         merge.documents[i].path = paths[i];
-    bool good = merge.documents && (count || merge_fail(&merge, "there is nothing to merge")) && merge_all(&merge);
+    bool good = merge.documents && (count || merge_fail(&merge, "there is nothing to merge")) &&
+                (!required || merge.required || merge_fail(&merge, "there is no scope '%.40s'", required)) &&
+                merge_all(&merge);
     for (size_t i = 0; i < count && merge.documents; i++)
         json_decref(merge.documents[i].root);
     out.size = good ? out.size : 0;
     merge.failed |= sink_finish(&out) != 0;
     good &= !merge.failed;
-    const Text *said = good ? &merge.missing : &merge.problem;
+    const Text *said = !good ? &merge.problem : merge.missing.size ? &merge.missing : &merge.lacking;
     snprintf(context->error, sizeof context->error, "%.*s", (int)said->size, said->data ? said->data : "");
     if (!good && !said->size)
         snprintf(context->error, sizeof context->error, "the merged result could not be written");
     merge.merged.verdict = good ? (weir_verdict)merge.verdict : WEIR_VERDICT_ERROR;
+    merge.merged.scope = good ? (weir_scope)merge_scope(&merge) : WEIR_SCOPE_NONE;
     *merged = merge.merged;
     text_free(&merge.problem);
     text_free(&merge.missing);
+    text_free(&merge.lacking);
     free(merge.documents);
     return good ? 0 : -1;
 }

@@ -24,7 +24,9 @@ typedef struct Merge {
     bool failed;  /* there was no memory */
     Text *to;
     VerdictKind verdict;
+    VerdictScope required; /* of clean kernels; a weaker one is incomplete */
     weir_merged merged;
+    Text lacking; /* "2 kernels are clean for less: ..."; nothing if none is */
     Text missing; /* "shards 3 and 7 of 16 are missing: ..."; nothing if none is */
 } Merge;
 
@@ -47,6 +49,11 @@ void merge_write_list(Merge *merge, json_t *const *items, size_t count);
 void merge_write(Merge *merge, const json_t *value);
 /* Sets the verdict to the worse; false if there is no such. */
 bool merge_worse(Merge *merge, const Document *document, const char *verdict);
+
+/* That kernels are clean for less than what is required makes all incomplete, and is said. */
+void merge_lacks(Merge *merge, size_t kernels);
+/* The weakest scope of what is clean; COVERS_NONE unless all is. */
+VerdictScope merge_scope(const Merge *merge);
 
 /* merge_sarif.c: writes the one run. False: something is wrong with a document. */
 bool merge_sarif(Merge *merge);

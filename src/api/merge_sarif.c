@@ -1,6 +1,8 @@
 /* SARIF of several processes made one run: rules are those of all, results and notifications what each has more. */
 #include "api/merge.h"
 
+#include "render/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,6 +92,13 @@ static bool add_counts(Merge *merge, const Document *document) {
     const json_t *kernels = json_object_get(properties, "kernels");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         merge->merged.kernels[kind] += merge_number(kernels, verdict_kind_name(kind));
+    const json_t *scopes = json_object_get(properties, "scopes");
+    size_t scoped = 0;
+    for (VerdictScope scope = COVERS_NONE + 1; scope < COVERS_COUNT; scope++) {
+        merge->merged.scopes[scope] += merge_number(scopes, verdict_scope_name(scope));
+        scoped += merge_number(scopes, verdict_scope_name(scope));
+    }
+    merge->merged.scopes[COVERS_NONE] += merge_number(kernels, verdict_kind_name(VERDICT_CLEAN)) - scoped;
     merge->merged.findings += merge_number(properties, "findings");
     merge->merged.notes += merge_number(properties, "notes");
     merge->merged.suppressed += merge_number(properties, "suppressed");
@@ -160,20 +169,41 @@ static void write_end(Merge *merge, const Joined *run) {
               merge->verdict == VERDICT_ERROR ? "false" : "true", verdict_status(merge->verdict),
               verdict_kind_name(merge->verdict));
     merge_write(merge, run->notifications);
-    text_addf(merge->to, "}],\n \"properties\": {\"verdict\": \"%s\", \"kernels\": {",
-              verdict_kind_name(merge->verdict));
+    text_addf(merge->to, "}],\n \"properties\": {\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
+    render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
+    text_addf(merge->to, ", \"scopes\": {");
+    for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
+        text_addf(merge->to, "%s\"%s\": %zu", scope < COVERS_COUNT - 1 ? ", " : "", verdict_scope_name(scope),
+                  merged->scopes[scope]);
+    text_addf(merge->to, "}, \"kernels\": {");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         text_addf(merge->to, "%s\"%s\": %zu", kind ? ", " : "", verdict_kind_name(kind), merged->kernels[kind]);
     text_addf(merge->to, "}, \"findings\": %zu, \"notes\": %zu, \"suppressed\": %zu, \"leftOut\": %zu}}]}\n",
               merged->findings, merged->notes, merged->suppressed, merged->left_out);
 }
 
+/* Which kernels are clean for less than what is required is not told, but how many are. */
+static void require(Merge *merge) {
+    weir_merged *merged = &merge->merged;
+    size_t lacking = 0;
+    for (VerdictScope scope = COVERS_NONE; scope < merge->required; scope++) {
+        lacking += merged->scopes[scope];
+        merged->scopes[scope] = 0;
+    }
+    merged->kernels[VERDICT_CLEAN] -= lacking;
+    merged->kernels[VERDICT_INCOMPLETE] += lacking;
+    merge_lacks(merge, lacking);
+}
+
 static void write_run(Merge *merge, Joined *run) {
     json_t *driver = json_object_get(json_object_get(merge->documents[0].body, "tool"), "driver");
     size_t count = json_array_size(run->results);
     merge->merged.left_out += count > MOST_RESULTS ? count - MOST_RESULTS : 0;
+    require(merge);
     if (merge->missing.size)
         notify(merge, run, "incomplete", "error", &merge->missing);
+    if (merge->lacking.size)
+        notify(merge, run, "incomplete", "error", &merge->lacking);
     Text said = {0};
     text_addf(&said, "%zu more results are omitted: code scanning takes %d per run", merge->merged.left_out,
               MOST_RESULTS);

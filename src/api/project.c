@@ -22,13 +22,16 @@ void weir_project_free(weir_project *project) {
 
 /* What only floors above the reader of the file can tell. */
 static void check_settings(Project *project) {
-    static const char *const modes[] = {"exact", "sampled", "off", NULL}, *const orders[] = {"issue", "waits", NULL};
+    static const char *const modes[] = {"exact", "sampled", "off", NULL}, *const orders[] = {"issue", "waits", NULL},
+                             *const scopes[] = {"every-launch", "given-launch", "tried-launches", NULL};
     const struct {
         Setting setting;
         const char *const *words;
         const char *problem;
-    } words[] = {{project->gsan, modes, "'gsan' must be \"exact\", \"sampled\" or \"off\""},
-                 {project->mma_order, orders, "'mma-order' must be \"issue\" or \"waits\""}};
+    } words[] = {
+        {project->gsan, modes, "'gsan' must be \"exact\", \"sampled\" or \"off\""},
+        {project->mma_order, orders, "'mma-order' must be \"issue\" or \"waits\""},
+        {project->require, scopes, "'require' must be \"every-launch\", \"given-launch\" or \"tried-launches\""}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *const *word = words[i].words;
         while (words[i].setting.text && *word && strcmp(*word, words[i].setting.text) != 0)
@@ -106,6 +109,7 @@ void weir_project_options(weir_project *project, weir_run_options *options) {
     set_text(&options->target, all->target);
     set_text(&options->gsan, all->gsan);
     set_text(&options->mma_order, all->mma_order);
+    set_text(&options->require, all->require);
     if (!options->source_root)
         options->source_root = all->source_root;
     if (!options->budget && all->budget > 0)

@@ -139,6 +139,12 @@ static bool set_releases(Result *result, const char *name, Question *question) {
            result_fail(result, "'%s' is not a Triton release from 3.5 on, such as 3.6 or 3.7.1", name);
 }
 
+static bool set_required(Result *result, const char *name, Question *question) {
+    question->required = name ? verdict_scope_named(name) : COVERS_NONE;
+    return !name || question->required ||
+           result_fail(result, "--require takes 'every-launch', 'given-launch' or 'tried-launches', not '%s'", name);
+}
+
 static bool set_rules(Result *result, const char *rules, Question *question) {
     Str unknown = rule_list_unknown(rules);
     question->rules = copied(result, rules);
@@ -195,9 +201,10 @@ static void read_run(void *context) {
                          .buffer = options->buffer,
                          .progress = options->progress,
                          .progress_context = options->progress_context};
-    if (set_gear(result, options->gear, &question) && set_schedule(result, options, &question.runs) &&
-        set_rules(result, options->rules, &question) && set_global(result, options, &question) &&
-        set_target(result, options->target, &question) && set_releases(result, options->triton, &question))
+    if (set_gear(result, options->gear, &question) && set_required(result, options->require, &question) &&
+        set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
+        set_global(result, options, &question) && set_target(result, options->target, &question) &&
+        set_releases(result, options->triton, &question))
         result_ask(result, &question);
 }
 

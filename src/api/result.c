@@ -9,6 +9,24 @@ weir_verdict weir_result_verdict(const weir_result *result) {
     return (weir_verdict)result->result.kind; /* ORDER VerdictKind */
 }
 
+weir_scope weir_result_scope(const weir_result *result) {
+    const Result *all = &result->result;
+    size_t scopes[COVERS_COUNT] = {0};
+    for (size_t i = 0; i < all->count && all->verdicts; i++)
+        scopes[all->verdicts[i].scope]++;
+    return all->kind == VERDICT_CLEAN ? (weir_scope)verdict_scope_weakest(scopes)
+                                      : WEIR_SCOPE_NONE; /* ORDER VerdictScope */
+}
+
+const char *weir_scope_name(weir_scope scope) {
+    const char *name = verdict_scope_name((VerdictScope)scope);
+    return name ? name : "";
+}
+
+const char *weir_scope_words(weir_scope scope) {
+    return verdict_scope_words((VerdictScope)scope);
+}
+
 const char *weir_verdict_name(weir_verdict verdict) {
     return verdict_kind_name((VerdictKind)verdict);
 }
@@ -35,6 +53,7 @@ static weir_kernel run_kernel(const Verdict *verdict) {
     const RunCoverage *run = &verdict->coverage;
     return (weir_kernel){.name = verdict->kernel,
                          .verdict = (weir_verdict)verdict->kind,
+                         .scope = (weir_scope)verdict->scope,
                          .coverage = {.barrier_ops = run->barrier_ops,
                                       .barrier_ops_run = run->barrier_ops_run,
                                       .accesses = run->accesses,

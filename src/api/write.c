@@ -128,6 +128,7 @@ weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *wr
         *out = (Text){.sink = sink_pass, .to = &writer->sink};
     if (is_json(writer) && lists[subject].key)
         writer->json = render_json_begin(out, WEIR_VERSION, lists[subject].key, lists[subject].alone);
+    writer->json.scoped = subject == WEIR_VERDICTS;
     writer->json.shard = (JsonShard){writer->options.shard, writer->options.shards, writer->options.inputs};
     CiOptions ci = ci_options(&writer->options);
     writer->failed = ci_format(writer) && subject != WEIR_VERDICTS;

@@ -183,6 +183,8 @@ static void add_up(Teller *all, Teller *part) {
         all->severities[i] += part->severities[i];
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i <= WEIR_VERDICT_ERROR; i++)
         all->counts[i] += part->counts[i];
+    for (weir_scope i = WEIR_SCOPE_NONE; i <= WEIR_SCOPE_EVERY_LAUNCH; i++)
+        all->scopes[i] += part->scopes[i];
     for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
         all->rules[i] += part->rules[i];
     all->suppressed += part->suppressed;

@@ -126,15 +126,16 @@ typedef struct Teller {
     size_t witnesses;           /* written */
     weir_verdict verdict;
     size_t kernels;
-    size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
-    size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
-    size_t severities[WEIR_NOTE + 1];      /* findings by severity; counted with the rules */
-    size_t suppressed, baselined, ignored; /* findings that do not count */
-    Tally reasons;                         /* why something is incomplete */
-    weir_coverage coverage;                /* of all kernels */
-    bool all_launches;                     /* that lie beside a file are meant, and not only the first; then: */
-    weir_result *held;                     /* what those so far have shown of a module */
-    bool kernel_found;                     /* the one that was asked for */
+    size_t counts[WEIR_VERDICT_ERROR + 1];      /* kernels by verdict; of errors: inputs and modules */
+    size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1]; /* clean ones by scope */
+    size_t *rules;                              /* findings by rule; NULL: not counted, and neither are reasons */
+    size_t severities[WEIR_NOTE + 1];           /* findings by severity; counted with the rules */
+    size_t suppressed, baselined, ignored;      /* findings that do not count */
+    Tally reasons;                              /* why something is incomplete */
+    weir_coverage coverage;                     /* of all kernels */
+    bool all_launches;                          /* that lie beside a file are meant, and not only the first; then: */
+    weir_result *held;                          /* what those so far have shown of a module */
+    bool kernel_found;                          /* the one that was asked for */
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colors if that is a terminal. */
@@ -201,6 +202,9 @@ void session_tell(Session *session, const char *path, weir_result *result);
 int session_emit(Session *session, weir_result *result, unsigned flags);
 /* The table at the end, of a teller that counts rules. The time taken is in it for whoever looks on. */
 void session_summary(Session *session);
+/* " (1 every launch, 2 tried launches)", of clean kernels by scope; "" if there is none. */
+enum { SCOPES_SIZE = 160 };
+void scopes_describe(const size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1], char *to, size_t size);
 void coverage_add(weir_coverage *all, const weir_coverage *part);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);

@@ -7,8 +7,10 @@ static void say_counts(const weir_merged *merged, size_t files) {
     size_t kernels = 0;
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         kernels += merged->kernels[i];
-    fprintf(stderr, "weir: %zu file%s, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete; ", files,
-            files == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s", merged->kernels[WEIR_VERDICT_CLEAN],
+    char scopes[SCOPES_SIZE];
+    scopes_describe(merged->scopes, scopes, sizeof scopes);
+    fprintf(stderr, "weir: %zu file%s, %zu kernel%s: %zu clean%s, %zu with findings, %zu incomplete; ", files,
+            files == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s", merged->kernels[WEIR_VERDICT_CLEAN], scopes,
             merged->kernels[WEIR_VERDICT_FINDINGS], merged->kernels[WEIR_VERDICT_INCOMPLETE]);
     size_t unread = merged->kernels[WEIR_VERDICT_ERROR];
     fprintf(stderr, "%zu input%s not read; %zu finding%s", unread, unread == 1 ? "" : "s", merged->findings,
@@ -35,7 +37,7 @@ int command_merge(Options *options) {
     weir_merged merged = {.verdict = WEIR_VERDICT_ERROR};
     bool good = false;
     if (weir && output) {
-        good = weir_merge(weir, (const char *const *)files->items, files->count,
+        good = weir_merge(weir, (const char *const *)files->items, files->count, options->run.require,
                           options->quiet ? write_nowhere : output_write, output, &merged) == 0;
         if (*weir_error(weir))
             complain("%s", weir_error(weir));

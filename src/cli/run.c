@@ -136,10 +136,12 @@ static void run_in_a_row(Run *run) {
 static void summarize(const Run *run) {
     const Teller *teller = &run->session.teller;
     const size_t *counts = teller->counts;
+    char scopes[SCOPES_SIZE];
+    scopes_describe(teller->scopes, scopes, sizeof scopes);
     output_printf(run->session.output,
-                  "%zu files, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete; %zu input%s failed\n",
+                  "%zu files, %zu kernel%s: %zu clean%s, %zu with findings, %zu incomplete; %zu input%s failed\n",
                   run->options->inputs.count, teller->kernels, teller->kernels == 1 ? "" : "s",
-                  counts[WEIR_VERDICT_CLEAN], counts[WEIR_VERDICT_FINDINGS], counts[WEIR_VERDICT_INCOMPLETE],
+                  counts[WEIR_VERDICT_CLEAN], scopes, counts[WEIR_VERDICT_FINDINGS], counts[WEIR_VERDICT_INCOMPLETE],
                   counts[WEIR_VERDICT_ERROR], counts[WEIR_VERDICT_ERROR] == 1 ? "" : "s");
 }
 

@@ -1,6 +1,7 @@
 /* The table at the end: kernels by verdict, findings by rule, reasons by how often they came up. */
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 /* A row of the table, if there is anything to count. */
@@ -59,6 +60,25 @@ static void print_coverage(Output *output, const weir_coverage *coverage) {
             output_printf(output, "%8zu  of %zu %s\n", parts[i].run, parts[i].all, parts[i].what);
 }
 
+/* Clean kernels by what that covers, from much to little. */
+static void print_clean(Output *output, const size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1]) {
+    for (weir_scope i = WEIR_SCOPE_EVERY_LAUNCH; i > WEIR_SCOPE_NONE; i--)
+        if (scopes[i])
+            output_printf(output, "%8zu  clean (%s)\n", scopes[i], weir_scope_words(i));
+    add_row(output, scopes[WEIR_SCOPE_NONE], "clean");
+}
+
+void scopes_describe(const size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1], char *to, size_t size) {
+    size_t used = 0;
+    *to = 0;
+    for (weir_scope i = WEIR_SCOPE_EVERY_LAUNCH; i > WEIR_SCOPE_NONE; i--)
+        if (scopes[i] && used < size)
+            used += (size_t)snprintf(to + used, size - used, "%s%zu %s", used ? ", " : " (", scopes[i],
+                                     weir_scope_words(i));
+    if (used && used + 1 < size)
+        snprintf(to + used, size - used, ")");
+}
+
 static void print_summary(Session *session, Output *output) {
     Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
@@ -69,7 +89,8 @@ static void print_summary(Session *session, Output *output) {
         output_printf(output, " (%zu excluded by %s)", all->options->left_out,
                       weir_project_file(all->options->project));
     output_printf(output, "\nkernels: %zu\n", all->kernels);
-    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+    print_clean(output, all->scopes);
+    for (weir_verdict i = WEIR_VERDICT_FINDINGS; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     print_coverage(output, &all->coverage);
     for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)

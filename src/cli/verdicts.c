@@ -72,6 +72,7 @@ static void tally(Teller *teller, const weir_result *result) {
         weir_kernel kernel = weir_kernel_at(result, i);
         teller->kernels++;
         teller->counts[kernel.verdict]++;
+        teller->scopes[kernel.scope] += kernel.verdict == WEIR_VERDICT_CLEAN;
         coverage_add(&teller->coverage, &kernel.coverage);
     }
     teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));

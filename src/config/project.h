@@ -69,7 +69,7 @@ struct Project {
     uint32_t launch_count, launch_capacity;
     const char *source_root;   /* below which kernels' own sources are opened */
     const char *baseline_file; /* NULL: there is none */
-    Setting triton, target, gsan, mma_order;
+    Setting triton, target, gsan, mma_order, require;
     int64_t timeout, budget; /* -1: it does not say */
     /* What kernels add. */
     struct Baseline *baseline; /* NULL until it is read */

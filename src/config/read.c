@@ -270,6 +270,7 @@ KEY_READER(read_triton, read_setting(project, entry, &project->triton))
 KEY_READER(read_target, read_setting(project, entry, &project->target))
 KEY_READER(read_gsan, read_setting(project, entry, &project->gsan))
 KEY_READER(read_mma_order, read_setting(project, entry, &project->mma_order))
+KEY_READER(read_require, read_setting(project, entry, &project->require))
 KEY_READER(read_timeout, read_number(project, entry, MOST_SECONDS, &project->timeout))
 KEY_READER(read_budget, read_number(project, entry, INT64_MAX / 2, &project->budget))
 KEY_READER(read_include, read_patterns(project, entry, &project->include))
@@ -316,19 +317,13 @@ static bool read_launches(Project *project, const TomlEntry *list, void *to) {
     return true;
 }
 
-static const KeyReader top_keys[] = {{"rules", read_rule_table},
-                                     {"severity", read_severity},
-                                     {"paths", read_paths},
-                                     {"launch", read_launches},
-                                     {"baseline", read_baseline},
-                                     {"source-root", read_source_root},
-                                     {"triton", read_triton},
-                                     {"target", read_target},
-                                     {"timeout", read_timeout},
-                                     {"budget", read_budget},
-                                     {"gsan", read_gsan},
-                                     {"mma-order", read_mma_order},
-                                     {0}};
+static const KeyReader top_keys[] = {{"rules", read_rule_table},  {"severity", read_severity},
+                                     {"paths", read_paths},       {"launch", read_launches},
+                                     {"baseline", read_baseline}, {"source-root", read_source_root},
+                                     {"triton", read_triton},     {"target", read_target},
+                                     {"timeout", read_timeout},   {"budget", read_budget},
+                                     {"gsan", read_gsan},         {"mma-order", read_mma_order},
+                                     {"require", read_require},   {0}};
 
 /* ---- The file and the command line ---------------------------------------------------------------- */
 

@@ -65,6 +65,8 @@ bool solve_happens(Solver *solver, const Op *op);
  * often it runs. */
 bool solver_closed(Solver *solver, const Value *value);
 bool solver_same_trips(Solver *solver, const Op *loop);
+/* Whether an op's result follows from its operands; the ranks of the CTAs of a cluster are all run. */
+bool op_is_closed(const Program *program, const Op *op);
 /* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
 uint64_t solver_depends(Solver *solver, const Value *value);
 /* Whether it depends on what CLC answers, which no launch says. */

@@ -38,8 +38,7 @@ static void follow_blocks(Following *following, const Value *value) {
             follow(following, op_operand_of(block->last, block->last->row->control.condition));
 }
 
-/* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
-static bool is_pure(const Program *program, const Op *op) {
+bool op_is_closed(const Program *program, const Op *op) {
     uint32_t axis;
     Evaluator how = program_asks(program, op, &axis);
     return how == EVALUATE_CTA_RANK || how == EVALUATE_CTA_COUNT ||
@@ -104,7 +103,7 @@ static void follow(Following *following, const Value *value) {
         following->open |= !counted_by(value) && !passed;
         return;
     }
-    following->open |= !is_pure(following->solver->program, op);
+    following->open |= !op_is_closed(following->solver->program, op);
     following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
     for (uint32_t i = 0; i < op->operand_count; i++)
         follow(following, op->operands[i]);

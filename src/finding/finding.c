@@ -199,6 +199,22 @@ FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count) {
     return finding->places;
 }
 
+/* Launches that were given; the others were chosen. */
+static size_t given_launches(const Verdict *verdict) {
+    size_t given = 0;
+    for (size_t i = 0; i < verdict->launch_count; i++)
+        given += !verdict->launches[i].chosen;
+    return given;
+}
+
+static VerdictScope scope_of(const Verdict *verdict) {
+    if (verdict->kind != VERDICT_CLEAN || !verdict->launch_count || verdict->replayed)
+        return COVERS_NONE;
+    if (verdict->closed && !verdict->only_launch)
+        return COVERS_EVERY_LAUNCH;
+    return given_launches(verdict) ? COVERS_GIVEN_LAUNCH : COVERS_TRIED_LAUNCHES;
+}
+
 void verdict_close(Verdict *verdict) {
     if (verdict->kind == VERDICT_ERROR)
         return;
@@ -212,6 +228,17 @@ void verdict_close(Verdict *verdict) {
         if (verdict->kind != VERDICT_FINDINGS || !verdict->incomplete[i].follows)
             verdict->incomplete[kept++] = verdict->incomplete[i];
     verdict->incomplete_count = kept;
+    verdict->scope = scope_of(verdict);
+}
+
+void verdict_require(Verdict *verdict, VerdictScope required) {
+    if (verdict->kind != VERDICT_CLEAN || verdict->scope >= required)
+        return;
+    Text why = {0};
+    verdict_scope_lacking(verdict->scope, required, verdict->launch_count, verdict->open, &why);
+    verdict_incomplete(verdict, "", 0, "%.*s", (int)why.size, why.data);
+    text_free(&why);
+    verdict_close(verdict);
 }
 
 /* ---- Several launches --------------------------------------------------------------------------- */
@@ -348,4 +375,87 @@ int verdict_status(VerdictKind kind) {
 
 VerdictKind verdict_worse(VerdictKind a, VerdictKind b) {
     return kinds[b].weight > kinds[a].weight ? b : a;
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------ */
+
+/* ORDER VerdictScope */
+static const struct {
+    const char *name, *words;
+} scopes[COVERS_COUNT] = {{NULL, ""},
+                          {"tried-launches", "tried launches"},
+                          {"given-launch", "this launch"},
+                          {"every-launch", "every launch"}};
+
+const char *verdict_scope_name(VerdictScope scope) {
+    return scopes[scope].name;
+}
+
+const char *verdict_scope_words(VerdictScope scope) {
+    return scopes[scope].words;
+}
+
+VerdictScope verdict_scope_named(const char *name) {
+    VerdictScope scope = COVERS_COUNT - 1;
+    while (scope > COVERS_NONE && strcmp(scopes[scope].name, name) != 0)
+        scope--;
+    return scope;
+}
+
+VerdictScope verdict_scope_weakest(const size_t counts[COVERS_COUNT]) {
+    for (VerdictScope scope = COVERS_NONE; scope < COVERS_COUNT; scope++)
+        if (counts[scope])
+            return scope;
+    return COVERS_NONE;
+}
+
+void verdict_scope_print(VerdictScope scope, size_t given, size_t tried, Text *to) {
+    if (scope == COVERS_GIVEN_LAUNCH && given > 1)
+        text_addf(to, "these %zu launches", given);
+    else if (scope == COVERS_TRIED_LAUNCHES)
+        text_addf(to, "%zu tried launch%s", tried, tried == 1 ? "" : "es");
+    else
+        text_addf(to, "%s", scopes[scope].words);
+}
+
+void verdict_scopes_print(const size_t counts[COVERS_COUNT], Text *to) {
+    const char *separator = " (";
+    for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
+        if (counts[scope]) {
+            text_addf(to, "%s%zu %s", separator, counts[scope], scopes[scope].words);
+            separator = ", ";
+        }
+    text_addf(to, "%s", *separator == ',' ? ")" : "");
+}
+
+void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tried, const char *open, Text *to) {
+    text_addf(to, "%s is required, and ", scopes[required].name);
+    if (scope == COVERS_NONE) {
+        text_addf(to, "no launch was run");
+        return;
+    }
+    text_addf(to, "it is clean for ");
+    verdict_scope_print(scope, 1, tried, to);
+    text_addf(to, " only");
+    if (required == COVERS_GIVEN_LAUNCH)
+        text_addf(to, ": give a launch file, or --arg and --grid, or run the program with weir exec");
+    else if (open)
+        text_addf(to, ": %s is left open, and other launches may differ (--require %s takes this)", open,
+                  scopes[scope].name);
+    else
+        text_addf(to, ": other launches may differ (--require %s takes this)", scopes[scope].name);
+}
+
+void verdict_print_scope(const Verdict *verdict, Text *to) {
+    size_t given = given_launches(verdict);
+    if (verdict->scope == COVERS_NONE)
+        return;
+    text_addf(to, " (");
+    verdict_scope_print(verdict->scope, given, verdict->launch_count - given, to);
+    text_addf(to, ")");
+}
+
+void verdict_print(const Verdict *verdict, Text *to) {
+    text_addf(to, "%s", kinds[verdict->kind].name);
+    verdict_print_scope(verdict, to);
 }

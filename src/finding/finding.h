@@ -84,6 +84,15 @@ typedef struct Incomplete {
 
 typedef enum VerdictKind { VERDICT_CLEAN, VERDICT_FINDINGS, VERDICT_INCOMPLETE, VERDICT_ERROR } VerdictKind;
 
+/* What a clean verdict covers, the weakest first (docs/checking.md, "Scopes"). */
+typedef enum VerdictScope {
+    COVERS_NONE, /* the verdict is not clean, or no launch was run: IR that is only read, a run that is replayed */
+    COVERS_TRIED_LAUNCHES, /* no launch was given; those that Weir chose are clean */
+    COVERS_GIVEN_LAUNCH,   /* the launch that was given is, in all schedules that matter */
+    COVERS_EVERY_LAUNCH,   /* every launch is: nothing that a launch gives decides anything that matters */
+    COVERS_COUNT
+} VerdictScope;
+
 /* One launch that was run, in words and numbers. */
 typedef struct LaunchRun {
     const char *text; /* "grid 32x1x1, N_CTX = 1024" */
@@ -120,6 +129,10 @@ typedef struct Verdict {
     RunCoverage coverage;
     double seconds;     /* that it took to look at it */
     bool only_launch;   /* nothing is said of other launches than the one that was given */
+    bool replayed;      /* one run was made, that of a trail, and nothing is said of others */
+    bool closed;        /* nothing is left open that a launch gives; else: */
+    const char *open;   /* what is, the first of it: "argument n"; NULL: that was not looked into */
+    VerdictScope scope; /* verdict_close sets it */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
     uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;
@@ -152,8 +165,10 @@ void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const
     __attribute__((format(printf, 4, 5)));
 void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets `kind` from what was added: error findings or warnings that are not suppressed make it findings; else any
- * incomplete makes it incomplete. */
+ * incomplete makes it incomplete; and `scope` from what was run. */
 void verdict_close(Verdict *verdict);
+/* To be called then: a clean verdict whose scope is weaker than what is required becomes incomplete, and says so. */
+void verdict_require(Verdict *verdict, VerdictScope required);
 /* Adds what other launches of the same kernel have shown. A finding that is there already is told once, with those
  * launches; if either shows it at a launch that was given, it is that one's. What is added is not copied: `other` lives
  * as long. Coverage stays that of the first. */
@@ -183,5 +198,21 @@ const char *verdict_kind_name(VerdictKind kind);
 int verdict_status(VerdictKind kind);
 /* Of two inputs together: error before findings before incomplete before clean. */
 VerdictKind verdict_worse(VerdictKind a, VerdictKind b);
+
+/* "every-launch", and NULL of none; the scope of that name, or COVERS_NONE; "every launch", for people. */
+const char *verdict_scope_name(VerdictScope scope);
+VerdictScope verdict_scope_named(const char *name);
+const char *verdict_scope_words(VerdictScope scope);
+/* The weakest of some, by how many there are of each; COVERS_NONE, too, if there are none. */
+VerdictScope verdict_scope_weakest(const size_t counts[COVERS_COUNT]);
+/* "every launch", "this launch", "these 2 launches", "6 tried launches". */
+void verdict_scope_print(VerdictScope scope, size_t given, size_t tried, Text *to);
+/* " (1 every launch, 2 tried launches)"; nothing if there is none. */
+void verdict_scopes_print(const size_t counts[COVERS_COUNT], Text *to);
+/* Why a scope is not enough, and what to do: one sentence. `open`: as in a verdict. */
+void verdict_scope_lacking(VerdictScope scope, VerdictScope required, size_t tried, const char *open, Text *to);
+/* "clean (this launch)", "findings": a verdict in a few words; and " (this launch)" alone, or nothing. */
+void verdict_print(const Verdict *verdict, Text *to);
+void verdict_print_scope(const Verdict *verdict, Text *to);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct ReportCount {
 /* The five lines that every report begins with. Of a kernel that fails they are about one finding, the one that
  * explains the others; of one that is clean, about what was run. */
 typedef struct ReportHead {
-    const char *verdict; /* "hangs", "can hang and races", "misuses a barrier", "clean", "incomplete" */
+    const char *verdict; /* "hangs", "can hang and races", "misuses a barrier", "clean (this launch)", "incomplete" */
     const char *rule;    /* of that finding; "" if there is none */
     const char *what;    /* happens, or ran */
     const char *where;   /* "kernel.py:20 (IR line 50), nvws.producer_acquire of partition0" */

@@ -85,6 +85,7 @@ void ci_add(Ci *ci, const CiInput *input) {
     const CiFormat *format = ci->format;
     ci->verdict = verdict_worse(ci->verdict, verdict->kind);
     ci->counts.kernels[verdict->kind]++;
+    ci->counts.scopes[verdict->scope] += verdict->kind == VERDICT_CLEAN;
     ci->counts.seconds += verdict->seconds;
     for (size_t i = 0; i < verdict->finding_count; i++)
         count_finding(&ci->counts, &verdict->findings[i]);
@@ -113,10 +114,21 @@ void ci_join(Ci *ci, Ci *part) {
     ci->verdict = verdict_worse(ci->verdict, part->verdict);
     for (size_t i = 0; i <= VERDICT_ERROR; i++)
         ci->counts.kernels[i] += part->counts.kernels[i];
+    for (VerdictScope scope = COVERS_NONE; scope < COVERS_COUNT; scope++)
+        ci->counts.scopes[scope] += part->counts.scopes[scope];
     ci->counts.findings += part->counts.findings;
     ci->counts.notes += part->counts.notes;
     ci->counts.suppressed += part->counts.suppressed;
     ci->counts.seconds += part->counts.seconds;
+}
+
+VerdictScope ci_scope(const Ci *ci) {
+    return ci->verdict == VERDICT_CLEAN ? verdict_scope_weakest(ci->counts.scopes) : COVERS_NONE;
+}
+
+void ci_describe(const Ci *ci, Text *to) {
+    VerdictScope scope = ci_scope(ci);
+    text_addf(to, scope ? "%s (%s)" : "%s%s", verdict_kind_name(ci->verdict), verdict_scope_words(scope));
 }
 
 void ci_end(Ci *ci) {

@@ -21,6 +21,7 @@ typedef struct CiOptions {
 /* What it comes to. */
 typedef struct CiCounts {
     size_t kernels[VERDICT_ERROR + 1];  /* by verdict; of errors: inputs and modules */
+    size_t scopes[COVERS_COUNT];        /* clean ones by scope */
     size_t findings, notes, suppressed; /* that count; that do not, since they are no more than notes, or suppressed */
     double seconds;
 } CiCounts;
@@ -68,6 +69,10 @@ void ci_join(Ci *ci, Ci *part);
 void ci_add(Ci *ci, const CiInput *input);
 void ci_error(Ci *ci, const char *file, const char *sentence);
 void ci_end(Ci *ci);
+/* Of all so far; COVERS_NONE unless that is clean. */
+VerdictScope ci_scope(const Ci *ci);
+/* "clean (tried launches)", "findings". */
+void ci_describe(const Ci *ci, Text *to);
 
 /* ---- For the formats ---- */
 

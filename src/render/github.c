@@ -88,10 +88,14 @@ static void end(Ci *ci) {
     size_t kernels = 0;
     for (VerdictKind kind = VERDICT_CLEAN; kind < VERDICT_ERROR; kind++)
         kernels += counts->kernels[kind];
-    text_addf(to, "weir: %s: ", verdict_kind_name(ci->verdict));
+    text_addf(to, "weir: ");
+    ci_describe(ci, to);
+    text_addf(to, ": ");
     text_number_of(to, kernels, "kernel");
-    text_addf(to, ", %zu clean, %zu with findings, %zu incomplete; ", counts->kernels[VERDICT_CLEAN],
-              counts->kernels[VERDICT_FINDINGS], counts->kernels[VERDICT_INCOMPLETE]);
+    text_addf(to, ", %zu clean", counts->kernels[VERDICT_CLEAN]);
+    verdict_scopes_print(counts->scopes, to);
+    text_addf(to, ", %zu with findings, %zu incomplete; ", counts->kernels[VERDICT_FINDINGS],
+              counts->kernels[VERDICT_INCOMPLETE]);
     text_number_of(to, counts->kernels[VERDICT_ERROR], "input");
     text_addf(to, " not read\n");
 }

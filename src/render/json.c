@@ -67,10 +67,18 @@ void render_json_head(Json *json, const char *version) {
     json_text(json, "version", version);
 }
 
+void render_json_scope(Json *json, VerdictScope scope) {
+    if (verdict_scope_name(scope))
+        json_text(json, "scope", verdict_scope_name(scope));
+    else
+        json_nothing(json, "scope");
+}
+
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses) {
     json_text(json, "file", file);
     json_text(json, "kernel", verdict->kernel);
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
+    render_json_scope(json, verdict->scope);
     json_truth(json, "only_launch", verdict->only_launch);
     Text except = {0};
     suppressions_print(verdict, &except);
@@ -146,6 +154,8 @@ void render_json_join(JsonSeries *series, const JsonSeries *part) {
     text_add(series->json.to, objects->data, objects->size);
     series->json.more |= part->json.more;
     series->verdict = verdict_worse(series->verdict, part->verdict);
+    for (VerdictScope scope = COVERS_NONE; scope < COVERS_COUNT; scope++)
+        series->scopes[scope] += part->scopes[scope];
 }
 
 static const JsonField shard_fields[] = {JSON(JsonShard, number, of, inputs), {0}};
@@ -153,6 +163,8 @@ static const JsonField shard_fields[] = {JSON(JsonShard, number, of, inputs), {0
 static void add_worst(Json *json, const char *key, const void *object) {
     const JsonSeries *series = object;
     json_text(json, key, verdict_kind_name(series->verdict));
+    if (series->scoped)
+        render_json_scope(json, series->verdict == VERDICT_CLEAN ? verdict_scope_weakest(series->scopes) : COVERS_NONE);
 }
 
 void render_json_end(JsonSeries *series, const JsonField *more, const void *object) {
@@ -193,5 +205,6 @@ static void add_input(Json *json, const char *key, const void *object) {
 
 void render_json_input(JsonSeries *inputs, const char *file, const Verdict *verdict, const char *const *witnesses) {
     static const JsonField fields[] = {JSON_BY(0, "input", add_input), {0}};
+    inputs->scopes[verdict->scope]++;
     render_json_add(inputs, verdict->kind, fields, &(Input){file, verdict, witnesses});
 }

@@ -1,7 +1,7 @@
 /* Verdicts for programs: the one JSON object that `--format json` of `check` and `run` prints.
  *
  *     {"tool": "weir", "version": "...",
- *      "inputs": [{"file", "kernel", "verdict", "only_launch",
+ *      "inputs": [{"file", "kernel", "verdict", "scope", "only_launch",
  *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
@@ -9,12 +9,14 @@
  *          "schedule", "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
- *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error"}
+ *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error",
+ *      "scope": "every-launch|given-launch|tried-launches"}
  *
  * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
  * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was. Every other key
- * is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be added; those
- * here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
+ * is always there: a text that is not known is "", a number 0, the scope of what is not clean null. docs/findings.md
+ * explains each. Keys may be added; those here stay. Inputs are written as they come, which is why the verdict on all
+ * of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
@@ -32,7 +34,9 @@ typedef struct JsonSeries {
     Json json, held;
     const char *version, *key; /* of the list */
     bool alone;
+    bool scoped;         /* the verdict on all of them has a scope: the weakest */
     VerdictKind verdict; /* on all so far */
+    size_t scopes[COVERS_COUNT];
     JsonShard shard;
     Text first;
     size_t count;
@@ -53,6 +57,8 @@ void render_json_input(JsonSeries *inputs, const char *file, const Verdict *verd
 
 /* The start of an object: who says it. */
 void render_json_head(Json *json, const char *version);
+/* "scope": null if there is none. */
+void render_json_scope(Json *json, VerdictScope scope);
 /* The members of an input, which say what it comes to. */
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses);
 

@@ -80,7 +80,7 @@ static void add_kernel(Ci *ci, const CiInput *input) {
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
         text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was looked at");
         add_problem(&item, "error", "incomplete", (Str){message.data, message.size}, told);
-    } else if (verdict->finding_count) {
+    } else {
         text_str(&item, STR("\n      <system-out>"));
         add_xml(&item, told, false);
         text_str(&item, STR("</system-out>"));
@@ -115,8 +115,9 @@ static void end(Ci *ci) {
     text_str(to, STR("  <testsuite name=\"weir\""));
     add_totals(to, ci);
     text_addf(to, "    <properties>\n      <property name=\"version\" value=\"%s\"/>\n", ci->options.version);
-    text_addf(to, "      <property name=\"verdict\" value=\"%s\"/>\n    </properties>\n",
-              verdict_kind_name(ci->verdict));
+    text_addf(to, "      <property name=\"verdict\" value=\"%s\"/>\n", verdict_kind_name(ci->verdict));
+    const char *scope = verdict_scope_name(ci_scope(ci));
+    text_addf(to, "      <property name=\"scope\" value=\"%s\"/>\n    </properties>\n", scope ? scope : "");
     Str held;
     for (size_t at = 0; (held = ci_held(ci, &at)).data;)
         text_str(to, held);

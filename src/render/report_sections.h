@@ -62,7 +62,7 @@ void report_sections(const Report *report, ReportWriter *writer);
 
 /* ---- Words ---- */
 
-/* "2 findings", "clean", "incomplete"; then form and launch. Or why there is nothing to report. */
+/* "2 findings", "clean (this launch)", "incomplete"; then form and launch. Or why there is nothing to report. */
 void report_outcome(const Report *report, Text *to);
 /* What lines are of: "IR", or "PTX". */
 const char *report_text_name(const Report *report);

@@ -37,7 +37,7 @@ void report_outcome(const Report *report, Text *to) {
     if (verdict->kind == VERDICT_FINDINGS)
         text_count(to, verdict_faults(verdict, NULL), "finding");
     else
-        text_addf(to, "%s", verdict_kind_name(verdict->kind));
+        verdict_print(verdict, to);
     if (*report->form)
         text_addf(to, "; %s", report->form);
     text_addf(to, "; %s", *report->launch ? report->launch : "not run");

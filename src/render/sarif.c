@@ -1,6 +1,7 @@
 /* SARIF 2.1.0, as GitHub's code scanning takes it: one run, with every rule; a result for each finding, and one of kind
  * "open" for each kernel that is incomplete; notifications for what was not looked at and cannot be read. */
 #include "render/ci.h"
+#include "render/json.h"
 
 #include <stdlib.h>
 
@@ -415,6 +416,11 @@ static void add_counts(Json *json, const Ci *ci) {
     json_line(json, 3);
     json_begin(json, "properties");
     json_text(json, "verdict", verdict_kind_name(ci->verdict));
+    render_json_scope(json, ci_scope(ci));
+    json_begin(json, "scopes");
+    for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
+        json_number(json, verdict_scope_name(scope), counts->scopes[scope]);
+    json_end(json);
     json_begin(json, "kernels");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         json_number(json, verdict_kind_name(kind), counts->kernels[kind]);
@@ -443,7 +449,9 @@ static void end(Ci *ci) {
     json_begin(&json, NULL);
     json_truth(&json, "executionSuccessful", ci->verdict != VERDICT_ERROR);
     json_signed(&json, "exitCode", verdict_status(ci->verdict));
-    json_text(&json, "exitCodeDescription", verdict_kind_name(ci->verdict));
+    Text described = {0};
+    ci_describe(ci, &described);
+    json_take(&json, "exitCodeDescription", &described);
     json_begin_list(&json, "toolExecutionNotifications");
     Str held;
     bool more = false;

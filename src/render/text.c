@@ -258,7 +258,7 @@ static void add_severities(Text *to, const Verdict *verdict) {
     }
 }
 
-/* "clean; 2 notes", "1 error, 1 note; incomplete: 2 reasons", "incomplete: 1 reason; 1 note" */
+/* "clean (this launch); 2 notes", "1 error, 1 note; incomplete: 2 reasons", "incomplete: 1 reason; 1 note" */
 static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     static const char *const colors[] = {green, red, yellow, red}; /* ORDER VerdictKind */
     Text *to = renderer->to;
@@ -268,8 +268,7 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     if (first)
         add_severities(to, verdict);
     else
-        text_addf(to, "%s%s", verdict_kind_name(verdict->kind),
-                  verdict->kind == VERDICT_CLEAN && verdict->only_launch ? " (this launch only)" : "");
+        verdict_print(verdict, to);
     add_not_counted(to, verdict);
     if (verdict->incomplete_count) {
         text_addf(to,
@@ -329,8 +328,10 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
         return;
     }
     bool list_findings = verdict_suppressed(verdict, SUPPRESSED_NOT) || (options.suppressed && verdict->finding_count);
-    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches)
-        text_addf(to, "%s\n", verdict_kind_name(verdict->kind));
+    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches) {
+        verdict_print(verdict, to);
+        text_char(to, '\n');
+    }
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (!verdict->findings[i].suppressed)
             add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);

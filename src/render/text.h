@@ -18,11 +18,11 @@
  *       witness: trails/attention-1.trail
  *     1 error; 3 launches, 96 CTAs, 12,345 events; run: 12 of 12 barrier ops
  *
- * Findings that do not count are counted, "1 error (2 suppressed)", or "clean except 2 suppressed".
+ * Findings that do not count are counted, "1 error (2 suppressed)", or "clean (this launch) except 2 suppressed".
  *
  * A line with a place starts with that place, so that editors find it; the IR's line is always shown, the kernel's own
  * if the IR has a location, with an excerpt if that file can be read here. A verdict with nothing else to say is one
- * line: `attention.ttgir: @attention: clean: 3 launches, 96 CTAs, 12,345 events`. */
+ * line: `attention.ttgir: @attention: clean (3 tried launches): 3 launches, 96 CTAs, 12,345 events`. */
 #ifndef RENDER_TEXT_H
 #define RENDER_TEXT_H
 

@@ -121,7 +121,7 @@ static void check_in_threads(void) {
     CHECK(weir_writer_end(json) == 0);
     weir_destroy(weir);
     CHECK(joined.size == alone.size && memcmp(joined.data, alone.data, alone.size) == 0);
-    CHECK(strstr(alone.data, "\"verdict\": \"findings\"}\n"));
+    CHECK(strstr(alone.data, "\"verdict\": \"findings\", \"scope\": null}\n"));
 }
 
 /* ---- Rules ------------------------------------------------------------------------------------- */

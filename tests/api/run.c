@@ -91,7 +91,9 @@ static void run_all_kernels(weir_context *weir) {
     CHECK(weir_result_kernels(result) == 2);
     CHECK(strcmp(weir_kernel_at(result, 0).name, "ends") == 0);
     CHECK(weir_kernel_at(result, 0).verdict == WEIR_VERDICT_CLEAN);
+    CHECK(weir_kernel_at(result, 0).scope == WEIR_SCOPE_TRIED_LAUNCHES);
     CHECK(weir_kernel_at(result, 1).verdict == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_kernel_at(result, 1).scope == WEIR_SCOPE_NONE && weir_result_scope(result) == WEIR_SCOPE_NONE);
     CHECK(weir_item_count(result, WEIR_ITEM_LAUNCH) > 2);
     CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).kernel, "ends") == 0);
     CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).text, "grid 1x1x1, n = 1") == 0);
@@ -109,7 +111,7 @@ static void run_all_kernels(weir_context *weir) {
     static Buffer text;
     text.size = 0;
     CHECK(weir_result_write(result, NULL, append, &text) == 0);
-    CHECK(strstr(text.data, "two.ttgir: @ends: clean: "));
+    CHECK(strstr(text.data, "two.ttgir: @ends: clean ("));
     CHECK(strstr(text.data, "two.ttgir:23:7: error: "));
     CHECK(strstr(text.data, "witness: --witness DIR"));
     weir_keep_witness(result, 0, "here.trail");
@@ -140,6 +142,7 @@ static void run_one_kernel(weir_context *weir) {
     CHECK(weir_result_kernels(result) == 1);
     CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
     CHECK(weir_kernel_at(result, 0).only_launch);
+    CHECK(weir_kernel_at(result, 0).scope == WEIR_SCOPE_GIVEN_LAUNCH);
     static Buffer text;
     text.size = 0;
     CHECK(weir_steps(result, append, &text) == 0);
@@ -240,7 +243,7 @@ static void explain_errors(weir_context *weir) {
     CHECK(weir_writer_end(json) == 0);
     CHECK(strstr(text.data, "{\"reason\": \"two.ttgir:2:9: '%x' is not defined\""));
     CHECK(strstr(text.data, "{\"reason\": \"it is gone\""));
-    CHECK(strstr(text.data, "\"verdict\": \"error\"}\n"));
+    CHECK(strstr(text.data, "\"verdict\": \"error\", \"scope\": null}\n"));
     weir_result_free(result);
     close_input(&input);
 }

@@ -172,6 +172,7 @@ notification = shape(
     }
 )
 
+scopes = shape(**{"every-launch": number, "given-launch": number, "tried-launches": number})
 kernels = shape(clean=number, findings=number, incomplete=number, error=number)
 
 run = shape(
@@ -192,7 +193,8 @@ run = shape(
             shape(
                 executionSuccessful=truth,
                 exitCode=number,
-                exitCodeDescription=one_of("clean", "findings", "incomplete", "error"),
+                exitCodeDescription=one_of("clean", "clean (every launch)", "clean (this launch)", "clean (tried launches)",
+                                           "findings", "incomplete", "error"),
                 toolExecutionNotifications=many(notification),
             ),
             1,
@@ -200,6 +202,8 @@ run = shape(
         "properties": shape(
             **{
                 "verdict": text,
+                "scope": one_of("every-launch", "given-launch", "tried-launches", None),
+                "scopes": scopes,
                 "kernels": kernels,
                 "findings": number,
                 "notes": number,
@@ -244,7 +248,7 @@ def check(sarif, status):
     verdict = the_run["properties"]["verdict"]
     invocation = the_run["invocations"][0]
     expect(STATUS[verdict] == status, f"the verdict is {verdict}, the status {status}")
-    expect(invocation["exitCode"] == status and invocation["exitCodeDescription"] == verdict, "exitCode is another one")
+    expect(invocation["exitCode"] == status and invocation["exitCodeDescription"].split(" (")[0] == verdict, "exitCode is another one")
     expect(invocation["executionSuccessful"] == (verdict != "error"), "executionSuccessful is not what it was")
     if verdict == "incomplete":
         expect(invocation["toolExecutionNotifications"], "nothing says what is incomplete")

@@ -190,6 +190,103 @@ static void kinds_have_names_statuses_and_an_order(void **state) {
     }
 }
 
+/* ---- Scopes ---- */
+
+static void run_launch(Verdict *verdict, bool chosen) {
+    verdict_launch(verdict)->chosen = chosen;
+    verdict_close(verdict);
+}
+
+static void assert_outcome(const Verdict *verdict, VerdictScope scope, const char *text) {
+    Text said = {0};
+    verdict_print(verdict, &said);
+    assert_int_equal(verdict->scope, scope);
+    assert_int_equal(said.size, strlen(text));
+    assert_memory_equal(said.data, text, said.size);
+    text_free(&said);
+}
+
+static void a_clean_verdict_has_the_scope_of_its_launches(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    Verdict verdict = {.arena = &arena};
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_NONE, "clean"); /* it was read, and not run */
+    run_launch(&verdict, true);
+    assert_outcome(&verdict, COVERS_TRIED_LAUNCHES, "clean (1 tried launch)");
+    run_launch(&verdict, true);
+    assert_outcome(&verdict, COVERS_TRIED_LAUNCHES, "clean (2 tried launches)");
+    run_launch(&verdict, false);
+    assert_outcome(&verdict, COVERS_GIVEN_LAUNCH, "clean (this launch)");
+    run_launch(&verdict, false);
+    assert_outcome(&verdict, COVERS_GIVEN_LAUNCH, "clean (these 2 launches)");
+    verdict.closed = true;
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_EVERY_LAUNCH, "clean (every launch)");
+    verdict.only_launch = true;
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_GIVEN_LAUNCH, "clean (these 2 launches)");
+    verdict.replayed = true;
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_NONE, "clean");
+    arena_free(&arena);
+}
+
+static void what_is_not_clean_has_no_scope(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    Verdict verdict = {.arena = &arena, .closed = true};
+    run_launch(&verdict, false);
+    verdict_incomplete(&verdict, "", 0, "it was not looked at");
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_NONE, "incomplete");
+    verdict_require(&verdict, COVERS_TRIED_LAUNCHES);
+    assert_int_equal(verdict.incomplete_count, 1); /* nothing is said beside that */
+    verdict_finding(&verdict)->rule = RULE_BARRIER_BYTES;
+    verdict_close(&verdict);
+    assert_outcome(&verdict, COVERS_NONE, "findings");
+    arena_free(&arena);
+}
+
+static void less_than_what_is_required_is_incomplete(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    for (VerdictScope has = COVERS_NONE; has < COVERS_COUNT; has++)
+        for (VerdictScope required = COVERS_NONE; required < COVERS_COUNT; required++) {
+            Verdict verdict = {.arena = &arena, .closed = has == COVERS_EVERY_LAUNCH, .open = "argument n"};
+            verdict_close(&verdict);
+            if (has)
+                run_launch(&verdict, has == COVERS_TRIED_LAUNCHES);
+            assert_int_equal(verdict.scope, has);
+            verdict_require(&verdict, required);
+            assert_int_equal(verdict.kind, has < required ? VERDICT_INCOMPLETE : VERDICT_CLEAN);
+            assert_int_equal(verdict.scope, has < required ? COVERS_NONE : has);
+            assert_int_equal(verdict.incomplete_count, has < required);
+            if (has < required)
+                assert_ptr_equal(strstr(verdict.incomplete[0].reason, verdict_scope_name(required)),
+                                 verdict.incomplete[0].reason);
+        }
+    arena_free(&arena);
+}
+
+static void scopes_have_names_and_an_order(void **state) {
+    (void)state;
+    assert_null(verdict_scope_name(COVERS_NONE));
+    assert_int_equal(verdict_scope_named(""), COVERS_NONE);
+    assert_int_equal(verdict_scope_named("every launch"), COVERS_NONE);
+    for (VerdictScope scope = COVERS_NONE + 1; scope < COVERS_COUNT; scope++) {
+        assert_int_equal(verdict_scope_named(verdict_scope_name(scope)), scope);
+        size_t counts[COVERS_COUNT] = {0};
+        assert_int_equal(verdict_scope_weakest(counts), COVERS_NONE);
+        for (VerdictScope stronger = scope; stronger < COVERS_COUNT; stronger++)
+            counts[stronger] = 1;
+        assert_int_equal(verdict_scope_weakest(counts), scope);
+    }
+}
+
 /* A finding as a launch shows it. */
 static void show(Verdict *verdict, const char *fingerprint, const char *launch, bool elsewhere) {
     Finding *finding = verdict_finding(verdict);
@@ -263,6 +360,10 @@ int main(void) {
         cmocka_unit_test(new_places_are_empty),
         cmocka_unit_test(a_verdict_is_never_better_than_what_was_looked_at),
         cmocka_unit_test(kinds_have_names_statuses_and_an_order),
+        cmocka_unit_test(a_clean_verdict_has_the_scope_of_its_launches),
+        cmocka_unit_test(what_is_not_clean_has_no_scope),
+        cmocka_unit_test(less_than_what_is_required_is_incomplete),
+        cmocka_unit_test(scopes_have_names_and_an_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,13 +123,17 @@ static void a_clean_verdict_is_one_line(void **state) {
     Fixture *fixture = *state;
     add_launches(&fixture->verdict);
     fixture->verdict.launches[0].chosen = false;
+    verdict_close(&fixture->verdict);
     assert_string_equal(as_text(fixture, (TextOptions){0}),
-                        "lap.ttgir: @lap: clean: 2 launches (1 chosen), 96 CTAs, 12,345 events\n");
+                        "lap.ttgir: @lap: clean (this launch): 2 launches (1 chosen), 96 CTAs, 12,345 events\n");
     fixture->verdict.launch_count = 1;
     fixture->verdict.launches[0] =
         (LaunchRun){.text = "grid 1x1x1", .chosen = false, .ctas = 1, .schedules = 1, .events = 1};
-    assert_string_equal(as_text(fixture, (TextOptions){0}), "lap.ttgir: @lap: clean: 1 launch, 1 CTA, 1 event\n");
+    verdict_close(&fixture->verdict);
+    assert_string_equal(as_text(fixture, (TextOptions){0}),
+                        "lap.ttgir: @lap: clean (this launch): 1 launch, 1 CTA, 1 event\n");
     fixture->verdict.launch_count = 0;
+    verdict_close(&fixture->verdict);
     assert_string_equal(as_text(fixture, (TextOptions){0}), "lap.ttgir: @lap: clean\n");
 }
 
@@ -355,7 +359,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     assert_int_equal(json_array_size(inputs), 2);
 
     json_t *input = json_array_get(inputs, 0);
-    check_keys(input, "file kernel verdict only_launch launches run_coverage findings incomplete notes");
+    check_keys(input, "file kernel verdict scope only_launch launches run_coverage findings incomplete notes");
     check_keys(json_object_get(input, "run_coverage"), "barrier_ops barrier_ops_run accesses accesses_run branches "
                                                        "branches_taken rings rings_turned unreachable");
     check_text(input, "file", "lap.ttgir");
@@ -408,7 +412,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     assert_string_equal(json_string_value(json_array_get(json_object_get(input, "notes"), 0)), "noted");
 
     input = json_array_get(inputs, 1);
-    check_keys(input, "file kernel verdict only_launch launches run_coverage findings incomplete notes");
+    check_keys(input, "file kernel verdict scope only_launch launches run_coverage findings incomplete notes");
     check_text(input, "verdict", "clean");
     assert_int_equal(json_array_size(json_object_get(input, "findings")), 0);
     json_decref(root);

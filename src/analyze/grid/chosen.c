@@ -5,6 +5,7 @@
 
 #include "base/deadline.h"
 #include "emulate/choose_memory.h"
+#include "emulate/open.h"
 #include "emulate/slice.h"
 #include "ir/op.h"
 
@@ -270,16 +271,6 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     return good;
 }
 
-/* Whether anything is written at all: what is only read cannot race. */
-static bool writes(const Program *program) {
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        if (effect->space == SPACE_GLOBAL && effect_is_access(effect) && effect->verb != EFFECT_READ)
-            return true;
-    }
-    return false;
-}
-
 /* Whether the launch is one of those before it. */
 static bool is_known(const Chosen *chosen, const Launch *launch, const char **texts, size_t *count) {
     const char *text = launch_text(launch, chosen->arena);
@@ -339,7 +330,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     Verdict nobody = {.arena = arena};
     Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options, .checks = checks};
     chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
-    if (!chosen.program || !writes(chosen.program))
+    if (!chosen.program || !program_writes_global(chosen.program)) /* what is only read cannot race */
         return;
     uint64_t budget = options->budget && options->budget < RUN_BUDGET_CHOSEN ? options->budget : RUN_BUDGET_CHOSEN;
     if (!given->grid[0]) /* one that was given may be large */

@@ -51,6 +51,8 @@ void step_rules(Result *result, size_t kernel);
 /* Tasks. Texts of findings name the kernel's own source lines, of a Look; and of the reports of a Result, keeps what is
  * about the buffers with the buffer.id that was asked for, and no kernel that has none. */
 void step_lines(void *look);
+/* The same: a clean verdict says what it covers; if that is less than what is required, it is incomplete. */
+void step_scope(void *look);
 /* The same: the report of a verdict that is closed gets the lines that it begins with. */
 void step_head(void *look);
 void step_buffer(void *result);

@@ -89,7 +89,9 @@ static void check_and_close(Result *result, size_t kernel) {
     step_fingerprints(result, kernel);
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
+    verdict->replayed = result->trail || result->threads_trail;
     verdict_close(verdict);
+    result_attempt(result, step_scope, &look);
     if (result->question.report && complete)
         result_attempt(result, step_head, &look);
     result->kind = verdict_worse(result->kind, verdict->kind);

@@ -32,6 +32,7 @@ typedef struct Question {
     struct Project *project;              /* what else is said of findings; or NULL */
     CheckOptions runs;                    /* without a launch */
     bool only_launch;                     /* no other than the one of the file */
+    VerdictScope required;                /* of a clean verdict; a weaker one is incomplete */
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
     bool global;                          /* races in global memory are looked for: */
     GlobalOptions global_options;

@@ -239,6 +239,14 @@ void step_rules(Result *result, size_t kernel) {
     }
 }
 
+void step_scope(void *context) {
+    const Look *look = context;
+    Result *result = look->result;
+    Verdict *verdict = &result->verdicts[look->at];
+    if (!result->question.lint_only)
+        verdict_require(verdict, result->question.required);
+}
+
 void step_head(void *context) {
     const Look *look = context;
     report_lead(&look->result->reports[look->at], &look->result->verdicts[look->at]);

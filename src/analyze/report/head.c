@@ -222,13 +222,14 @@ static const char *seen_text(const Report *report, Verdict *verdict) {
 }
 
 static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
-    Text ran = {0};
+    Text ran = {0}, outcome = {0};
     coverage_print(&verdict->coverage, &ran);
+    verdict_print(verdict, &outcome);
     const char *over = verdict_keep(verdict, &ran);
     bool complete = verdict->kind == VERDICT_CLEAN;
     const Incomplete *first = verdict->incomplete_count ? &verdict->incomplete[0] : NULL;
     return (ReportHead){
-        .verdict = verdict_kind_name(verdict->kind),
+        .verdict = verdict_keep(verdict, &outcome),
         .rule = "",
         .what = what_ran(verdict),
         .where = *over         ? over

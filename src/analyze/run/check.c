@@ -11,6 +11,7 @@
 #include "emulate/choose.h"
 #include "emulate/classes.h"
 #include "emulate/coverage.h"
+#include "emulate/open.h"
 
 enum { MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
@@ -645,6 +646,38 @@ static void settle(const Check *check) {
         check->options->settle(check->options->settle_context, check->verdict);
 }
 
+/* Whether what is said of launches leaves none with a second cluster. */
+static bool is_one_cluster(const Program *program, const Launch *said) {
+    int64_t left = program->ranks_are_programs ? program->ctas : 1;
+    for (int i = 0; said && i < 3; i++)
+        left = said->grid[i] > 0 ? left / said->grid[i] : 0;
+    return said && left > 0;
+}
+
+/* What is left open that a launch gives; NULL: nothing is. Writes of CTAs that do the same meet in global memory, which
+ * two CTAs show as well as more: a launch that has but one does not. */
+static const char *left_open(const Check *check) {
+    const Launch *said = check->given ? check->given : check->options->fixed;
+    const char *open = program_open(check->program);
+    Verdict nobody = {.arena = check->verdict->arena};
+    const Program *whole =
+        open ? NULL : program_compile(check->module, check->program->function, COMPILE_GLOBAL, &nobody);
+    if (open || !whole)
+        return open ? open : "global memory";
+    open = program_open(whole);
+    if (!open && program_updates_global(whole))
+        return "on how many devices it runs"; /* an atomic that orders one device does not order two */
+    return open ? open : is_one_cluster(whole, said) && program_writes_global(whole) ? "the grid" : NULL;
+}
+
+static void find_scope(const Check *check) {
+    Verdict *verdict = check->verdict;
+    if (verdict->only_launch || verdict->incomplete_count || first_wrong(verdict, 0))
+        return;
+    verdict->open = left_open(check);
+    verdict->closed = !verdict->open;
+}
+
 static void run_all(Check *check) {
     const CheckOptions *options = check->options;
     Verdict *verdict = check->verdict;
@@ -657,6 +690,7 @@ static void run_all(Check *check) {
         run_chosen(check, check->given ? NULL : options->fixed);
     settle(check);
     covered_close(check->covered, !first_wrong(verdict, 0) && !verdict->only_launch, verdict);
+    find_scope(check);
 }
 
 static void run_launches(Check *check) {
