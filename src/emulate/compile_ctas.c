@@ -315,8 +315,9 @@ bool compile_reach(Compiler *compiler, const Op *op, const Effect *effect, Compi
     bool pair = effect->pair && effect->helper == HELPER_TENSOR;
     if (ctas > MOST_CTAS && (pair || effect->from_some || effect->to_ctas || effect->multicast))
         return false;
-    if (effect->helper == HELPER_CLC && !compiler->program->ranks_are_programs) { /* the first asks for all */
-        compiled->leads = ctas - 1;
+    if (effect->helper == HELPER_CLC) { /* the first asks for all; Meta's fork asks which is the first along x */
+        const Program *program = compiler->program;
+        compiled->leads = (program->ranks_are_programs ? program->cluster[0] : ctas) - 1;
         compiled->reach = span_of(ctas - 1);
         return ctas <= MOST_CTAS;
     }

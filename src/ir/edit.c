@@ -38,6 +38,11 @@ void edit_put_in(Op *op, const Op *before) {
     put_in(&(Edit){.op = op, .at = before});
 }
 
+void edit_move(Op *op, const Op *before) {
+    unlink_op(op);
+    put_in(&(Edit){.op = op, .at = before});
+}
+
 /* Nothing in here allocates from the arena, which could jump and leave the module changed. */
 void edits_print(Module *module, const Edit *edits, size_t count, Text *to) {
     for (size_t i = 0; i < count; i++)

@@ -16,6 +16,8 @@ typedef struct Edit {
 Op *edit_new_op(Module *module, unsigned row, const Op *at);
 /* Puts an op in for good; it is no part of the text. */
 void edit_put_in(Op *op, const Op *before);
+/* Takes an op from where it is to another place of its block, for good. */
+void edit_move(Op *op, const Op *before);
 /* Prints the module with all edits made, in their order. */
 void edits_print(Module *module, const Edit *edits, size_t count, Text *to);
 

@@ -2,6 +2,7 @@
  * ops of the function's own blocks that they are in. */
 #include "model/memory/handshake.h"
 
+#include "ir/edit.h"
 #include "ir/op.h"
 #include "model/effect/effect.h"
 #include "model/flow/origin.h"
@@ -247,10 +248,54 @@ static bool meets_at(Module *module, const Op *op) {
                   (op->next && op_has_effect(module, op->next, EFFECT_CLUSTER_ARRIVE, GROUP_NONE)));
 }
 
-Handshake handshake_of_fork(Module *module, const Op *function) {
+static bool initializes(Module *module, const Op *op) {
+    return op_has_effect(module, op, EFFECT_INIT, GROUP_NONE);
+}
+
+/* The ops that initialize mbarriers, and those of their block whose results they need, go to its begin, in order. */
+static void hoist_inits(Module *module, Block *block) {
+    Pointers needed = {.arena = &module->arena};
+    for (const Op *op = block->last; op; op = op->prev) {
+        if (!initializes(module, op) && pointers_get(&needed, op) == NO_NUMBER)
+            continue;
+        pointers_set(&needed, op, 1);
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            if (op->operands[i] && value_op(op->operands[i]))
+                pointers_set(&needed, value_op(op->operands[i]), 1);
+    }
+    Op *at = block->first;
+    for (Op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        if (pointers_get(&needed, op) == NO_NUMBER)
+            continue;
+        if (op == at)
+            at = next;
+        else
+            edit_move(op, at);
+    }
+}
+
+/* The last one that initializes in the block; *late: something before it reaches into another CTA. */
+static const Op *last_init(Module *module, const Block *block, bool *late) {
     const Op *last = NULL;
-    for (const Op *op = function->region_count ? function->regions[0].first->first : NULL; op; op = op->next)
-        last = op_has_effect(module, op, EFFECT_INIT, GROUP_NONE) ? op : last;
+    bool crossed = false;
+    *late = false;
+    for (const Op *op = block->first; op; op = op->next)
+        if (initializes(module, op)) {
+            last = op;
+            *late = crossed;
+        } else {
+            crossed |= has_crossing(module, op);
+        }
+    return last;
+}
+
+Handshake handshake_of_fork(Module *module, const Op *function) {
+    Block *block = function->region_count ? function->regions[0].first : NULL;
+    bool late = false;
+    const Op *last = block ? last_init(module, block, &late) : NULL;
+    if (late)
+        hoist_inits(module, block);
     bool needed = last && has_crossing(module, function) && !meets_at(module, last->next);
     return needed ? (Handshake){.at = last->next, .barrier = true} : (Handshake){0};
 }

@@ -20,7 +20,8 @@ typedef struct Handshake {
  * of them, as late as it can. `planned` has ops before which a barrier of the cluster will be; NULL: there are none. */
 Handshake handshake_of(Module *module, const Op *function, const Pointers *planned, Arena *arena);
 /* ... where Meta's fork puts it, if a CTA reaches into another one: after the last initialization in the first block.
- */
+ * Where that comes behind ops that do so, the fork moves all initializations of the block to its begin, with what they
+ * need; so does this. */
 Handshake handshake_of_fork(Module *module, const Op *function);
 
 #endif

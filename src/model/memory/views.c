@@ -257,6 +257,7 @@ Allocations allocations_of(Module *module, const Op *root) {
     }
     Allocations found = {.items = c.items, .count = c.count};
     for (uint32_t i = 0; i < c.count; i++) {
+        found.moved |= i && c.items[i - 1].op->offset > c.items[i].op->offset;
         uint32_t leader = leader_of(&c, i);
         c.items[i].storage = leader == i ? found.storage_count++ : c.items[leader].storage;
     }
@@ -265,6 +266,9 @@ Allocations allocations_of(Module *module, const Op *root) {
 
 const Allocation *allocation_find(const Allocations *allocations, const Op *op) {
     uint32_t low = 0, high = op ? allocations->count : 0;
+    for (; allocations->moved && low < high; low++)
+        if (allocations->items[low].op == op)
+            return &allocations->items[low];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const Op *there = allocations->items[middle].op;

@@ -29,10 +29,11 @@ typedef struct Allocation {
 typedef struct Allocations {
     Allocation *items;
     uint32_t count, storage_count;
+    bool moved; /* ops do not stand in the order of the text (edit_move) */
 } Allocations;
 
 /* Every allocation below `root` (ttg.local_alloc, ttng.tmem_alloc and what else the table says allocates), in the order
- * of the text. In the module's arena. */
+ * of the IR. In the module's arena. */
 Allocations allocations_of(Module *module, const Op *root);
 /* NULL if the op (NULL: none) allocates nothing. */
 const Allocation *allocation_find(const Allocations *allocations, const Op *op);
