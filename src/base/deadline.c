@@ -3,6 +3,9 @@
 
 #include <time.h>
 
+/* For what was found last, and for all that was found. */
+static const uint64_t granted_once = 2000000000u, granted_at_most = 10000000000u;
+
 _Thread_local Deadline deadline;
 
 static uint64_t now(void) {
@@ -26,7 +29,19 @@ bool deadline_end(void) {
 }
 
 bool deadline_look(void) {
-    if (deadline.end && !deadline.missed)
-        deadline.missed = now() >= deadline.end;
+    if (deadline.end && (!deadline.missed || deadline.grant)) {
+        uint64_t time = now();
+        if (time < deadline.grant)
+            return false;
+        deadline.grant = 0;
+        deadline.missed |= time >= deadline.end;
+    }
     return deadline.missed;
+}
+
+void deadline_grant(void) {
+    if (!deadline.end)
+        return;
+    uint64_t until = now() + granted_once, last = deadline.end + granted_at_most;
+    deadline.grant = until < last ? until : last;
 }

@@ -2,7 +2,9 @@
  *
  * Whatever may take long asks now and then whether it is past, and comes to its end as it does when a budget is used
  * up. An arena asks, too, when it grows, and jumps as if it were exhausted. Whoever set the deadline says what that
- * means for the result. */
+ * means for the result.
+ *
+ * What was found is still told when time is up: a finding that ends before its last word would be none. */
 #ifndef BASE_DEADLINE_H
 #define BASE_DEADLINE_H
 
@@ -11,6 +13,7 @@
 
 typedef struct Deadline {
     uint64_t end;   /* nanoseconds of the clock; 0: there is none */
+    uint64_t grant; /* until then it is not past; 0: nothing was granted */
     uint32_t asked; /* since the clock was read */
     bool missed;
 } Deadline;
@@ -26,10 +29,12 @@ void deadline_start(unsigned seconds);
 bool deadline_end(void);
 /* Reads the clock. */
 bool deadline_look(void);
+/* Something was found, and is to be told: it gets a while for that, even if time is up. */
+void deadline_grant(void);
 
 /* Whether it is past; looks at the clock only now and then. */
 static inline bool deadline_passed(void) {
-    return deadline.end && (deadline.missed || (++deadline.asked % 256 == 0 && deadline_look()));
+    return deadline.end && ((deadline.missed && !deadline.grant) || (++deadline.asked % 256 == 0 && deadline_look()));
 }
 
 #endif

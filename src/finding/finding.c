@@ -1,6 +1,7 @@
 /* The rules as a table, and a verdict as it is put together. */
 #include "finding/finding.h"
 
+#include "base/deadline.h"
 #include "base/near.h"
 
 #include <stdarg.h>
@@ -136,6 +137,7 @@ size_t verdict_faults(const Verdict *verdict, const char *family) {
 }
 
 Finding *verdict_finding(Verdict *verdict) {
+    deadline_grant();
     Finding *finding = ARENA_PUSH(verdict->arena, verdict->findings, verdict->finding_count, verdict->finding_capacity);
     *finding = (Finding){.space = "",
                          .message = "",
@@ -213,6 +215,19 @@ static VerdictScope scope_of(const Verdict *verdict) {
     if (verdict->closed && !verdict->only_launch)
         return COVERS_EVERY_LAUNCH;
     return given_launches(verdict) ? COVERS_GIVEN_LAUNCH : COVERS_TRIED_LAUNCHES;
+}
+
+void verdict_drop_halves(Verdict *verdict) {
+    size_t kept = 0;
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        const FindingPlace *place = finding->place_count ? &finding->places[0] : NULL;
+        if (*finding->message && place && (place->ir_line || *place->file))
+            verdict->findings[kept++] = *finding;
+        else
+            verdict->kind = VERDICT_INCOMPLETE;
+    }
+    verdict->finding_count = kept;
 }
 
 void verdict_close(Verdict *verdict) {

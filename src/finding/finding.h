@@ -155,7 +155,7 @@ void suppressions_print(const Verdict *verdict, Text *to);
 size_t verdict_faults(const Verdict *verdict, const char *family);
 
 /* Adds an empty one at the end; the pointer is good until the next call. */
-Finding *verdict_finding(Verdict *verdict);
+Finding *verdict_finding(Verdict *verdict); /* time to fill it in is granted (base/deadline.h) */
 LaunchRun *verdict_launch(Verdict *verdict);
 /* A reason, or a note, that is there already is not added again. */
 void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
@@ -169,6 +169,8 @@ void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((form
 void verdict_close(Verdict *verdict);
 /* To be called then: a clean verdict whose scope is weaker than what is required becomes incomplete, and says so. */
 void verdict_require(Verdict *verdict, VerdictScope required);
+/* A finding that memory or time did not suffice to fill in is none, but something that was not looked at. */
+void verdict_drop_halves(Verdict *verdict);
 /* Adds what other launches of the same kernel have shown. A finding that is there already is told once, with those
  * launches; if either shows it at a launch that was given, it is that one's. What is added is not copied: `other` lives
  * as long. Coverage stays that of the first. */

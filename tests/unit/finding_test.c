@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/deadline.h"
 #include "finding/finding.h"
 
 static void every_rule_is_found_by_its_id(void **state) {
@@ -137,6 +138,64 @@ static void an_op_name_is_copied(void **state) {
     arena_free(&arena);
 }
 
+/* As much as every finding has when it is told. */
+static Finding *tell(Verdict *verdict, RuleId rule) {
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = rule;
+    finding->message = "it happens";
+    finding_places(verdict, finding, 1)->ir_line = 7;
+    return finding;
+}
+
+static void a_finding_without_a_text_or_a_place_is_none(void **state) {
+    (void)state;
+    for (int missing = 0; missing < 3; missing++) {
+        Arena arena;
+        Verdict verdict = new_verdict(&arena);
+        Finding *finding = tell(&verdict, RULE_RACE_WAW);
+        if (missing == 0)
+            finding->message = "";
+        else if (missing == 1)
+            finding->place_count = 0;
+        else
+            finding->places[0].ir_line = 0;
+        tell(&verdict, RULE_RACE_RAW)->message = "the other one";
+        verdict_drop_halves(&verdict);
+        verdict_close(&verdict);
+        assert_int_equal(verdict.finding_count, 1);
+        assert_string_equal(verdict.findings[0].message, "the other one");
+        verdict.findings[0].message = "";
+        verdict_drop_halves(&verdict);
+        verdict_close(&verdict);
+        assert_int_equal(verdict.finding_count, 0);
+        assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
+        arena_free(&arena);
+    }
+}
+
+/* Time is up, and what was found is told all the same: no arena jumps meanwhile. */
+static void a_finding_has_time_to_be_told(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    deadline_start(1);
+    deadline.end = 1;
+    assert_true(deadline_look());
+    assert_true(deadline_passed());
+    deadline.end = (uint64_t)(clock_seconds() * 1e9);
+    tell(&verdict, RULE_RACE_WAW);
+    assert_false(deadline_look());
+    assert_false(deadline_passed());
+    deadline.grant = 1;
+    assert_true(deadline_look());
+    deadline.end = 1; /* long ago: enough was granted */
+    tell(&verdict, RULE_RACE_WAW);
+    assert_true(deadline_look());
+    assert_true(deadline_end());
+    assert_false(deadline_look());
+    arena_free(&arena);
+}
+
 static void new_places_are_empty(void **state) {
     (void)state;
     Arena arena;
@@ -163,7 +222,7 @@ static void a_verdict_is_never_better_than_what_was_looked_at(void **state) {
     verdict_incomplete(&verdict, "", 0, "something is not known");
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
-    verdict_finding(&verdict)->rule = RULE_DEADLOCK_CYCLE;
+    tell(&verdict, RULE_DEADLOCK_CYCLE);
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_FINDINGS);
     verdict.kind = VERDICT_ERROR;
@@ -289,8 +348,7 @@ static void scopes_have_names_and_an_order(void **state) {
 
 /* A finding as a launch shows it. */
 static void show(Verdict *verdict, const char *fingerprint, const char *launch, bool elsewhere) {
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_BARRIER_BYTES;
+    Finding *finding = tell(verdict, RULE_BARRIER_BYTES);
     finding->fingerprint = fingerprint;
     finding->launch = launch;
     finding->elsewhere = elsewhere;
@@ -354,6 +412,8 @@ int main(void) {
         cmocka_unit_test(every_rule_is_found_by_its_id),
         cmocka_unit_test(every_rule_is_explained),
         cmocka_unit_test(old_names_of_rules_are_read),
+        cmocka_unit_test(a_finding_without_a_text_or_a_place_is_none),
+        cmocka_unit_test(a_finding_has_time_to_be_told),
         cmocka_unit_test(what_is_added_stays),
         cmocka_unit_test(the_same_reason_is_kept_once),
         cmocka_unit_test(an_op_name_is_copied),

@@ -154,7 +154,7 @@ static bool left_out_reads(GlobalCheck *run) {
 bool global_run_watched(GlobalCheck *run, const GridOptions *options) {
     const char *problem = NULL;
     if (!global_watch_start(run, &problem)) {
-        verdict_incomplete(run->kernels[0].verdict, "", 0, "global memory was not looked at: %s", problem);
+        say_not_looked_at(run, problem);
         return false;
     }
     options->record->count = 0;
@@ -207,6 +207,8 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
                        .witness = "",
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
     bool found = run->found.race_count > races || run->found.access_count > accesses || end == RUN_STUCK;
+    if (found || run->found.unfenced_count > unfenced)
+        deadline_grant();
     if (found || run->found.unfenced_count > unfenced)
         telling.witness = write_witness(run, &turns, options.cancels);
     run->guessed |= stats.chosen != NULL;

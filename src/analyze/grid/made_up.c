@@ -1,10 +1,12 @@
 /* What goes wrong in a run of a whole grid, and would not with other data than Weir made up: it is no finding, and the
  * data to give is named. So it is where the place of an access is made of such data: any two of it may be the same, or
- * none. Of hangs and races data that is 0 says nothing, as there is nothing to do then; it is a place like any other.
+ * none. It is none either where time does not suffice to try other data. Of hangs and races data that is 0 says
+ * nothing, as there is nothing to do then; it is a place like any other.
  */
 #include "analyze/grid/internal.h"
 
 #include "analyze/telling/place.h"
+#include "base/deadline.h"
 
 enum { NO_KERNEL = -1 };
 
@@ -64,12 +66,17 @@ bool made_up_settle(GlobalCheck *run, GridOptions options) {
         completes |= !zeros;
         compare(run, found, zeros);
     }
+    bool settled = !deadline_look();
+    for (uint32_t i = 0; i < found->race_count; i++)
+        found->races[i].made_up |= !found->races[i].told && !settled;
+    for (uint32_t i = 0; i < found->access_count; i++)
+        found->accesses[i].made_up |= !found->accesses[i].told && !settled;
     run->found = *found;
     run->end = end;
     options.world = 0; /* the grid as it was: its loads, and who sleeps */
     options.observe = NULL;
     (void)grid_run(run->grid, &options);
-    return completes && run->end == RUN_STUCK;
+    return (completes || !settled) && run->end == RUN_STUCK;
 }
 
 void made_up_take_back(const GlobalCheck *run, size_t kernel, const Op *op) {

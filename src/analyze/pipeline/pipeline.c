@@ -84,6 +84,7 @@ static void check_and_close(Result *result, size_t kernel) {
         row_free(&grid);
     set_progress(question, NULL);
     verdict->kernel = look.request;
+    verdict_drop_halves(verdict);
     step_rules(result, kernel);
     result_attempt(result, step_lines, &look);
     step_fingerprints(result, kernel);

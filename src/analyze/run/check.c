@@ -147,7 +147,7 @@ static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
         if (other.world != rerun->world && !(data && machine_world_has_zeros(other.world)) &&
             run(check, &other) == RUN_COMPLETE && !has_leftover(check->machine))
             return true;
-    return false;
+    return deadline_look(); /* nobody knows */
 }
 
 /* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that nobody
@@ -193,6 +193,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     Watched watched = {.history = history};
     Trail trail = {.arena = &check->module->arena};
     Rerun again = *rerun;
+    deadline_grant();
     again.schedule.record = &trail;
     machine->observe = watch;
     machine->observer = &watched;
@@ -336,6 +337,7 @@ static void report_races(Check *check, const Rerun *rerun) {
     if (!races || count == before)
         return;
     size_t found = verdict->finding_count;
+    deadline_grant();
     for (uint32_t i = before; i < count; i++)
         report_race(check, rerun, i);
     count = check->races_reported = races_forget_doubts(check->races);

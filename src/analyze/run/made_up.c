@@ -1,6 +1,7 @@
 /* Which races would not be there with other data. */
 #include "analyze/run/made_up.h"
 
+#include "base/deadline.h"
 #include "emulate/guessed.h"
 
 /* Worlds in which each place in memory has a number of its own: two in three places of a short ring differ in one. And
@@ -91,6 +92,7 @@ const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
         return place;
     Shown shown = place ? show_in(data, rerun, race, FIRST_APART, LAST_APART)
                         : show_in(data, rerun, race, FIRST_LARGE, LAST_LARGE);
-    /* Which slots are the same is anybody's guess; what loops and branches do is not, unless a run shows it. */
-    return shown.races < shown.runs || (place && !shown.runs) ? load : NULL;
+    /* Which slots are the same is anybody's guess; what loops and branches do is not, unless a run shows it, or time
+     * does not suffice to try. */
+    return deadline_look() || shown.races < shown.runs || (place && !shown.runs) ? load : NULL;
 }
