@@ -279,6 +279,26 @@ class Captured(Case):
             self.assertIn("[race.waw]", told.stdout)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_pytest_phases(self):
+        """A race counts wherever a test launches it, and however the test ends; in one process and under xdist."""
+        script = SCRIPTS / "test_phases.py"
+        for more in ([], ["-n", "2"]) if importlib.util.find_spec("xdist") else ([],):
+            told = self.pytest(RELEASES[0], script, *more)
+            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+            self.assertRegex(told.stdout, r"1 failed, 3 passed, 1 xfailed, 2 errors")
+            for name in ("test_fails_by_itself", "test_expected_to_fail"):
+                self.assertIn(f"{name}: findings beside how it ended:", told.stdout)
+            self.assertIn("6 launches checked", told.stdout)
+            self.assertRegex(told.stdout, r"test_unknown: kernel scatter is incomplete")
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 0)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_expected").returncode, 1)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_unknown").returncode, 0)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_unknown", "--weir-strict").returncode, 1)
+        os.environ["IMPORT_RACES"] = "1"
+        self.addCleanup(os.environ.pop, "IMPORT_RACES")
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 1)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest_with_a_project(self):
         """weir.toml counts as it does for `weir check`: rules, severities, comments, what is wrong with it."""
         project, script = self.folder / "weir.toml", self.folder / "test_kernels.py"
