@@ -18,7 +18,7 @@ _weir() {
         [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
-        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
+        [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
@@ -157,6 +157,7 @@ _weir() {
     "membar --function") return ;;
     "membar --kernel") return ;;
     "membar --module") return ;;
+    "membar --triton") return ;;
     "membar --assume") _weir_words "inserted before" && return ;;
     "membar --model") _weir_words "sync near async" && return ;;
     "membar --timeout") return ;;

@@ -180,6 +180,7 @@ complete -c weir -n '__fish_seen_subcommand_from report' -l version -s V -d 'pri
 complete -c weir -n '__fish_seen_subcommand_from membar' -l function -x -d 'only this function of a module'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l kernel -x -d 'the same as --function'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l module -x -d 'only module N, counted from 1, or those dumped by a pass; by default, for a pass log, the last module with a kernel of each compilation'
+complete -c weir -n '__fish_seen_subcommand_from membar' -l triton -x -d 'the Triton release that compiles the IR: 3.6, 3.7.1, ...'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l assume -x -a 'inserted before' -d 'inserted: the IR already has its barriers; before: they are inserted later (inferred from the IR)'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l model -x -a 'sync near async' -d 'async: copies in flight are tracked; near: a copy in flight is not a completed write; sync: every write is visible at once, as in Triton (async)'
 complete -c weir -n '__fish_seen_subcommand_from membar' -l timeout -x -d 'time limit per function, after which it is incomplete (60; 0: none)'

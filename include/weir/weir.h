@@ -380,6 +380,7 @@ typedef struct weir_membar_options {
     const char *stage;    /* "inserted": the IR claims to have its barriers, "before": it does not; NULL: as it says */
     uint32_t line;        /* of the IR, to be explained; 0: none */
     unsigned timeout;     /* seconds for each function, after which it is incomplete; 0: no bound */
+    const char *triton;   /* the release that lowers the IR, "3.6"; NULL: barriers that only some releases emit count as there */
 } weir_membar_options;
 
 /* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and

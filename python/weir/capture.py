@@ -187,11 +187,15 @@ class Lock:
     def __enter__(self):
         import fcntl
 
-        self.file = open(self.path, "w")
+        # Processes of several users share it: who finds it need not be able to write to it.
+        try:
+            self.file = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            self.file = os.open(self.path, os.O_RDONLY | os.O_CREAT, 0o644)
         fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def __exit__(self, *error):
-        self.file.close()
+        os.close(self.file)
 
 
 class Folder:

@@ -1,6 +1,10 @@
-"""pytest --weir: a test fails whose Triton kernels have findings; --weir-target names the GPU to compile for where there is
-none. Findings count as the project file says (docs/config.md). A test in which a kernel could not be looked at as a whole is told
-of at the end."""
+"""pytest --weir: a test fails whose Triton kernels have findings, in its body, its fixtures or its teardown. --weir-target names the GPU
+to compile for where there is none, --weir-strict lets a test fail, too, in which a kernel is incomplete. Findings count as the project
+file says (docs/config.md). Findings that no failed test shows (of a test that is expected to fail, or while modules are imported) are told
+of at the end, and the exit status is that of failed tests. Under xdist the processes that run the tests check, and the one
+that prints tells."""
+
+import contextlib
 
 import pytest
 
@@ -8,6 +12,7 @@ import pytest
 def pytest_addoption(parser):
     group = parser.getgroup("weir", "races, deadlocks and missing barriers in Triton kernels")
     group.addoption("--weir", action="store_true", help="check the Triton kernels that tests launch")
+    group.addoption("--weir-strict", action="store_true", help="let a test fail in which a kernel could not be checked in full")
     group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
     group.addoption("--weir-config", metavar="FILE", help="read the project file FILE instead of weir.toml or .weir")
     group.addoption("--weir-no-config", action="store_true", help="read no project file")
@@ -22,40 +27,116 @@ def pytest_configure(config):
         project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"))
     except ProjectError as error:
         raise pytest.UsageError(str(error)) from None
-    config.pluginmanager.register(Plugin(config.getoption("--weir-target"), project), "weir-checks")
+    config.pluginmanager.register(Plugin(config, project), "weir-checks")
 
 
 class Plugin:
-    def __init__(self, target, project):
-        self.target, self.project = target, project
-        self.launches, self.incomplete, self.notes = 0, [], []
+    def __init__(self, config, project):
+        self.config, self.project = config, project
+        # What all tests have shown, in types that xdist hands on: (where, sentence) each, and of findings whether a test fails for them.
+        self.told = {"launches": 0, "findings": [], "incomplete": [], "notes": [], "remarks": []}
+        self.sections = {}  # of a test and its phase: findings that are not why it fails
+
+    @contextlib.contextmanager
+    def watching(self):
+        from . import triton
+
+        watch = triton.Watch(project=self.project)
+        triton.install(self.config.getoption("--weir-target")).forget()
+        triton.State.watches.append(watch)
+        try:
+            yield watch
+        finally:
+            triton.State.watches.remove(watch)
+
+    def settle(self, where, watch):
+        """Adds up what a watch has seen; gives the text for which a test is to fail, or None."""
+        from . import triton
+
+        results = watch.finish()
+        bad, text = watch.bad(), []
+        incomplete = [(name, result) for name, result in results if result.verdict == "incomplete"]
+        lines = [f"kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}" for name, result in incomplete]
+        self.told["launches"] += len(results)
+        self.told["notes"] += [(where, sentence) for sentence in watch.notes]
+        self.told["incomplete"] += [(where, line) for line in lines]
+        if bad:
+            text.append(str(triton.Findings(bad)))
+        if self.config.getoption("--weir-strict"):
+            text += lines + watch.notes
+        return "\n".join(text) or None
+
+    def phase(self, item, when):
+        """Watches one phase of a test; it fails if something is wrong, and if it fails already that is told beside the reason."""
+        with self.watching() as watch:
+            outcome = yield
+        text = self.settle(item.nodeid, watch)
+        if not text:
+            return
+        fails = outcome.excinfo is None and not item.get_closest_marker("xfail")
+        self.told["findings"].append((item.nodeid, text, fails))
+        if outcome.excinfo is None:
+            outcome.force_exception(pytest.fail.Exception(text, pytrace=False))
+        else:
+            self.sections[item.nodeid, when] = text
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_setup(self, item):
+        yield from self.phase(item, "setup")
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
-        from . import triton
+        yield from self.phase(item, "call")
 
-        recorder = triton.install(self.target)
-        recorder.forget()
-        watch = triton.Watch(project=self.project)
-        triton.State.watches.append(watch)
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_teardown(self, item):
+        yield from self.phase(item, "teardown")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
         outcome = yield
-        triton.State.watches.remove(watch)
-        results = watch.finish()
-        self.launches += len(results)
-        self.incomplete += [(item.nodeid, name, result) for name, result in results if result.verdict == "incomplete"]
-        self.notes += [(item.nodeid, sentence) for sentence in watch.notes]
-        bad = watch.bad()
-        if bad and outcome.excinfo is None:
-            outcome.force_exception(pytest.fail.Exception(str(triton.Findings(bad)), pytrace=False))
+        text = self.sections.pop((item.nodeid, call.when), None)
+        if text:
+            outcome.get_result().sections.append(("weir", text))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_make_collect_report(self, collector):
+        """Modules may launch kernels when they are imported."""
+        if not isinstance(collector, pytest.Module):
+            yield
+            return
+        with self.watching() as watch:
+            yield
+        text = self.settle(collector.nodeid, watch)
+        if text:
+            self.told["findings"].append((collector.nodeid, text, False))
+
+    # ---- The end ------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error):
+        """A process of xdist's is over, and has left what it has seen."""
+        for key, value in (getattr(node, "workeroutput", None) or {}).get("weir", {}).items():
+            self.told[key] += [entry for entry in map(tuple, value) if entry not in self.told[key]] if key != "launches" else value
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        self.told["remarks"] += [("", sentence) for sentence in self.project.remarks()]
+        if hasattr(self.config, "workeroutput"):
+            self.config.workeroutput["weir"] = self.told
+        elif exitstatus == pytest.ExitCode.OK and any(not fails for _, _, fails in self.told["findings"]):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
+        told = self.told
         terminalreporter.section("weir")
-        terminalreporter.line(f"{self.launches} launches checked" if self.launches else
+        terminalreporter.line(f"{told['launches']} launches checked" if told["launches"] else
                               "nothing was checked: no test launched a Triton kernel")
-        for test, sentence in self.notes:
-            terminalreporter.line(f"{test}: {sentence}")
-        for sentence in self.project.remarks():
+        for where, text, fails in told["findings"]:
+            if not fails:
+                terminalreporter.line(f"{where}: findings beside how it ended:")
+                terminalreporter.line(text)
+        for where, sentence in told["notes"] + told["incomplete"]:
+            terminalreporter.line(f"{where}: {sentence}")
+        for _, sentence in told["remarks"]:
             terminalreporter.line(sentence)
-        for test, name, result in self.incomplete:
-            terminalreporter.line(f"{test}: kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}")
-

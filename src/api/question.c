@@ -133,9 +133,9 @@ static bool set_target(Result *result, const char *name, Question *question) {
     return result_fail(result, "there is no target '%s'; there are %s", name, text_keep(&names, &result->arena));
 }
 
-static bool set_releases(Result *result, const char *name, Question *question) {
-    question->releases = name ? releases_named(str_of(name)) : 0;
-    return !name || question->releases ||
+static bool set_releases(Result *result, const char *name, ReleaseSet *releases) {
+    *releases = name ? releases_named(str_of(name)) : 0;
+    return !name || *releases ||
            result_fail(result, "'%s' is not a Triton release from 3.5 on, such as 3.6 or 3.7.1", name);
 }
 
@@ -204,7 +204,7 @@ static void read_run(void *context) {
     if (set_gear(result, options->gear, &question) && set_required(result, options->require, &question) &&
         set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
         set_global(result, options, &question) && set_target(result, options->target, &question) &&
-        set_releases(result, options->triton, &question))
+        set_releases(result, options->triton, &question.releases))
         result_ask(result, &question);
 }
 
@@ -411,8 +411,8 @@ static void read_membar(void *context) {
                                .line = options->line,
                                .timeout = options->timeout,
                                .function = options->function};
-    if (set_model(ask->result, options->model, &request->model) &&
-        set_model(ask->result, options->compare, &request->other) && !stages[stage])
+    if (set_model(ask->result, options->model, &request->model) && set_model(ask->result, options->compare, &request->other) &&
+        set_releases(ask->result, options->triton, &request->releases) && !stages[stage])
         result_fail(ask->result, "--assume takes 'inserted' or 'before', not '%s'", options->stage);
 }
 

@@ -26,7 +26,8 @@ typedef struct Captured {
     size_t processes, launches;
     size_t watched;                   /* processes, of Python or not, in which CUDA is watched */
     Recorded recorded;                /* in mode record */
-    size_t running;                   /* processes that are still there */
+    size_t left;                      /* processes that are still there, */
+    char left_name[64];               /* and one of them */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
 } Captured;
@@ -114,6 +115,21 @@ bool find_library(char *path, size_t size) {
         if (snprintf(path, size, "%s%s", self, places[i]) < (int)size && access(path, R_OK) == 0)
             return true;
     return false;
+}
+
+/* Lets processes that run as another user, by the program's own doing, write to the log, so that they can say what they could not keep; of root's,
+ * who can become anybody, they keep what they launch. Others may not list what is there, nor remove it. */
+static bool open_folder(const char *folder) {
+    char path[PATH_MAX];
+    int log = snprintf(path, sizeof path, "%s/capture.log", folder) < (int)sizeof path
+                  ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
+                  : -1;
+    bool good = log >= 0 && fchmod(log, 0666) == 0 && chmod(folder, geteuid() == 0 ? 01733 : 0711) == 0;
+    if (!good)
+        complain("%s: %s", folder, strerror(errno));
+    if (log >= 0)
+        close(log);
+    return good;
 }
 
 /* ---- The program ------------------------------------------------------------------------------- */
@@ -222,16 +238,40 @@ static int run_program(const Paths *words) {
     return started ? status : -1;
 }
 
-/* Waits a moment for processes that the program has left behind: most are about to end. */
-static void await_rest(void) {
+/* Waits a moment for processes that the program has left behind: most are about to end. False: some are still there. */
+static bool await_rest(void) {
     for (int waited = 0; waited < GRACE_MS; waited += LOOK_MS) {
         pid_t ended;
         while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
             ;
         if (ended < 0)
-            return;
+            return true;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     }
+    return false;
+}
+
+/* How many processes have come to this one since their parents ended, and the name of the first. */
+static size_t count_left(char *name, size_t size) {
+    char path[64];
+    long process, first = 0;
+    size_t count = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *children = fopen(path, "r");
+    while (children && fscanf(children, "%ld", &process) == 1) {
+        first = first ? first : process;
+        count++;
+    }
+    if (children)
+        fclose(children);
+    snprintf(path, sizeof path, "/proc/%ld/comm", first);
+    FILE *command = fopen(path, "r");
+    if (!command || !fgets(name, (int)size, command))
+        snprintf(name, size, "its name is not known");
+    name[strcspn(name, "\n")] = 0;
+    if (command)
+        fclose(command);
+    return count ? count : 1;
 }
 
 /* ---- What was captured --------------------------------------------------------------------------- */
@@ -252,7 +292,6 @@ static void add_note(Captured *captured, const char *sentence) {
 
 static void read_line(Captured *captured, char *line) {
     size_t launches;
-    long process;
     char *rest = strchr(line, ' ');
     line[strcspn(line, "\n")] = 0;
     if (!rest)
@@ -262,7 +301,6 @@ static void read_line(Captured *captured, char *line) {
         captured->watched++;
     } else if (strcmp(line, "python") == 0) {
         captured->processes++;
-        captured->running += sscanf(rest, "%ld", &process) == 1 && kill((pid_t)process, 0) == 0;
     } else if (strcmp(line, "triton") == 0) {
         set_word(&captured->triton, rest);
     } else if (strcmp(line, "standin") == 0) {
@@ -327,9 +365,9 @@ static void say_notes(const Captured *captured) {
         complain("a process was not captured: %s", *captured->failure ? captured->failure : "for several reasons");
     for (size_t i = 0; i < captured->notes.count; i++)
         complain("%s", captured->notes.items[i]);
-    if (captured->running)
-        complain("%zu Python process%s still running, and what %s from here on is not looked at", captured->running,
-                 captured->running == 1 ? " is" : "es are", captured->running == 1 ? "it launches" : "they launch");
+    if (captured->left)
+        complain("%zu process%s of the program %s still running (%s), and what %s from here on is not looked at", captured->left,
+                 captured->left == 1 ? "" : "es", captured->left == 1 ? "is" : "are", captured->left_name, captured->left == 1 ? "it launches" : "they launch");
 }
 
 static void say_captured(const Captured *captured) {
@@ -377,10 +415,11 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     int ended = run_program(&options->operands);
     if (ended < 0)
         return STATUS_ERROR;
-    await_rest();
+    bool over = await_rest();
     Captured captured = read_log(folder);
+    captured.left = over ? 0 : count_left(captured.left_name, sizeof captured.left_name);
     each_entry(folder, count_file);
-    bool all = !ended && !captured.notes.count && !captured.running && !captured.failure &&
+    bool all = !ended && !captured.notes.count && !captured.left && !captured.failure &&
                captured.recorded.ended == captured.recorded.begun;
     say_notes(&captured);
     say_program(options->operands.items[0], ended);
@@ -420,7 +459,8 @@ int command_exec(Options *options) {
     bool record = record_wanted(options);
     char *scratch = make_folder();
     char *folder = !scratch ? NULL : options->keep ? kept_folder(options->keep) : record_folder(scratch);
-    int status = folder ? run_and_check(options, folder, scratch, record) : STATUS_ERROR;
+    bool opened = folder && open_folder(folder) && (options->keep || chmod(scratch, 0711) == 0);
+    int status = opened ? run_and_check(options, folder, scratch, record) : STATUS_ERROR;
     if (scratch && nftw(scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
         complain("%s: %s", scratch, strerror(errno));
     free(folder);

@@ -93,87 +93,81 @@ static bool add_failure(Failures *unread, const char *path, const char *reason) 
     return paths_append(&unread->paths, path) && paths_append(&unread->reasons, reason);
 }
 
-/* A file or folder by what it is, however many names and links it has. */
-typedef struct Identity {
-    dev_t device;
-    ino_t number;
-} Identity;
-
-static int by_identity(const void *left, const void *right) {
-    const Identity *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
-/* The folders that one folder of the command line leads to: what was found below it, and the way down to the present one. */
+/* The folders that one folder of the command line leads to: what was found below it, and the way down to the present one.
+ * A file or folder is known by its path without links: two hard links are two files, with launches of their own. */
 typedef struct Descent {
     Paths *paths;
     Failures *unread;
-    void *seen; /* tsearch's tree of identities */
+    void *seen; /* tsearch's tree of paths */
     const struct Above {
         const struct Above *above;
-        Identity identity;
+        const char *path;
     } *way;
 } Descent;
 
-/* Whether it is seen for the first time. */
-static bool is_first(Descent *descent, Identity identity, bool *good) {
-    Identity *key = malloc(sizeof *key);
-    Identity *const *kept = NULL;
-    if (key) {
-        *key = identity;
-        kept = tsearch(key, &descent->seen, by_identity);
-    }
+static int by_path(const void *left, const void *right) {
+    return strcmp(left, right);
+}
+
+/* Takes the path into the tree, and returns whether it is there for the first time. */
+static bool is_first(Descent *descent, char *real, bool *good) {
+    char *const *kept = tsearch(real, &descent->seen, by_path);
     *good = kept;
-    if (!kept || *kept != key)
-        free(key);
-    return kept && *kept == key;
+    if (kept && *kept == real)
+        return true;
+    free(real);
+    return false;
 }
 
 static void forget(Descent *descent) {
     while (descent->seen) {
-        Identity *key = *(Identity **)descent->seen;
-        tdelete(key, &descent->seen, by_identity);
-        free(key);
+        char *path = *(char **)descent->seen;
+        tdelete(path, &descent->seen, by_path);
+        free(path);
     }
 }
 
-static bool is_above(const Descent *descent, Identity identity) {
+static bool is_above(const Descent *descent, const char *real) {
     for (const struct Above *at = descent->way; at; at = at->above)
-        if (by_identity(&at->identity, &identity) == 0)
+        if (strcmp(at->path, real) == 0)
             return true;
     return false;
 }
 
-static bool add_below(Descent *descent, const char *folder, Identity identity);
+static bool add_below(Descent *descent, const char *folder, const char *real);
 
 /* Links are followed, and what several lead to is taken once. What is neither a file nor a folder could hold a kernel, and
  * nobody could say whether it does. */
 static bool add_entry(Descent *descent, const char *path) {
-    struct stat status;
+    struct stat status, link;
     bool read = is_read(descent->paths, path), good = true;
     if (stat(path, &status) != 0) {
-        struct stat link;
         bool dangling = errno == ENOENT && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
         return (dangling && !read) || add_failure(descent->unread, path, dangling ? "it is a link to a file that does not exist" : strerror(errno));
     }
-    Identity identity = {status.st_dev, status.st_ino};
-    if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode))
+    bool folder = S_ISDIR(status.st_mode);
+    if (!folder && !S_ISREG(status.st_mode))
         return add_failure(descent->unread, path, "it is neither a file nor a folder; name it on the command line to have it read");
-    if (S_ISDIR(status.st_mode) && is_above(descent, identity))
+    if (!folder && !read)
+        return true;
+    char *real = realpath(path, NULL);
+    if (!real)
+        return add_failure(descent->unread, path, strerror(errno));
+    if (folder && is_above(descent, real)) {
         complain("%s: it leads back to a folder that it lies in, and is not followed", path);
-    else if ((S_ISDIR(status.st_mode) || read) && is_first(descent, identity, &good))
-        good = S_ISDIR(status.st_mode) ? add_below(descent, path, identity) : paths_append(descent->paths, path);
+        free(real);
+    } else if (is_first(descent, real, &good)) {
+        good = folder ? add_below(descent, path, real) : paths_append(descent->paths, path);
+    }
     return good;
 }
 
-static bool add_below(Descent *descent, const char *folder, Identity identity) {
+static bool add_below(Descent *descent, const char *folder, const char *real) {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_entry, by_name);
     if (count < 0)
         return add_failure(descent->unread, folder, strerror(errno));
-    const struct Above here = {descent->way, identity};
+    const struct Above here = {descent->way, real};
     size_t size = strlen(folder);
     bool good = true;
     descent->way = &here;
@@ -189,10 +183,12 @@ static bool add_below(Descent *descent, const char *folder, Identity identity) {
     return good;
 }
 
-static bool add_folder(Paths *paths, Failures *unread, const char *folder, const struct stat *status) {
+static bool add_folder(Paths *paths, Failures *unread, const char *folder) {
     Descent descent = {.paths = paths, .unread = unread};
-    bool good = add_below(&descent, folder, (Identity){status->st_dev, status->st_ino});
+    char *real = realpath(folder, NULL);
+    bool good = real ? add_below(&descent, folder, real) : add_failure(unread, folder, strerror(errno));
     forget(&descent);
+    free(real);
     return good;
 }
 
@@ -221,7 +217,7 @@ bool paths_add(Paths *paths, Failures *unread, const char *path) {
         return add_python(unread, path);
     if (!there || !S_ISDIR(status.st_mode))
         return paths_append(paths, path);
-    if (!add_folder(paths, unread, path, &status))
+    if (!add_folder(paths, unread, path))
         return false;
     if (paths->count > before || unread->paths.count > failures)
         return true;

@@ -391,14 +391,17 @@ static void each_picked(Teller *teller, weir_file *file, const char *path, weir_
 
 static void each_module(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
                         void *context) {
-    const char *wanted = teller->options->module;
-    bool any = false;
+    const char *wanted = teller->options->module, *kernel = teller->options->run.kernel;
+    size_t count = weir_module_count(file);
+    bool any = false, here = false; /* here: one of several modules has the kernel that was asked for, and the others do not matter */
     if (weir_file_is_pass_log(file) && !wanted) {
         each_picked(teller, file, path, options, work, context);
         return;
     }
-    for (size_t i = 0; i < weir_module_count(file); i++) {
-        if (!module_picked(file, i, wanted))
+    for (size_t i = 0; kernel && count > 1 && i < count && !here; i++)
+        here = module_picked(file, i, wanted) && has_function(file, i, kernel);
+    for (size_t i = 0; i < count; i++) {
+        if (!module_picked(file, i, wanted) || (here && !has_function(file, i, kernel)))
             continue;
         any = true;
         do_module(teller, file, i, path, options, work, context);

@@ -116,7 +116,7 @@ static bool analyze(Kernel *kernel, Tally *tally, Text *problems) {
     } else if (good) {
         const Op *function = function_of(&module);
         for (int model = 0; model < MODELS; model++) {
-            const MembarResult *result = membar_analyze(&module, function, (MembarModel)model);
+            const MembarResult *result = membar_analyze(&module, function, (MembarModel)model, 0);
             const char *problem = place(kernel, source, result);
             tally->placed[model] += result->need_count;
             tally->of_text[model] += result->present_count;

@@ -73,6 +73,23 @@ class Plain(Case):
         self.assertEqual(told.returncode, 3)
         self.assertIn("killed by a signal", told.stderr)
 
+    def test_started_without_variables(self):
+        """What Weir will not see is said, however it was started; what can launch no kernel is not told of."""
+        for words in (["env", "-i", sys.executable, "-c", "1"], ["sh", "-c", f"LD_PRELOAD= {sys.executable} -c 1"],
+                      [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', '1'], env={})"],
+                      [sys.executable, "-c", "import os, sys; os.posix_spawn(sys.executable, ['python', '-c', '1'], {})"],
+                      [sys.executable, "-c", "import os; os.environ.clear(); os.system('true')"]):
+            self.assertRegex(self.exec(*words).stderr, "was started without LD_PRELOAD as weir exec has set it: what it launches")
+        self.assertIn("that has Python heed no variable", self.exec("sh", "-c", f"{sys.executable} -I -c 1").stderr)
+        for words in (["env", "-i", "/bin/true"], ["sh", "-c", f"{sys.executable} -c 1"]):
+            self.assertNotIn("was started", self.exec(*words).stderr)
+
+    def test_left_running(self):
+        told = self.exec("sh", "-c", "sleep 5 &")
+        self.assertIn("1 process of the program is still running (sleep), and what it launches from here on is not looked at", told.stderr)
+        forked = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork() or time.sleep(5)\n    os._exit(0)"
+        self.assertIn("is still running (python", self.exec(sys.executable, "-c", forked).stderr)
+
     def test_no_program(self):
         self.assertEqual(self.exec("/nonexistent/program").returncode, 2)
 
@@ -92,7 +109,7 @@ class Plain(Case):
     def test_process_that_is_left_behind(self):
         told = self.exec("sh", "-c", f"{sys.executable} -c 'import time; time.sleep(8)' >/dev/null 2>&1 &")
         self.assertEqual(told.returncode, 3)
-        self.assertIn("1 Python process is still running", told.stderr)
+        self.assertIn("1 process of the program is still running", told.stderr)
 
     def test_folder_that_is_gone(self):
         """What cannot be recorded does not keep the program from running."""
@@ -247,6 +264,18 @@ class Captured(Case):
         self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
         self.assertIn("a process was not captured: RuntimeError: Triton 2.1.0 is not supported", told.stderr)
 
+    @unittest.skipUnless(os.getuid() == 0, "only root can become somebody else")
+    def test_another_user(self):
+        """A process that has become another user is captured like the others."""
+        self.folder.chmod(0o777)
+        script = self.folder / "other.py"
+        script.write_text("import os, sys\nsys.path.insert(0, %r)\nimport test_kernels as t\nt.test_right()\n"
+                          "os.environ['TRITON_CACHE_DIR'] = %r\nos.setuid(65534)\nt.test_racy()\nos._exit(0)\n"
+                          % (str(SCRIPTS), str(self.folder / "cache")))
+        told = self.exec(sys.executable, script, release=RELEASES[0])
+        self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+        self.assertIn("[race.waw]", told.stdout)
+
     def test_watch(self):
         code = ("import sys; sys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"
                 "r = weir.triton.check(t.fill, (4,), weir.triton.tensor([512], 'int32'), 64, 128)\n"
@@ -277,6 +306,26 @@ class Captured(Case):
             self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
             self.assertRegex(told.stdout, r"1 failed, 1 passed")
             self.assertIn("[race.waw]", told.stdout)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_pytest_phases(self):
+        """A race counts wherever a test launches it, and however the test ends; in one process and under xdist."""
+        script = SCRIPTS / "test_phases.py"
+        for more in ([], ["-n", "2"]) if importlib.util.find_spec("xdist") else ([],):
+            told = self.pytest(RELEASES[0], script, *more)
+            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+            self.assertRegex(told.stdout, r"1 failed, 3 passed, 1 xfailed, 2 errors")
+            for name in ("test_fails_by_itself", "test_expected_to_fail"):
+                self.assertIn(f"{name}: findings beside how it ended:", told.stdout)
+            self.assertIn("6 launches checked", told.stdout)
+            self.assertRegex(told.stdout, r"test_unknown: kernel scatter is incomplete")
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 0)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_expected").returncode, 1)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_unknown").returncode, 0)
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_unknown", "--weir-strict").returncode, 1)
+        os.environ["IMPORT_RACES"] = "1"
+        self.addCleanup(os.environ.pop, "IMPORT_RACES")
+        self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 1)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest_with_a_project(self):

@@ -141,7 +141,7 @@ static inline const MembarResult *analyze(Reading *reading, const char *function
     reading->module.arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory))
         fail();
-    const MembarResult *result = membar_analyze(&reading->module, function_of(reading, function), model);
+    const MembarResult *result = membar_analyze(&reading->module, function_of(reading, function), model, 0);
     assert_null(result->problem);
     return result;
 }

@@ -298,7 +298,7 @@ static void functions_that_call_themselves_are_a_problem(void **state) {
     reading->module.arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory))
         fail();
-    const MembarResult *result = membar_analyze(&reading->module, function_of(reading, "kernel"), MEMBAR_SYNC);
+    const MembarResult *result = membar_analyze(&reading->module, function_of(reading, "kernel"), MEMBAR_SYNC, 0);
     assert_non_null(result->problem);
     done(reading);
 }

@@ -2,6 +2,7 @@
 #include "analyze/grid/internal.h"
 
 #include "base/bisect.h"
+#include "model/target/target.h"
 
 #include <stdlib.h>
 
@@ -426,7 +427,10 @@ static void found_race(void *context, const GsanRace *race) {
 
 bool global_watch_start(GlobalCheck *run, const char **problem) {
     GsanOptions options = run->confirming ? gsan_exact(&run->options->engine) : run->options->engine;
+    const Target *target = run->scene.count ? target_of(run->scene.launches[0].program->function) : NULL;
     options.devices = run->options->devices;
+    if (target && !options.threads_per_device)
+        options.threads_per_device = target->processors;
     run->moments = run->step_count = run->write_count = 0;
     run->gsan = gsan_create(&options, found_race, run, problem);
     if (!run->gsan)

@@ -110,8 +110,8 @@ static void note_meetings(const Module *module, Verdict *verdict) {
                      "the end, before two-CTA MMAs in Triton 3.6); the kernel was run as if they were there");
 }
 
-void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {
-    const MembarResult *result = membar_analyze(module, function, MEMBAR_ASYNC);
+void membar_findings(Module *module, const Op *function, ReleaseSet releases, bool summary, Verdict *verdict) {
+    const MembarResult *result = membar_analyze(module, function, MEMBAR_ASYNC, releases);
     const char *plural = result->need_count == 1 ? "" : "s";
     note_meetings(module, verdict);
     if (result->inserted == PAST_NOT && summary && result->need_count)

@@ -229,6 +229,7 @@ struct Membar {
     Module *module;
     const Op *function;
     MembarModel model;
+    ReleaseSet releases;
     Arena *arena; /* of the analysis, not the module's */
     Arena *run;   /* of the last run: the next one empties it */
     bool amd;

@@ -20,6 +20,7 @@ typedef struct Walking {
 typedef struct Program {
     Module *module;
     MembarModel model;
+    ReleaseSet releases;
     Arena *arena, *run;
     Pointers callees;
     Membar **analyses;
@@ -72,6 +73,7 @@ static void analyze_function(Program *program, const Op *function, bool called) 
     *membar = (Membar){.module = program->module,
                        .function = function,
                        .model = program->model,
+                       .releases = program->releases,
                        .arena = program->arena,
                        .run = program->run,
                        .amd = is_amd(function),
@@ -220,8 +222,7 @@ static void analyze(Membar *membar, void *context) {
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 /* Calls `work` with the function's analysis, in an arena of its own. False if that took more memory than it may. */
-static bool with_analysis(Module *module, const Op *function, MembarModel model,
-                          void (*work)(Membar *membar, void *context), void *context) {
+static bool with_analysis(Module *module, const MembarResult *asked, void (*work)(Membar *membar, void *context), void *context) {
     Arena scratch, run;
     jmp_buf out_of_memory, *outer = module->arena.exhausted;
     volatile bool done = false;
@@ -230,8 +231,8 @@ static bool with_analysis(Module *module, const Op *function, MembarModel model,
     scratch.exhausted = run.exhausted = module->arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory) == 0) {
         Program program = {
-            .module = module, .model = model, .arena = &scratch, .run = &run, .callees = {.arena = &scratch}};
-        work(prepare(program, function), context);
+            .module = module, .model = asked->model, .releases = asked->releases, .arena = &scratch, .run = &run, .callees = {.arena = &scratch}};
+        work(prepare(program, asked->function), context);
         done = true;
     }
     module->arena.exhausted = outer;
@@ -240,11 +241,11 @@ static bool with_analysis(Module *module, const Op *function, MembarModel model,
     return done;
 }
 
-const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model) {
+const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model, ReleaseSet releases) {
     MembarResult *result = ARENA_NEW(&module->arena, MembarResult);
-    MembarResult empty = {.function = function, .model = model, .inserted = stage_barriers(module, function)};
+    MembarResult empty = {.function = function, .model = model, .releases = releases, .inserted = stage_barriers(module, function)};
     *result = empty;
-    if (!with_analysis(module, function, model, analyze, result)) {
+    if (!with_analysis(module, &empty, analyze, result)) {
         *result = empty;
         result->problem = deadline_look() ? membar_too_late : "it needs more memory than the limit";
         result->problem_op = function;
@@ -252,8 +253,8 @@ const MembarResult *membar_analyze(Module *module, const Op *function, MembarMod
     return result;
 }
 
-void membar_why(Module *module, const Op *function, MembarModel model, const Op *op, Text *to) {
+void membar_why(Module *module, const MembarResult *result, const Op *op, Text *to) {
     WhyQuestion question = {op, to};
-    if (!with_analysis(module, function, model, membar_tell_why, &question))
+    if (!with_analysis(module, result, membar_tell_why, &question))
         text_addf(to, "it needs more memory than the limit\n");
 }

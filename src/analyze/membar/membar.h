@@ -11,6 +11,7 @@
 #include "ir/ir.h"
 #include "model/effect/effect.h"
 #include "model/memory/stage.h"
+#include "model/target/release.h"
 
 typedef enum MembarModel {
     MEMBAR_SYNC,  /* every write is visible at once; a wait for copies has a barrier after it: as Triton does it */
@@ -69,6 +70,7 @@ typedef struct MembarProof {
 typedef struct MembarResult {
     const Op *function;
     MembarModel model;
+    ReleaseSet releases; /* of Triton that lower the IR, by somebody's word; 0: nobody says */
     MembarNeed *needs; /* that the IR does not have, in the order of the text */
     size_t need_count;
     MembarPresent *present; /* in the order of the text */
@@ -81,10 +83,10 @@ typedef struct MembarResult {
 } MembarResult;
 
 /* Of one function with a body (callees are looked at through their summaries). In the module's arena, which must be
- * able to jump. */
-const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model);
+ * able to jump. `releases`: of Triton that lower the IR; 0: nobody says. */
+const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model, ReleaseSet releases);
 /* What is pending right before an op, for --why: a line for each access, where it was made and why it needs or does not
  * need a barrier here. */
-void membar_why(Module *module, const Op *function, MembarModel model, const Op *op, Text *to);
+void membar_why(Module *module, const MembarResult *result, const Op *op, Text *to);
 
 #endif

@@ -10,8 +10,11 @@ enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
-/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. */
-static bool gathers(const Op *op, const Effect *effects, unsigned count) {
+/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. Of an arrival that
+ * announces bytes, Triton up to 3.7.1 has one thread make it, and no barrier before. */
+static bool gathers(const Membar *membar, const Op *op, const Effect *effects, unsigned count) {
+    if (effects_find(effects, count, EFFECT_EXPECT) && membar->releases && !(membar->releases & releases_from(RELEASE_3_8)))
+        return false;
     const Effect *arrive = effects_find(effects, count, EFFECT_ARRIVE);
     return op_is(op, CLASS_GATHERS) && (arrive ? !arrive->per_thread : !op_is(op, CLASS_PRODUCT));
 }
@@ -76,7 +79,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     OpFacts facts = {.waits = waits_for_copies(op, effects, count), .free = is_free(op, effects, count)};
     find_barriers(membar, effects, count, &facts);
     facts.cluster |= scratch.crosses_ctas;
-    if (gathers(op, effects, count) || joins_groups(op) || ends_cluster(membar, op))
+    if (gathers(membar, op, effects, count) || joins_groups(op) || ends_cluster(membar, op))
         facts.stages |= STAGE_BEFORE;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
         facts.atomic = atomic_stages(op, effects, count, false) != 0;

@@ -143,13 +143,13 @@ static size_t ops_at(MembarTeller *teller, uint32_t line, const Op *ops[MOST_ANS
     return count;
 }
 
-static void answer(MembarTeller *teller, MembarModel model, uint32_t line, MembarReport *report) {
+static void answer(MembarTeller *teller, const MembarResult *result, uint32_t line, MembarReport *report) {
     const Op *ops[MOST_ANSWERS];
     size_t count = ops_at(teller, line, ops);
     MembarPending *pending = ARENA_ARRAY(teller->words.arena, MembarPending, count + 1);
     for (size_t i = 0; i < count; i++) {
         Text lines = {0};
-        membar_why(teller->module, teller->function, model, ops[i], &lines);
+        membar_why(teller->module, result, ops[i], &lines);
         pending[i].at = membar_place(teller, ops[i]);
         pending[i].lines = verdict_keep(&teller->words, &lines);
     }
@@ -177,7 +177,7 @@ MembarReport membar_report(Arena *arena, Module *module, const MembarResult *res
     if (question.other)
         membar_compare(&teller, result, question.other, &report.comparison);
     if (question.line)
-        answer(&teller, result->model, question.line, &report);
+        answer(&teller, result, question.line, &report);
     if (result->problem) {
         report.problem = arena_copy(arena, result->problem, strlen(result->problem));
         report.at = membar_place(&teller, result->problem_op);

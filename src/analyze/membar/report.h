@@ -25,7 +25,7 @@ MembarReport membar_report(Arena *arena, Module *module, const MembarResult *res
 
 /* For check: adds what is missing and what is needless, where the IR claims to have its barriers. At earlier stages
  * `summary` adds a note on how many the compiler will put in. */
-void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict);
+void membar_findings(Module *module, const Op *function, ReleaseSet releases, bool summary, Verdict *verdict);
 
 /* The module with the barriers that each function needs put in; `prune`: and without the needless ones. The module
  * itself stays as it is. */

@@ -36,10 +36,10 @@ static void look_at_barriers(void *context) {
     const MembarRequest *request = look->request;
     Result *result = look->result;
     const Op *function = result->functions[look->at];
-    const MembarResult *found = membar_analyze(result->module, function, request->model);
+    const MembarResult *found = membar_analyze(result->module, function, request->model, request->releases);
     MembarQuestion question = {.stage = request->stage, .line = request->line};
     if (request->compares)
-        question.other = membar_analyze(result->module, function, request->other);
+        question.other = membar_analyze(result->module, function, request->other, request->releases);
     result->membars[look->at] = found;
     result->membar_reports[look->at] = membar_report(&result->arena, result->module, found, question);
 }

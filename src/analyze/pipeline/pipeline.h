@@ -113,6 +113,7 @@ void results_check(Result *const *results, size_t count);
 typedef struct MembarRequest {
     MembarModel model, other;
     bool compares; /* with `other` */
+    ReleaseSet releases; /* of Triton that lower the IR; 0: nobody says */
     MembarStage stage;
     uint32_t line;        /* of the IR, to be explained; 0: none */
     unsigned timeout;     /* seconds for each function; 0: no bound */

@@ -21,6 +21,12 @@ static const Launch *lint_launch(Result *result, size_t kernel) {
     return given ? given : result_fixed(result);
 }
 
+/* The releases of Triton that lower the IR, by the user's or the launch's word; 0: nobody says. */
+static ReleaseSet named_releases(Result *result, size_t kernel) {
+    const Launch *launch = lint_launch(result, kernel);
+    return result->question.releases || !launch ? result->question.releases : releases_named(launch->triton);
+}
+
 void step_lint(Result *result, size_t kernel) {
     if (result->ptx) {
         ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target, &result->verdicts[kernel]);
@@ -28,10 +34,8 @@ void step_lint(Result *result, size_t kernel) {
     }
     LintOptions options = {.target = result->question.target,
                            .launch = lint_launch(result, kernel),
-                           .releases = result->question.releases,
+                           .releases = named_releases(result, kernel),
                            .alone = result->question.lint_only};
-    if (!options.releases && options.launch)
-        options.releases = releases_named(options.launch->triton);
     lint_check(result->module, result->functions[kernel], &options, &result->verdicts[kernel]);
 }
 
@@ -171,7 +175,8 @@ void step_barriers(Result *result, size_t kernel) {
     Module *module = result->module;
     Verdict *verdict = &result->verdicts[kernel];
     bool summary = result->question.membar_summary;
-    membar_findings(module, result->functions[kernel], summary, verdict);
+    ReleaseSet releases = named_releases(result, kernel);
+    membar_findings(module, result->functions[kernel], releases, summary, verdict);
     if (kernel != 0)
         return;
     size_t count = membar_functions(module, NULL, 0);
@@ -183,7 +188,7 @@ void step_barriers(Result *result, size_t kernel) {
         if (next < launched && kernels[next] == functions[i]) /* both in the order of the text */
             next++;
         else
-            membar_findings(module, functions[i], summary, verdict);
+            membar_findings(module, functions[i], releases, summary, verdict);
 }
 
 /* ---- One buffer ----------------------------------------------------------------------------------- */

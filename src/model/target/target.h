@@ -11,6 +11,7 @@ typedef struct Target {
     Vendor vendor;
     unsigned number; /* 90; 942 */
     unsigned warp_threads;
+    unsigned processors; /* streaming multiprocessors, or compute units, of the usual chip */
     int64_t shared_bytes;              /* that a CTA can have */
     int64_t tensor_columns;            /* of tensor memory; 0: there is none */
     unsigned portable_ctas, most_ctas; /* of a cluster; 1: there are no clusters */
