@@ -1,5 +1,6 @@
 """pytest --weir: a test fails whose Triton kernels have findings; --weir-target names the GPU to compile for where there is
-none. Findings count as the project file says (docs/config.md). A test in which a kernel could not be looked at as a whole is told
+none; --weir-require says what a clean kernel must cover (docs/checking.md): a test with one that is clean for less, or incomplete, fails.
+Findings count as the project file says (docs/config.md). A test in which a kernel could not be looked at as a whole is told
 of at the end."""
 
 import pytest
@@ -10,6 +11,9 @@ def pytest_addoption(parser):
     group.addoption("--weir", action="store_true", help="check the Triton kernels that tests launch")
     group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
     group.addoption("--weir-config", metavar="FILE", help="read the project file FILE instead of weir.toml or .weir")
+    group.addoption("--weir-require", metavar="SCOPE", choices=("every-launch", "given-launch", "tried-launches"),
+                    help="what a clean kernel must cover, every-launch, given-launch or tried-launches: a test with a kernel that is "
+                         "clean for less, or incomplete, fails")
     group.addoption("--weir-no-config", action="store_true", help="read no project file")
 
 
@@ -19,15 +23,17 @@ def pytest_configure(config):
     from . import Project, ProjectError
 
     try:
-        project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"))
+        project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"),
+                          require=config.getoption("--weir-require"))
     except ProjectError as error:
         raise pytest.UsageError(str(error)) from None
-    config.pluginmanager.register(Plugin(config.getoption("--weir-target"), project), "weir-checks")
+    config.pluginmanager.register(Plugin(config.getoption("--weir-target"), project, config.getoption("--weir-require")),
+                                   "weir-checks")
 
 
 class Plugin:
-    def __init__(self, target, project):
-        self.target, self.project = target, project
+    def __init__(self, target, project, require=None):
+        self.target, self.project, self.require = target, project, require
         self.launches, self.incomplete, self.notes = 0, [], []
 
     @pytest.hookimpl(hookwrapper=True)
@@ -44,7 +50,7 @@ class Plugin:
         self.launches += len(results)
         self.incomplete += [(item.nodeid, name, result) for name, result in results if result.verdict == "incomplete"]
         self.notes += [(item.nodeid, sentence) for sentence in watch.notes]
-        bad = watch.bad()
+        bad = watch.bad() + [each for each in results if self.require and each[1].verdict == "incomplete"]
         if bad and outcome.excinfo is None:
             outcome.force_exception(pytest.fail.Exception(str(triton.Findings(bad)), pytrace=False))
 
