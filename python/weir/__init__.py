@@ -1,7 +1,7 @@
 """Weir checks synchronization in GPU kernels: races, deadlocks, missing barriers and fences.
 
     result = weir.check("kernel.ttgir")           # or the IR itself, as text; launch= takes a file or a dict
-    if result.verdict != "clean":
+    if result.verdict != "clean":                 # result.scope tells for which launches
         print(result)
 
 weir.triton watches the kernels of a running program."""
@@ -12,6 +12,9 @@ import tempfile
 
 __version__ = "0.1.0"
 __all__ = ["Finding", "Project", "ProjectError", "Result", "check"]
+
+
+SCOPES = (None, "tried-launches", "given-launch", "every-launch")
 
 
 class Finding:
@@ -38,13 +41,19 @@ class Finding:
 
 
 class Result:
-    """Of a check: `verdict` is clean, findings, incomplete or error; `findings` and `incomplete` say why; `str` of it is
+    """Of a check: `verdict` is clean, findings, incomplete or error; `scope` what a clean one covers: every-launch,
+    given-launch or tried-launches, the weakest of all kernels, and None of one that is not clean; `findings` and `incomplete` say why; `str` of it is
     what `weir check` prints."""
 
     def __init__(self, verdict, inputs, text):
         self.verdict, self.inputs, self.text = verdict, inputs, text
         self.findings = [Finding(words, each["kernel"]) for each in inputs for words in each["findings"]]
         self.incomplete = [reason for each in inputs for reason in each["incomplete"]]
+
+    @property
+    def scope(self):
+        scopes = [each["scope"] for each in self.inputs] if self.verdict == "clean" else []
+        return min(scopes, key=SCOPES.index, default=None)
 
     def add_incomplete(self, sentences):
         """Of what was not looked at for reasons that the check itself does not know."""
@@ -58,7 +67,7 @@ class Result:
         return [finding for finding in self.findings if finding.severity == "error" and not finding.suppressed]
 
     def __bool__(self):
-        """Whether it is clean."""
+        """Whether it is clean, for its scope."""
         return self.verdict == "clean"
 
     def __str__(self):
@@ -74,7 +83,8 @@ class Project:
     `weir check` finds it; or the file `config`; or with config=False no file. What is named here goes over the file, as the
     options of `weir check` do. Any number of checks, in any number of threads, may have the same one."""
 
-    def __init__(self, config=None, *, select=(), ignore=(), severity=(), source_root=None, baseline=None):
+    def __init__(self, config=None, *, select=(), ignore=(), severity=(), source_root=None, baseline=None,
+                 require=None):
         from . import _library
 
         self.library = _library.Library.get()
@@ -85,7 +95,7 @@ class Project:
             self.must(self.library.weir_project_read(self.handle, None if config is None else os.fsencode(config)))
         words = lambda value: [value] if isinstance(value, (str, os.PathLike)) else list(value or ())
         for key, values in (("select", select), ("ignore", ignore), ("source-root", source_root), ("baseline", baseline),
-                            ("severity", severity)):
+                            ("severity", severity), ("require", require)):
             for value in words(values):
                 self.set(key, value)
         self.must(self.library.weir_project_baseline(self.handle, 0))
@@ -156,11 +166,12 @@ def launch_file(launch, folder):
 
 
 def check(source, launch=None, *, only_launch=False, kernel=None, rules=None, triton=None, timeout=None, name=None,
-          project=None):
+          project=None, require=None):
     """Checks the kernels of a file of Triton GPU IR, or of IR that is given as text. `launch` is a launch file, or a dict
     with what one says (docs/launch.md); other launches are chosen beside it, unless `only_launch`. Without `launch`,
     K.launch.json beside K.ttgir is taken, if it is there. A kernel may take `timeout` seconds (60; 0: any number). Findings
-    count as `project` says, a Project; without one, no project file is read."""
+    count as `project` says, a Project; without one, no project file is read. `require` is the least scope of a clean kernel: with
+    less it is incomplete."""
     from . import _library
 
     text = source if is_text(source) else None
@@ -173,7 +184,7 @@ def check(source, launch=None, *, only_launch=False, kernel=None, rules=None, tr
     with tempfile.TemporaryDirectory(prefix="weir-") as folder:
         options = _library.RunOptions(
             launch=encode(launch_file(launch, folder)), only_launch=only_launch, kernel=encode(kernel),
-            rules=encode(rules), triton=encode(triton), timeout=60 if timeout is None else timeout,
+            rules=encode(rules), triton=encode(triton), require=encode(require), timeout=60 if timeout is None else timeout,
             lint=_library.LINT_ALSO, membar=_library.MEMBAR_FINDINGS)
         if project is not None:
             project.fill(options, timeout)

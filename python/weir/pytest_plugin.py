@@ -1,5 +1,5 @@
 """pytest --weir: a test fails whose Triton kernels have findings, in its body, its fixtures or its teardown. --weir-target names the GPU
-to compile for where there is none, --weir-strict lets a test fail, too, in which a kernel is incomplete. Findings count as the project
+to compile for where there is none, --weir-strict lets a test fail, too, in which a kernel is incomplete, and --weir-require one whose clean kernels cover less than it names. Findings count as the project
 file says (docs/config.md). Findings that no failed test shows (of a test that is expected to fail, or while modules are imported) are told
 of at the end, and the exit status is that of failed tests. Under xdist the processes that run the tests check, and the one
 that prints tells."""
@@ -15,6 +15,9 @@ def pytest_addoption(parser):
     group.addoption("--weir-strict", action="store_true", help="let a test fail in which a kernel could not be checked in full")
     group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
     group.addoption("--weir-config", metavar="FILE", help="read the project file FILE instead of weir.toml or .weir")
+    group.addoption("--weir-require", metavar="SCOPE", choices=("every-launch", "given-launch", "tried-launches"),
+                    help="what a clean kernel must cover, every-launch, given-launch or tried-launches: a test with a kernel that is "
+                         "clean for less, or incomplete, fails")
     group.addoption("--weir-no-config", action="store_true", help="read no project file")
 
 
@@ -24,7 +27,8 @@ def pytest_configure(config):
     from . import Project, ProjectError
 
     try:
-        project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"))
+        project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"),
+                          require=config.getoption("--weir-require"))
     except ProjectError as error:
         raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(Plugin(config, project), "weir-checks")
@@ -62,7 +66,7 @@ class Plugin:
         self.told["incomplete"] += [(where, line) for line in lines]
         if bad:
             text.append(str(triton.Findings(bad)))
-        if self.config.getoption("--weir-strict"):
+        if self.config.getoption("--weir-strict") or self.config.getoption("--weir-require"):
             text += lines + watch.notes
         return "\n".join(text) or None
 

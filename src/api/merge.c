@@ -40,9 +40,12 @@ void merge_lacks(Merge *merge, size_t kernels) {
     if (!kernels)
         return;
     merge->verdict = verdict_worse(merge->verdict, VERDICT_INCOMPLETE);
-    text_addf(&merge->lacking,
-              "%s is required, and %zu kernel%s clean for less: give a launch file, or run the program with weir exec",
-              verdict_scope_name(merge->required), kernels, kernels == 1 ? " is" : "s are");
+    text_addf(&merge->lacking, "%s is required, and %zu kernel%s clean for less: %s",
+              verdict_scope_name(merge->required), kernels, kernels == 1 ? " is" : "s are",
+              merge->required == COVERS_EVERY_LAUNCH
+                  ? "arguments, data or the grid are left open (--require given-launch "
+                    "takes launches that were given)"
+                  : "give a launch file, or run the program with weir exec");
 }
 
 VerdictScope merge_scope(const Merge *merge) {

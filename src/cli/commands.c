@@ -9,8 +9,9 @@
 #define RUN_BELOW "every .ttgir and .mlir file below it, and every .ptx file without one of these beside it, is "
 #define BELOW     "every .ttgir and .mlir file below it is "
 #define INPUT     "; - is standard input."
-#define STATUS                                                                                                   \
-    "0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not everything " \
+#define STATUS                                                                                                    \
+    "0 if all is clean (--require says for which launches), 1 if something is wrong with a kernel, 3 if nothing " \
+    "wrong was found but not everything "                                                                         \
     "could be looked at, 2 if the input or the command line is wrong."
 #define EXAMPLES(...)   \
     (const Example[]) { \

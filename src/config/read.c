@@ -419,6 +419,8 @@ static void set_value(void *context) {
         reading->good = set_root(project, value);
     else if (strcmp(reading->key, "baseline") == 0)
         reading->good = set_path(project, &project->baseline_file, value);
+    else if (strcmp(reading->key, "require") == 0)
+        reading->good = set_path(project, &project->require.text, value);
     else
         refuse(project, "a project has no option '%s'", reading->key);
 }

@@ -328,6 +328,16 @@ class Captured(Case):
         self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 1)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_pytest_requires_a_scope(self):
+        """Tests have the launches that they make, and no others."""
+        script = SCRIPTS / "test_kernels.py"
+        (self.folder / "weir.toml").write_text('[severity]\nrace = "note"\n')
+        for scope, status in (("tried-launches", 0), ("given-launch", 0), ("every-launch", 1), ("all", 4)):
+            told = self.pytest(RELEASES[0], "--weir-require", scope, script)
+            self.assertEqual(told.returncode, status, scope + told.stdout + told.stderr)
+            self.assertEqual("every-launch is required" in told.stdout, scope == "every-launch")
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest_with_a_project(self):
         """weir.toml counts as it does for `weir check`: rules, severities, comments, what is wrong with it."""
         project, script = self.folder / "weir.toml", self.folder / "test_kernels.py"

@@ -72,6 +72,20 @@ class Check(unittest.TestCase):
         self.assertNotIn("deadlock.lapped", [finding.rule for finding in result.findings])
         self.assertEqual(weir.check(text, {"args": {"tiles": 5}}, only_launch=True).verdict, "findings")
 
+    def test_scopes(self):
+        ring, closed = ROOT / "tests/kernels/ring-ok.ttgir", ROOT / "tests/kernels/scope/closed.ttgir"
+        launch = {"grid": [1, 1, 1], "args": {"tiles": 5}}
+        self.assertEqual(weir.check(ring).scope, "tried-launches")
+        self.assertEqual(weir.check(ring, launch).scope, "given-launch")
+        self.assertEqual(weir.check(closed).scope, "every-launch")
+        self.assertEqual(weir.check(ring, launch, require="given-launch").verdict, "clean")
+        less = weir.check(ring, require="given-launch")
+        self.assertEqual((less.verdict, less.scope), ("incomplete", None))
+        self.assertIn("given-launch is required", less.incomplete[0]["reason"])
+        self.assertEqual(weir.check(ring, launch, project=weir.Project(False, require="every-launch")).verdict, "incomplete")
+        self.assertEqual(weir.check(ring, require="any").verdict, "error")
+        self.assertEqual(weir.check(ring, project=weir.Project(False, require="any")).verdict, "error")
+
     def test_launch_that_is_wrong(self):
         result = weir.check(ROOT / "examples/lapped_ring.ttgir", {"grid": [0]})
         self.assertEqual(result.verdict, "error")

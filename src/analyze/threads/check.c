@@ -549,6 +549,24 @@ static void tell_doubts(ThreadsCheck *check) {
     }
 }
 
+/* Whether every launch does the same. CTAs that do meet in global memory, which two of them show as well as more. */
+static void find_scope(ThreadsCheck *check) {
+    Verdict *verdict = check->verdict;
+    const PtxProgram *program = check->program;
+    uint32_t line = 0, cluster = 1;
+    bool several = false;
+    if (verdict->only_launch || verdict->incomplete_count || verdict_faults(verdict, NULL))
+        return;
+    for (int i = 0; i < 3; i++)
+        cluster *= program->cluster[i] ? program->cluster[i] : 1;
+    for (size_t i = 0; i < verdict->launch_count; i++)
+        several |= verdict->launches[i].ctas > cluster;
+    verdict->closed = !ptx_open(program, program_budget, several, &line);
+    verdict->open = verdict->closed ? NULL
+                    : line          ? verdict_text(verdict, "what line %u does", line)
+                                    : "the size of the CTA or of its memory, or a call,";
+}
+
 static void check_launches(ThreadsCheck *check) {
     const ThreadsOptions *options = check->options;
     PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
@@ -571,6 +589,7 @@ static void check_launches(ThreadsCheck *check) {
     tell_doubts(check);
     threads_coverage(check, !verdict_faults(check->verdict, NULL));
     check->verdict->only_launch = !chosen;
+    find_scope(check);
 }
 
 static void check_kernel(ThreadsCheck *check) {

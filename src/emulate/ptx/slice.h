@@ -12,4 +12,10 @@
 /* Sets `skipped` and `data` of the code. False, with a sentence, if that would take more than `budget` bytes. */
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem);
 
+/* Whether launches differ in what decides, or in which bytes are accessed: a parameter, %ctaid, the size of the CTA
+ * where .reqntid does not say it, data. Where a parameter points does not count. `several`: launches of several CTAs
+ * were looked at; else what is written to global memory is open. *line: of the first such instruction; 0: it is not one
+ * alone, or was not found out. */
+bool ptx_open(const PtxProgram *program, size_t budget, bool several, uint32_t *line);
+
 #endif
