@@ -17,8 +17,9 @@ typedef struct Access {
     const CompiledEffect *effect;
     const Word *words;
     const char *reason;
-    uint32_t cta; /* of the cluster */
-    bool split;   /* tensors are shared out between the CTAs of a cluster */
+    uint32_t cta;  /* of the cluster */
+    bool any_mask; /* a mask that is not known may leave all elements */
+    bool split;    /* tensors are shared out between the CTAs of a cluster */
     Runs runs;
     uint64_t elements;
 } Access;
@@ -158,7 +159,7 @@ static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor
         return true;
     }
     if (!word_is(mask, WORD_TENSOR) || !mask.tensor->known)
-        return fail(access, "its mask is not known");
+        return access->any_mask || fail(access, "its mask is not known");
     if (!index || mask.tensor->rank != index->rank ||
         memcmp(mask.tensor->dims, index->dims, index->rank * sizeof *index->dims) != 0)
         return fail(access, "its mask and its addresses have different shapes");
@@ -500,6 +501,17 @@ bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *
 bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason) {
     uint64_t elements;
     return access_elements(machine, event, arena, bytes, &elements, reason);
+}
+
+bool access_most(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes) {
+    Access access = access_of(machine, event, arena);
+    access.any_mask = true;
+    *bytes = (Bytes){0};
+    if (!take_access(&access))
+        return false;
+    runs_sort(&access.runs);
+    *bytes = (Bytes){access.runs.runs, access.runs.count};
+    return true;
 }
 
 uint32_t access_element(const Machine *machine, const Event *event) {

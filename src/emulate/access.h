@@ -23,6 +23,8 @@ bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *
 /* The same, and how many elements of its tensor it touches: two at the same address count twice. */
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason);
+/* The bytes that it touches at most, where only its mask is not known; false if they are not known either. */
+bool access_most(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes);
 /* Bytes of one of its elements, each of which an atomic access touches at once; 0: not known. */
 uint32_t access_element(const Machine *machine, const Event *event);
 

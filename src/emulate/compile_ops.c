@@ -1,5 +1,6 @@
 /* Ops: how their results come about, and which of them have effects. */
 #include "emulate/program_internal.h"
+#include "emulate/roots.h"
 
 #include "model/effect/inline_ptx.h"
 
@@ -82,6 +83,29 @@ Evaluator program_asks(const Program *program, const Op *op, uint32_t *axis) {
 }
 
 /* A value read from global memory. */
+/* Whether the kernel writes no memory that the load may read: what the launch gives is there, then. */
+static bool reads_untouched(Compiler *compiler, const Effect *load) {
+    const Op *function = compiler->program->function;
+    Roots roots = address_roots(compiler->program, load->on);
+    for (const Op *op = function; op && !roots.elsewhere; op = op_next_in_walk(op, function)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = effects_of(compiler->module, op, effects);
+        for (unsigned i = 0; i < count; i++) {
+            const Effect *effect = &effects[i];
+            if (effect->verb == EFFECT_ANYTHING)
+                return false;
+            if (effect->space != SPACE_GLOBAL || !effect_is_access(effect) || effect->verb == EFFECT_READ)
+                continue;
+            Roots others = address_roots(compiler->program, effect->on);
+            if (others.elsewhere || others.parameters & roots.parameters)
+                return false;
+        }
+        if (op_is_control(op, CONTROL_CALL))
+            return false;
+    }
+    return !roots.elsewhere;
+}
+
 static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
     if (!is_wanted(compiler, load->gives))
         return;
@@ -95,6 +119,9 @@ static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
                        .atomic = load->atomic,
                        .given = load->expected || load->offsets.count || is_inline_ptx(op),
                        .type = type};
+    CompiledLoad *compiled = &program->loads[program->load_count - 1];
+    compiled->untouched = type && type->kind == TYPE_TENSOR && compiled->integer && !compiled->given &&
+                          load->verb == EFFECT_READ && reads_untouched(compiler, load);
     bool update = load->verb == EFFECT_UPDATE;
     uint32_t operand = value_register(compiler, update ? load->value : load->mask);
     uint32_t other = value_register(compiler, update ? load->compare : load->otherwise);

@@ -4,27 +4,28 @@
 #include "emulate/machine_internal.h"
 #include "ir/op.h"
 #include "model/layout/share.h"
+#include "model/number/tensor.h"
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
-static bool data_at(const Machine *machine, int64_t address, unsigned width, int64_t *value) {
+/* What the launch gives there. `zeros`: also where it says that memory is zero, which others may be about to change. */
+static bool data_at(const Machine *machine, int64_t address, unsigned width, bool zeros, int64_t *value) {
     uint32_t index = 0;
-    while (index < machine->program->parameter_count &&
-           machine->bases[index] >> AREA_SHIFT != address >> AREA_SHIFT)
+    while (index < machine->program->parameter_count && machine->bases[index] >> AREA_SHIFT != address >> AREA_SHIFT)
         index++;
     if (index == machine->program->parameter_count)
         return false;
     const Argument *argument = machine_argument(machine->launch, machine->program->parameters[index].name);
     int64_t offset = address - machine->bases[index], bytes = width < 8 ? 1 : width / 8;
-    if (!argument || !argument->data || offset % bytes)
+    if (!argument || offset < 0 || offset % bytes)
         return false;
     offset /= bytes;
-    if (offset < 0 || (uint64_t)offset >= argument->data_count)
-        return false;
-    *value = integer_wrap(argument->data[offset], width);
-    return true;
+    bool given = argument->data && (uint64_t)offset < argument->data_count;
+    *value = given ? integer_wrap(argument->data[offset], width) : 0;
+    return given || (zeros && argument->zero);
 }
 
+enum { MOST_GIVEN = 1 << 14 }; /* elements of a tensor that are looked up */
 static const int64_t world_values[] = {1, 0, 3, 300};
 enum { WORLD_VALUES = sizeof world_values / sizeof *world_values, MANY = 8, LARGE = 300 };
 
@@ -49,7 +50,7 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address) {
         if (machine->atomics[i].address == address)
             return &machine->atomics[i];
     int64_t value = 0;
-    (void)data_at(machine, address, 32, &value);
+    (void)data_at(machine, address, 32, false, &value);
     AtomicCell *cell = ARENA_PUSH(machine->arena, machine->atomics, machine->atomic_count, machine->atomic_capacity);
     *cell = (AtomicCell){address, value, 0};
     return cell;
@@ -80,6 +81,32 @@ static int64_t choose_old(Machine *machine, uint64_t identity, Word compare, con
     return machine->loads_chosen % PATIENCE ? old : left_by_others(old, compare, how);
 }
 
+/* Whether all elements of a tensor that is loaded are what the launch gives, or what stands for those that are masked
+ * off. */
+static bool load_given(const Machine *machine, const CompiledLoad *how, const Evaluation *shape, Word pointer,
+                       Word mask, Word other, Word *word) {
+    const Tensor *at = word_is(pointer, WORD_TENSOR) && pointer.tensor->known ? pointer.tensor : NULL;
+    bool masked = word_is(mask, WORD_TENSOR), replaced = word_is(other, WORD_TENSOR);
+    size_t size = at ? tensor_size(at) : 0;
+    if (!size || size > MOST_GIVEN || at->rank != shape->rank ||
+        memcmp(at->dims, shape->dims, at->rank * sizeof *at->dims) != 0 ||
+        !(masked ? mask.tensor->known : word_is(mask, WORD_NOTHING) || word_is(mask, WORD_INTEGER)) ||
+        !(replaced ? other.tensor->known : word_is(other, WORD_NOTHING) || word_is(other, WORD_INTEGER)))
+        return false;
+    int64_t *data = ARENA_ARRAY(machine->arena, int64_t, size), place[TENSOR_MOST_DIMS] = {0};
+    for (size_t i = 0; i < size; i++) {
+        bool on = masked ? tensor_at(mask.tensor, place) != 0 : !word_is(mask, WORD_INTEGER) || mask.bits;
+        if (on && !data_at(machine, tensor_at(at, place), how->width, true, &data[i]))
+            return false;
+        if (!on)
+            data[i] = replaced ? tensor_at(other.tensor, place) : word_is(other, WORD_INTEGER) ? other.bits : 0;
+        for (unsigned k = at->rank; k-- > 0 && ++place[k] == at->dims[k];)
+            place[k] = 0;
+    }
+    *word = tensor_repeating(shape, data, (const bool[TENSOR_MOST_DIMS]){false}, machine->arena);
+    return true;
+}
+
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other) {
     uint64_t identity =
         identity_mix(0x10ad, pointer.kind == WORD_TENSOR ? pointer.tensor->identity : (uint64_t)pointer.bits);
@@ -88,6 +115,9 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
             .code = EVALUATE_NONE, .tensor = true, .width = (uint8_t)how->width, .identity = identity};
         for (; nothing.rank < how->type->dim_count && nothing.rank < TENSOR_MOST_DIMS; nothing.rank++)
             nothing.dims[nothing.rank] = how->type->dims[nothing.rank];
+        Word given;
+        if (how->untouched && load_given(machine, how, &nothing, pointer, operand, other, &given))
+            return given;
         return evaluate(&nothing, &pointer, 1, machine->arena);
     }
     Word given;
@@ -114,7 +144,7 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
     for (uint32_t i = 0; known && i < machine->atomic_count; i++)
         if (machine->atomics[i].address == pointer.bits)
             return word_integer(machine->atomics[i].value);
-    if (known && data_at(machine, pointer.bits, how->width, &value))
+    if (known && data_at(machine, pointer.bits, how->width, false, &value))
         return word_integer(value);
     return word_integer(integer_wrap(memory_choose(machine, identity, how->op), how->width));
 }

@@ -114,6 +114,7 @@ typedef struct CompiledLoad {
     bool integer;   /* else its data is never known */
     AtomicKind atomic;
     bool given;       /* it is known only if it was given (LoadLog), and is not chosen otherwise */
+    bool untouched;   /* of a tensor: the kernel writes no memory that it may read */
     const Type *type; /* of the result */
 } CompiledLoad;
 

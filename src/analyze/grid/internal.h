@@ -120,6 +120,9 @@ typedef struct UnknownAccess {
     uint32_t site, launch;
     const char *reason;
     Roots roots; /* whose memory it may be in */
+    bool loose;  /* its bytes may be any of that memory */
+    bool masked; /* only its mask is not known, and the engine saw all that it can touch: */
+    bool met;    /* another CTA's access that nothing orders, among these */
     uint8_t how;
     uint64_t times;
 } UnknownAccess;
@@ -257,6 +260,10 @@ void unknown_start(GlobalCheck *run);
 void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area);
 /* An access whose bytes are not known. */
 void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
+/* The same where only the mask is not known. The engine is shown all that the access can touch; what it objects to is
+ * no race then, and true is returned. */
+void unknown_keep_mask(GlobalCheck *run, const GridEvent *event);
+bool unknown_meets(GlobalCheck *run, const GsanRace *race);
 /* After the last run: what could matter makes the verdicts incomplete. */
 void unknown_tell(GlobalCheck *run);
 /* Whether accesses of these kinds (USE_*), by several CTAs or asynchronous, can race. */

@@ -3,7 +3,8 @@
  *
  * Not each of them matters. Pointers to an argument stay in its memory, so that an access through one can only meet
  * what touches the same argument; and what is only read, by one CTA alone, or by atomics alone, cannot race. A write
- * through a number can hit anything that another CTA touches. */
+ * through a number can hit anything that another CTA touches. Where only the mask is not known, the access can touch no
+ * more than it would without one: if that is ordered with what others do, so is what it does. */
 #include "analyze/grid/internal.h"
 
 static uint32_t area_slots(const GlobalCheck *run) {
@@ -69,20 +70,50 @@ static Roots roots_of(const GlobalCheck *run, const GridEvent *event) {
     return address_roots(program, event->event->effect->effect.on);
 }
 
-void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
+/* NULL: there are enough of them to tell. */
+static UnknownAccess *unknown_at(GlobalCheck *run, const GridEvent *event, const char *reason) {
     uint32_t site = site_of(run, event), i = 0;
-    Use use = {event->launch, event->cta, use_kind(event->event)};
     while (i < run->unknown_count && (run->unknown[i].site != site || run->unknown[i].launch != event->launch))
         i++;
     if (i == MOST_FOUND)
-        return; /* there are enough of them to tell */
+        return NULL;
     UnknownAccess *unknown = &run->unknown[i];
     if (i == run->unknown_count)
         run->unknown[run->unknown_count++] =
             (UnknownAccess){.site = site, .launch = event->launch, .reason = reason, .roots = roots_of(run, event)};
     unknown->times++;
-    unknown->how |= use.how;
+    unknown->how |= use_kind(event->event);
+    return unknown;
+}
+
+void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
+    Use use = {event->launch, event->cta, use_kind(event->event)};
+    UnknownAccess *unknown = unknown_at(run, event, reason);
+    if (!unknown)
+        return;
+    unknown->loose = true;
     visit_areas(run, unknown, use_area, &use);
+}
+
+void unknown_keep_mask(GlobalCheck *run, const GridEvent *event) {
+    UnknownAccess *unknown = unknown_at(run, event, "its mask is not known");
+    if (unknown)
+        unknown->masked = true;
+    else /* one of those that are told stands for it */
+        run->unknown[0].met = true;
+}
+
+bool unknown_meets(GlobalCheck *run, const GsanRace *race) {
+    bool met = false;
+    for (uint32_t i = 0; i < run->unknown_count; i++) {
+        UnknownAccess *unknown = &run->unknown[i];
+        bool is_it =
+            unknown->masked && ((unknown->site == race->earlier.site && unknown->launch == race->earlier.launch) ||
+                                (unknown->site == race->later.site && unknown->launch == race->later.launch));
+        unknown->met |= is_it;
+        met |= is_it;
+    }
+    return met;
 }
 
 /* ---- What matters --------------------------------------------------------------------------------- */
@@ -120,6 +151,8 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
 
 static bool unknown_matters(GlobalCheck *run, const UnknownAccess *unknown) {
     Meeting meeting = {.unknown = unknown};
+    if (!unknown->loose || unknown->met)
+        return unknown->met;
     if (unknown->roots.elsewhere)
         for (uint32_t area = 0; area < area_slots(run); area++)
             meet_area(run, area, &meeting);

@@ -169,6 +169,34 @@ static void note_changed(Run *changed, const Bytes *bytes) {
     }
 }
 
+/* An access of threads of which only the mask is not known: the engine is shown all that it can touch. What orders
+ * others must be certain, so that this is for plain accesses alone. */
+static bool masked_access(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
+    const Effect *effect = &event->event->effect->effect;
+    Bytes bytes;
+    int64_t offset;
+    if (effect->verb == EFFECT_UPDATE || effect->order != ORDER_WEAK || effect->done != DONE_NOW ||
+        !access_most(event->machine, event->event, &run->scratch, &bytes))
+        return false;
+    for (uint32_t i = 0; i < bytes.count; i++)
+        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset))
+            return false;
+    GsanKind kind = effect->verb == EFFECT_READ ? GSAN_READ : GSAN_WRITE;
+    uint32_t site = site_of(run, event);
+    unknown_keep_mask(run, event);
+    if (kind != GSAN_READ)
+        note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
+    for (uint32_t i = 0; i < bytes.count; i++) {
+        unknown_use(run, event, global_area_number(bytes.runs[i].begin));
+        if (matters(run, effect, kind, bytes.runs[i].begin))
+            gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), false), kind, GSAN_WEAK, GSAN_NO_SCOPE,
+                        GSAN_NO_TICKET, (uint64_t)bytes.runs[i].begin, (uint64_t)bytes.runs[i].end);
+    }
+    proxies_access(run, event, thread, &bytes);
+    arena_reset(&run->scratch);
+    return true;
+}
+
 static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
     const Event *what = event->event;
     const Effect *effect = &what->effect->effect;
@@ -185,7 +213,8 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
         return;
     }
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
-        unknown_keep(run, event, reason);
+        if (!masked_access(run, event, thread))
+            unknown_keep(run, event, reason);
         return;
     }
     GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
@@ -411,6 +440,8 @@ static void found_race(void *context, const GsanRace *race) {
     found->later.site = own_site(run, race->later.site);
     found->released_site = own_site(run, race->released_site);
     found->acquired_site = own_site(run, race->acquired_site);
+    if (unknown_meets(run, found))
+        return;
     step_races(run, found);
     for (uint32_t i = 0; i < run->found.race_count; i++) {
         const GsanRace *other = &run->found.races[i].race;
