@@ -104,8 +104,8 @@ static bool is_reached(const Covered *covered, const Op *op) {
     return is_entered(covered, around, (uint32_t)(region - around->regions));
 }
 
-/* Functions that the kernel calls, and which of them are come to, by calls that are; callers are first, but for those that
- * make a circle. */
+/* Functions that the kernel calls, and which of them are come to, by calls that are; callers are first, but for those
+ * that make a circle. */
 static void gather_called(Covered *covered) {
     const Op *call;
     pointers_set(&covered->called, covered->program->function, covered->ran);
@@ -384,25 +384,44 @@ static bool is_steering_choice(const Covered *covered, const Op *op) {
            !only_clamps(covered, op);
 }
 
+/* The same of a branch that yields it. */
+static bool gives_steering(const Covered *covered, const Op *branch) {
+    for (uint32_t i = 0; i < branch->result_count; i++)
+        if (slice_has(covered->program->steering, &branch->results[i]))
+            return true;
+    return false;
+}
+
+/* Whether it may be otherwise at some launch, and nothing but CLC decides that. */
+static bool may_differ(const Covered *covered, const Value *value) {
+    return value && !solver_closed(covered->solver, value) && !solver_asked(covered->solver, value);
+}
+
+/* The condition of a branch or a select that was seen in one way only; NULL: there is none. */
+static const Value *condition_one_way(const Covered *covered, const Op *op) {
+    bool jump = op_is_control(op, CONTROL_JUMP);
+    bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
+    const Value *condition = NULL;
+    if (jump || (branch && op->region_count))
+        condition =
+            has_site(covered->program->module, jump ? covered->program->function : op) || gives_steering(covered, op)
+                ? condition_of(op)
+                : NULL;
+    else if (is_steering_choice(covered, op) && !solver_counts_up(covered->solver, op->operands[0]))
+        condition = op->operands[0];
+    return may_differ(covered, condition) ? condition : NULL;
+}
+
 /* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
  * slot, a parity; NULL: nothing. Slots and parities that a loop counts are the matter of rings. */
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
     Module *module = covered->program->module;
     unsigned flags = flags_of(covered, op);
-    bool both = (flags & RAN_YES) && (flags & RAN_NO), jump = op_is_control(op, CONTROL_JUMP);
-    bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
-    if (jump || (branch && op->region_count)) {
-        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
-                   ? condition_of(op)
-                   : NULL;
-    }
-    if (is_steering_choice(covered, op)) {
-        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_counts_up(covered->solver, op->operands[0])
-                   ? op->operands[0]
-                   : NULL;
-    }
+    bool both = (flags & RAN_YES) && (flags & RAN_NO);
+    const Value *condition = flags & (RAN_YES | RAN_NO) && !both ? condition_one_way(covered, op) : NULL;
+    *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+    if (condition)
+        return condition;
     Effect effects[EFFECTS_MOST];
     unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++) {
@@ -410,16 +429,18 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
                                 ? view_step_of_result(module, op, effects[i].on->index).index
                                 : NULL;
         *way = flags & RAN_YES ? "it was never slot 0" : "it was always slot 0";
-        if (slot && !both && !solver_counted(covered->solver, slot))
+        if (slot && !both && !solver_counted(covered->solver, slot) && may_differ(covered, slot))
             return slot;
         if (!(flags & RAN))
             continue;
+        const Value *predicate = effects[i].predicate;
         *way = "its predicate always held";
-        if (effects[i].predicate && effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS))
-            return effects[i].predicate;
+        if (effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS) && may_differ(covered, predicate))
+            return predicate;
         *way = flags & RAN_YES ? "its parity was always 1" : "its parity was always 0";
-        const Value *amount = effects[i].predicate ? NULL : effects[i].amount; /* which may settle it */
-        if (effects[i].verb == EFFECT_WAIT && amount && !both && !solver_counted(covered->solver, amount))
+        const Value *amount = effects[i].verb == EFFECT_WAIT ? effects[i].amount : NULL;
+        if (amount && !both && !solver_counted(covered->solver, amount) && may_differ(covered, amount) &&
+            !(predicate && solver_closed_where(covered->solver, amount, predicate)))
             return amount;
     }
     return NULL;
@@ -442,7 +463,7 @@ static void look_at_ways(const Covered *covered, Verdict *verdict) {
     uint32_t missed = 0;
     for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL)) {
         const Value *value = is_of_kernel(covered, op) ? one_way_only(covered, op, &way) : NULL;
-        if (!value || solver_closed(covered->solver, value) || solver_asked(covered->solver, value))
+        if (!value)
             continue;
         if (!missed++)
             first = op, first_value = value, first_way = way;

@@ -67,9 +67,12 @@ bool solver_closed(Solver *solver, const Value *value);
 bool solver_same_trips(Solver *solver, const Op *loop);
 /* Whether an op's result follows from its operands; the ranks of the CTAs of a cluster are all run. */
 bool op_is_closed(const Program *program, const Op *op);
+/* The same where a condition is known to hold. */
+bool solver_closed_where(Solver *solver, const Value *value, const Value *holds);
 /* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
 uint64_t solver_depends(Solver *solver, const Value *value);
-/* Whether it depends on what CLC answers, which no launch says. */
+/* Whether it depends on what CLC answers, which no launch says, and on nothing else that is not the same at every
+ * launch. */
 bool solver_asked(Solver *solver, const Value *value);
 /* Whether it depends on how often a loop has gone round. */
 bool solver_counted(Solver *solver, const Value *value);

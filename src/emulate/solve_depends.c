@@ -10,11 +10,18 @@ typedef struct Following {
     Pointers seen;
     uint64_t mask;
     unsigned left;
-    bool open;  /* something decides it that is not the same at every launch */
-    bool loops; /* how often a loop runs does */
-    bool asked; /* the hardware is asked for it: whether there is more work */
-    bool turns; /* of loops it is not followed how often they run */
+    bool open;          /* something decides it that is not the same at every launch, but for what follows */
+    bool loops;         /* how often a loop runs does */
+    bool asked;         /* the hardware is asked for it: whether there is more work */
+    bool turns;         /* of loops it is not followed how often they run */
+    const Value *holds; /* a condition that is known to; NULL: none is */
 } Following;
+
+static const Value *always(const Value *value) {
+    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
+        value = other;
+    return value;
+}
 
 static void follow(Following *following, const Value *value);
 
@@ -68,15 +75,53 @@ static bool follow_passed(Following *following, const Value *value) {
     if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
         return false;
     for (uint32_t i = 0; i < solver->call_count; i++)
-        if (call_target(solver->module, solver->calls[i]) == function &&
-            value->index < solver->calls[i]->operand_count)
+        if (call_target(solver->module, solver->calls[i]) == function && value->index < solver->calls[i]->operand_count)
             follow(following, solver->calls[i]->operands[value->index]);
     return true;
 }
 
+/* The numbers that a value has where its comparison with a constant holds; false if it is none of these. */
+static bool holds_from(Solver *solver, const Value *condition, const Value **value, int64_t *least, int64_t *most) {
+    const Op *op = value_made(condition, EVALUATE_COMPARE);
+    int64_t number;
+    if (!op || !value_constant(op->operands[1], &number) || number == INT64_MIN || number == INT64_MAX)
+        return false;
+    *value = op->operands[0];
+    *least = INT64_MIN;
+    *most = INT64_MAX;
+    switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
+    case COMPARE_EQ:
+        *least = *most = number;
+        return true;
+    case COMPARE_SLT:
+    case COMPARE_SLE:
+        *most = number - ((Comparison)evaluation_of(solver->module, op, 0).a == COMPARE_SLT);
+        return true;
+    case COMPARE_SGT:
+    case COMPARE_SGE:
+        *least = number + ((Comparison)evaluation_of(solver->module, op, 0).a == COMPARE_SGT);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a condition follows from the one that is known to hold, or cannot be with it. */
+static bool is_settled(const Following *following, const Value *condition) {
+    const Value *value, *other;
+    int64_t least, most, from, to;
+    if (!following->holds)
+        return false;
+    if (always(following->holds) == always(condition))
+        return true;
+    return holds_from(following->solver, always(following->holds), &value, &least, &most) &&
+           holds_from(following->solver, always(condition), &other, &from, &to) && always(value) == always(other) &&
+           ((least >= from && most <= to) || least > to || most < from);
+}
+
 static void follow(Following *following, const Value *value) {
     uint32_t parameter;
-    if (!value || pointers_get(&following->seen, value) != NO_NUMBER)
+    if (!value || pointers_get(&following->seen, value) != NO_NUMBER || is_settled(following, value))
         return;
     if (!following->left) {
         following->open = true;
@@ -103,9 +148,10 @@ static void follow(Following *following, const Value *value) {
         following->open |= !counted_by(value) && !passed;
         return;
     }
-    following->open |= !op_is_closed(following->solver->program, op);
-    following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
-    for (uint32_t i = 0; i < op->operand_count; i++)
+    bool asks = op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
+    following->asked |= asks;
+    following->open |= !asks && !op_is_closed(following->solver->program, op);
+    for (uint32_t i = 0; !asks && i < op->operand_count; i++)
         follow(following, op->operands[i]);
 }
 
@@ -115,12 +161,29 @@ static Following followed(Solver *solver, const Value *value) {
     return following;
 }
 
+static bool is_open(const Following *following) {
+    return following->open || following->asked;
+}
+
+static bool is_open_value(Solver *solver, const Value *value) {
+    Following following = followed(solver, value);
+    return is_open(&following);
+}
+
+bool solver_closed_where(Solver *solver, const Value *value, const Value *holds) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .holds = holds};
+    follow(&following, value);
+    return !is_open(&following);
+}
+
 uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
 }
 
 bool solver_asked(Solver *solver, const Value *value) {
-    return followed(solver, value).asked;
+    Following following = followed(solver, value);
+    return following.asked && !following.open;
 }
 
 bool solver_counted(Solver *solver, const Value *value) {
@@ -131,7 +194,7 @@ bool solver_turned(Solver *solver, const Value *value) {
     Following following = {
         .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .turns = true};
     follow(&following, value);
-    return following.loops && !following.open;
+    return following.loops && !is_open(&following);
 }
 
 /* ---- Sums of multiples ---- */
@@ -219,7 +282,7 @@ static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t time
     sum->left--;
     if (!op)
         add_argument(solver, sum, value, times);
-    else if (followed(solver, value).open)
+    else if (is_open_value(solver, value))
         add_op(solver, sum, op, value, times);
 }
 
@@ -275,12 +338,6 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
     Bounds bounds;
     return loop_bounds(loop, &bounds) && solver_closed(solver, bounds.step) &&
            same_difference(solver, bounds.from, bounds.to);
-}
-
-static const Value *always(const Value *value) {
-    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
-        value = other;
-    return value;
 }
 
 static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least);
@@ -384,7 +441,7 @@ static bool is_passed_closed(Solver *solver, const Value *value) {
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
-    if (!followed(solver, value).open)
+    if (!is_open_value(solver, value))
         return true;
     if (other && other != value)
         return solver_closed(solver, other);
