@@ -1,4 +1,5 @@
-/* Blocks of one region: which branch decides how one of them is come to; and loops that are made of them: a branch goes back to a block that comes earlier in the text, the head. */
+/* Blocks of one region: which branch decides how one of them is come to; and loops that are made of them: a branch goes
+ * back to a block that comes earlier in the text, the head. */
 #ifndef EMULATE_BLOCK_LOOPS_H
 #define EMULATE_BLOCK_LOOPS_H
 

@@ -9,8 +9,7 @@
 
 static bool data_at(const Machine *machine, int64_t address, unsigned width, int64_t *value) {
     uint32_t index = 0;
-    while (index < machine->program->parameter_count &&
-           machine->bases[index] >> AREA_SHIFT != address >> AREA_SHIFT)
+    while (index < machine->program->parameter_count && machine->bases[index] >> AREA_SHIFT != address >> AREA_SHIFT)
         index++;
     if (index == machine->program->parameter_count)
         return false;

@@ -10,14 +10,16 @@ typedef struct Following {
     Pointers seen;
     uint64_t mask;
     unsigned left;
+    bool place;         /* a program id, a rank, data or a parameter without a bit in the mask decides it */
     bool open;          /* something decides it that is not the same at every launch, but for what follows */
     bool loops;         /* how often a loop runs does */
     bool asked;         /* the hardware is asked for it: whether there is more work */
+    bool plain;         /* conditions of selects and branches are left out: those are wanted both ways by themselves */
     bool turns;         /* of loops it is not followed how often they run */
     const Value *holds; /* a condition that is known to; NULL: none is */
 } Following;
 
-static const Value *always(const Value *value) {
+const Value *value_behind(const Value *value) {
     for (const Value *other = value_always(value); other && other != value; other = value_always(value))
         value = other;
     return value;
@@ -60,7 +62,7 @@ static void follow_control(Following *following, const Op *op) {
     const ControlColumn *control = &op->row->control;
     const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
     following->loops |= op_is_loop(op);
-    if (following->turns && op_is_loop(op))
+    if ((following->turns && op_is_loop(op)) || (following->plain && !op_is_loop(op)))
         return;
     for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
         follow(following, op_operand_of(op, steering[i]));
@@ -112,11 +114,11 @@ static bool is_settled(const Following *following, const Value *condition) {
     int64_t least, most, from, to;
     if (!following->holds)
         return false;
-    if (always(following->holds) == always(condition))
+    if (value_behind(following->holds) == value_behind(condition))
         return true;
-    return holds_from(following->solver, always(following->holds), &value, &least, &most) &&
-           holds_from(following->solver, always(condition), &other, &from, &to) && always(value) == always(other) &&
-           ((least >= from && most <= to) || least > to || most < from);
+    return holds_from(following->solver, value_behind(following->holds), &value, &least, &most) &&
+           holds_from(following->solver, value_behind(condition), &other, &from, &to) &&
+           value_behind(value) == value_behind(other) && ((least >= from && most <= to) || least > to || most < from);
 }
 
 static void follow(Following *following, const Value *value) {
@@ -132,6 +134,7 @@ static void follow(Following *following, const Value *value) {
     const Op *op = value_op(value);
     if (solver_parameter(following->solver, value, &parameter)) {
         following->mask |= parameter < 64 ? UINT64_C(1) << parameter : 0;
+        following->place |= parameter >= 64;
         following->open = true;
         return;
     }
@@ -140,7 +143,7 @@ static void follow(Following *following, const Value *value) {
     if (!op)
         follow_blocks(following, value);
     Choice choice;
-    if (choice_of(value, &choice))
+    if (choice_of(value, &choice) && !following->plain)
         follow(following, choice.condition);
     if (value_sources(value, follow_source, following))
         return;
@@ -150,7 +153,10 @@ static void follow(Following *following, const Value *value) {
     }
     bool asks = op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
     following->asked |= asks;
-    following->open |= !asks && !op_is_closed(following->solver->program, op);
+    uint32_t axis;
+    bool pure = op_is_closed(following->solver->program, op);
+    following->place |= !pure || program_asks(following->solver->program, op, &axis) == EVALUATE_CTA_RANK;
+    following->open |= !asks && !pure;
     for (uint32_t i = 0; !asks && i < op->operand_count; i++)
         follow(following, op->operands[i]);
 }
@@ -181,6 +187,10 @@ uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
 }
 
+bool solver_by_place(Solver *solver, const Value *value) {
+    return followed(solver, value).place;
+}
+
 bool solver_asked(Solver *solver, const Value *value) {
     Following following = followed(solver, value);
     return following.asked && !following.open;
@@ -197,6 +207,14 @@ bool solver_turned(Solver *solver, const Value *value) {
     return following.loops && !is_open(&following);
 }
 
+/* What decides it beside turns, and conditions of selects and branches. */
+static Following followed_plainly(Solver *solver, const Value *value) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .plain = true, .turns = true};
+    follow(&following, value);
+    return following;
+}
+
 /* ---- Sums of multiples ---- */
 
 enum { MOST_TERMS = 24, USUAL_WIDTH = 32 };
@@ -209,6 +227,7 @@ typedef struct Sum {
     } terms[MOST_TERMS];
     uint32_t count;
     bool full;
+    bool turns; /* what the turns of a loop add is left out, too */
     unsigned left;
 } Sum;
 
@@ -230,13 +249,33 @@ static void add_term(Sum *sum, const Value *value, int64_t times) {
 
 static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times);
 
+/* What a loop carries, if each turn adds the same to it, at every launch: what it starts from; else NULL. */
+static const Value *counted_from(Solver *solver, const Value *value) {
+    Carried carried;
+    if (!carried_of(value, &carried) && !block_carried(value, &carried))
+        return NULL;
+    const Op *add = value_made(carried.next, EVALUATE_ADD), *less = value_made(carried.next, EVALUATE_SUBTRACT);
+    for (int i = 0; i < 2 && (add || (less && !i)); i++) {
+        const Op *op = add ? add : less;
+        bool goes_on =
+            op->operands[i] == carried.argument || value_handed(op->operands[i], HANDED_ACROSS) == carried.argument;
+        if (goes_on && !is_open_value(solver, op->operands[1 - i]))
+            return carried.first;
+    }
+    return NULL;
+}
+
 /* In a loop that runs as often at every launch, its counter is where it starts, and something that is the same. */
 static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
     const Op *loop = counted_by(value);
     Bounds bounds;
-    const Value *other = value_always(value);
-    if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
+    const Value *other = value_always(value), *from = sum->turns ? counted_from(solver, value) : NULL;
+    if (!other && sum->turns)
+        other = value_handed(value, HANDED_ACROSS);
+    if (loop && loop_bounds(loop, &bounds) && (sum->turns || solver_same_trips(solver, loop)))
         add_value(solver, sum, bounds.from, times);
+    else if (from)
+        add_value(solver, sum, from, times);
     else if (other && other != value)
         add_value(solver, sum, other, times);
     else
@@ -295,6 +334,51 @@ static bool same_difference(Solver *solver, const Value *a, const Value *b) {
         if (sum.terms[i].times)
             return false;
     return !sum.full;
+}
+
+/* By what a remainder is taken; 0: it is none, or not by a constant. */
+static int64_t divisor_of(const Op *op) {
+    int64_t number;
+    if (!op || op->operand_count != 2 || !value_constant(op->operands[1], &number) || number < 1)
+        return 0;
+    bool mask = op_evaluator(op) == EVALUATE_AND && !(number & (number + 1));
+    bool remainder = op_evaluator(op) == EVALUATE_REMAINDER_SIGNED || op_evaluator(op) == EVALUATE_REMAINDER_UNSIGNED;
+    return mask ? number + 1 : remainder ? number : 0;
+}
+
+static bool varies(Solver *solver, const Value *value, int64_t by, unsigned depth);
+
+/* Whether a term of a sum is another at another launch, in the same turns. */
+static bool term_varies(Solver *solver, const Value *value, unsigned depth) {
+    const Op *op = value_op(value);
+    Choice choice;
+    if (!followed_plainly(solver, value).open)
+        return false;
+    if (depth && choice_of(value, &choice))
+        return varies(solver, choice.yes, 0, depth - 1) || varies(solver, choice.no, 0, depth - 1);
+    if (!depth || !op || !op_is_closed(solver->program, op) || op->region_count)
+        return true;
+    if (divisor_of(op))
+        return varies(solver, op->operands[0], divisor_of(op), depth - 1);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (varies(solver, op->operands[i], 0, depth - 1))
+            return true;
+    return false;
+}
+
+/* The same of a number, multiples of `by` aside, if that is not 0. */
+static bool varies(Solver *solver, const Value *value, int64_t by, unsigned depth) {
+    Sum sum = {.left = MOST_STEPS, .turns = true};
+    add_value(solver, &sum, value, 1);
+    for (uint32_t i = 0; i < sum.count; i++)
+        if ((by ? sum.terms[i].times % by : sum.terms[i].times) && term_varies(solver, sum.terms[i].value, depth))
+            return true;
+    return sum.full;
+}
+
+bool solver_shifted(Solver *solver, const Value *value) {
+    enum { DEEPEST = 8 };
+    return followed_plainly(solver, value).loops && varies(solver, value, 0, DEEPEST);
 }
 
 static bool is_plain(Solver *solver, const Value *value, unsigned depth);
@@ -372,7 +456,7 @@ static bool least_of(const Program *program, const Value *value, unsigned depth,
     Bounds bounds;
     int64_t step;
     uint32_t axis;
-    value = always(value);
+    value = value_behind(value);
     switch (program_asks(program, value_op(value), &axis)) {
     case EVALUATE_PROGRAM_ID:
         *least = 0;
@@ -414,8 +498,8 @@ static bool compares_alike(Solver *solver, const Op *op) {
 static bool compares_bound(Solver *solver, const Op *op) {
     Bounds bounds;
     int64_t step;
-    if (!loop_bounds(counted_by(always(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
-        step <= 0 || always(bounds.to) != always(op->operands[1]))
+    if (!loop_bounds(counted_by(value_behind(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
+        step <= 0 || value_behind(bounds.to) != value_behind(op->operands[1]))
         return false;
     Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
     return comparison == COMPARE_SLT || comparison == COMPARE_SLE || comparison == COMPARE_SGE ||
