@@ -14,13 +14,13 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-host --record-launches --record-memory --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [merge]="--help -h --version -V --output -o --quiet -q"
+        [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
         [instrument]="--help -h --version -V --free-registers --layout --mode --module --output -o --spaces"
@@ -45,6 +45,7 @@ _weir() {
     "check --kernel") return ;;
     "check --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --module") return ;;
+    "check --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "check --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --severity") return ;;
@@ -72,6 +73,7 @@ _weir() {
     "exec --keep") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "exec --kernel") return ;;
     "exec --only") return ;;
+    "exec --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "exec --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "exec --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "exec --severity") return ;;
@@ -107,6 +109,7 @@ _weir() {
     "run --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --module") return ;;
     "run --replay") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --severity") return ;;
@@ -139,6 +142,7 @@ _weir() {
     "report --kernel") return ;;
     "report --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --module") return ;;
+    "report --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "report --shared") return ;;
     "report --triton") return ;;
     "report --budget") return ;;
@@ -189,6 +193,7 @@ _weir() {
     "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "merge --output" | "merge -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "merge --require") _weir_words "every-launch given-launch tried-launches" && return ;;
     "parse --color") _weir_words "auto always never" && return ;;
     "parse --kernel") return ;;
     "parse --module") return ;;
