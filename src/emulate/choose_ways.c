@@ -390,8 +390,8 @@ void want_choices(Chooser *chooser) {
             continue;
         else if (chooses_whole(op))
             want_steered(chooser, op);
-        else if (extended_condition(chooser->program, op))
-            want_either(chooser, op, extended_condition(chooser->program, op));
+        else if (extended_condition(module, chooser->program->steering, op))
+            want_either(chooser, op, op->operands[0]);
         else
             want_bends(chooser, op);
     }

@@ -84,7 +84,7 @@ Pairs *pairs_create(Arena *arena, Solver *solver, const Program *program) {
         if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && pairs->assumed_count < MOST_ASSUMED)
             pairs->assumed[pairs->assumed_count++] = solver_depends(solver, op->operands[0]);
         add_condition(pairs, solver, op, steering_condition(program, op), false);
-        add_condition(pairs, solver, op, extended_condition(program, op), true);
+        add_condition(pairs, solver, op, extended_condition(program->module, program->steering, op), true);
         unsigned count = op->row && *op->row->effects ? effects_of(program->module, op, effects) : 0;
         for (unsigned i = 0; i < count; i++)
             if (effects[i].space != SPACE_GLOBAL)

@@ -70,6 +70,8 @@ bool solve_both(Solver *solver, const Op *const at[2], const Value *const values
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
 
+/* By which constant an op takes a remainder, as a mask does, too; 0: it takes none. */
+int64_t remainder_by(const Op *op);
 /* The value that it is another name of, whatever way is taken; itself, if there is none. */
 const Value *value_behind(const Value *value);
 /* Whether it is the same at every launch: no argument, no program id and no data decides it; of a loop that counts, how

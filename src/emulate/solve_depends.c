@@ -336,8 +336,7 @@ static bool same_difference(Solver *solver, const Value *a, const Value *b) {
     return !sum.full;
 }
 
-/* By what a remainder is taken; 0: it is none, or not by a constant. */
-static int64_t divisor_of(const Op *op) {
+int64_t remainder_by(const Op *op) {
     int64_t number;
     if (!op || op->operand_count != 2 || !value_constant(op->operands[1], &number) || number < 1)
         return 0;
@@ -358,8 +357,8 @@ static bool term_varies(Solver *solver, const Value *value, unsigned depth) {
         return varies(solver, choice.yes, 0, depth - 1) || varies(solver, choice.no, 0, depth - 1);
     if (!depth || !op || !op_is_closed(solver->program, op) || op->region_count)
         return true;
-    if (divisor_of(op))
-        return varies(solver, op->operands[0], divisor_of(op), depth - 1);
+    if (remainder_by(op))
+        return varies(solver, op->operands[0], remainder_by(op), depth - 1);
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (varies(solver, op->operands[i], 0, depth - 1))
             return true;

@@ -365,8 +365,8 @@ static bool reach_number(Solver *solver, const Op *op, Span span, int64_t x, int
     case EVALUATE_AND: /* a remainder, if it is a mask */
         return y > 0 && (y & (y + 1) ? reach_bit(solver, op, span, x, y) : reach_remainder(solver, op, span, x, y + 1));
     case EVALUATE_XOR:
-        return span.least == span.most && reach_either(solver, op, (Span){span.least ^ y, span.least ^ y},
-                                                       (Span){span.least ^ x, span.least ^ x});
+        return span.least == span.most &&
+               reach_either(solver, op, (Span){span.least ^ y, span.least ^ y}, (Span){span.least ^ x, span.least ^ x});
     default:
         return false;
     }

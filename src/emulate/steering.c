@@ -100,10 +100,10 @@ const Value *steering_condition(const Program *program, const Op *op) {
     return is_steering_choice(program, op) ? op->operands[0] : NULL;
 }
 
-const Value *extended_condition(const Program *program, const Op *op) {
+const Value *extended_condition(Module *module, const struct Slice *slice, const Op *op) {
     bool extends = op_evaluator(op) == EVALUATE_ZERO_EXTEND || op_evaluator(op) == EVALUATE_SIGN_EXTEND;
-    return extends && op->operand_count == 1 && slice_has(program->steering, &op->results[0]) &&
-                   number_width(program->module, type_resolve(program->module, op->operands[0]->type)) == 1
+    return extends && op->operand_count == 1 && slice_has(slice, &op->results[0]) &&
+                   number_width(module, type_resolve(module, op->operands[0]->type)) == 1
                ? op->operands[0]
                : NULL;
 }

@@ -21,7 +21,7 @@ const Value *condition_of(const Op *op);
 /* The condition of a branch around such ops, but for those that touch global memory alone, or of a branch or a select
  * that yields what steers them; NULL: the op is none. */
 const Value *steering_condition(const Program *program, const Op *op);
-/* A condition that is made a number which steers them; NULL: the op does not do that. */
-const Value *extended_condition(const Program *program, const Op *op);
+/* A condition that is made a number which is in the slice; NULL: the op does not do that. */
+const Value *extended_condition(Module *module, const struct Slice *slice, const Op *op);
 
 #endif
