@@ -85,3 +85,32 @@ int block_loop_stays(const Block *head, const Op *branch) {
     bool no = block_loop_has(head, branch->extra->successors[1]) || branch->extra->successors[1] == head;
     return yes == no ? -1 : yes;
 }
+
+static bool leads_to(const Block *from, const Block *to) {
+    const Block *stack[MOST_BLOCKS];
+    bool seen[MOST_BLOCKS] = {false};
+    uint32_t depth = 0;
+    stack[depth++] = from;
+    seen[from->order] = true;
+    while (depth) {
+        const Block *at = stack[--depth];
+        if (at == to)
+            return true;
+        for (uint32_t i = 0; at->last && i < op_successor_count(at->last); i++) {
+            const Block *next = at->last->extra->successors[i];
+            if (next->region == to->region && next->order < MOST_BLOCKS && !seen[next->order]) {
+                seen[next->order] = true;
+                stack[depth++] = next;
+            }
+        }
+    }
+    return false;
+}
+
+bool block_is_by_either(const Block *block, const Op *branch) {
+    if (!is_many(block) || op_successor_count(branch) != 2)
+        return false;
+    const Block *const *ways = (const Block *const *)branch->extra->successors;
+    return ways[0]->region == block->region && ways[1]->region == block->region && leads_to(ways[0], block) &&
+           leads_to(ways[1], block);
+}

@@ -1,4 +1,5 @@
-/* Loops that are made of blocks: a branch goes back to a block that comes earlier in the text, the head. */
+/* Blocks of one region: which branch decides how one of them is come to; and loops that are made of them: a branch goes
+ * back to a block that comes earlier in the text, the head. */
 #ifndef EMULATE_BLOCK_LOOPS_H
 #define EMULATE_BLOCK_LOOPS_H
 
@@ -15,5 +16,8 @@ const Block *block_loop_around(const Op *op);
 bool block_carried(const Value *value, Carried *carried);
 /* Which way of a branch in the loop goes on in it: 1 if its condition holds, 0 if it does not; -1: both, or neither. */
 int block_loop_stays(const Block *head, const Op *branch);
+
+/* Whether the block may be come to by either way of a branch with two. */
+bool block_is_by_either(const Block *block, const Op *branch);
 
 #endif

@@ -12,7 +12,8 @@ enum {
     FEW_PROGRAMS = 2,   /* along the others */
     DEEPEST_RING = 64,
     MOST_TIMES = 4,
-    MOST_ASKED = 64, /* programs of a launch that are asked whether they can be */
+    MOST_ASKED = 64,   /* programs of a launch that are asked whether they can be */
+    OTHER_NUMBERS = 7, /* of a parameter, that are tried for loops to run apart */
 };
 
 static bool is_number(const Parameter *parameter) {
@@ -143,28 +144,9 @@ static void find_units(Chooser *chooser) {
         for (uint32_t i = 0; i < program->parameter_count && i < 64; i++)
             if ((mask >> i & 1) && !(mask & (mask - 1)) && number > chooser->units[i])
                 chooser->units[i] = number;
-        if (number > chooser->unit)
+        if (mask && number > chooser->unit) /* not of program ids alone */
             chooser->unit = number;
     }
-}
-
-/* What a launch says of a parameter: a number, or a part of a descriptor. */
-static bool number_given(const Program *program, const Launch *launch, uint32_t index, int64_t *number) {
-    const Parameter *parameter = &program->parameters[index];
-    bool part = parameter->descriptor >= 0;
-    const char *name = program->parameters[part ? (uint32_t)parameter->descriptor : index].name;
-    const Argument *argument = launch ? launch_find(launch, str_of(name)) : NULL;
-    if (!argument)
-        return false;
-    if (!part) {
-        *number = argument->integer;
-        return argument->kind == ARGUMENT_INTEGER;
-    }
-    if (argument->kind == ARGUMENT_INTEGER || parameter->part >= 2u * argument->rank)
-        return false;
-    *number = parameter->part < argument->rank ? argument->shape[parameter->part]
-                                               : argument->strides[parameter->part - argument->rank];
-    return true;
 }
 
 /* Small, so that runs are short: what steers is one tile large, the rest as it was given. */
@@ -175,8 +157,8 @@ static void set_base(Chooser *chooser) {
     for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++) {
         const Parameter *parameter = &program->parameters[i];
         int64_t given = 0, number = 0;
-        bool fixed = number_given(program, chooser->fixed, i, &given);
-        bool like = !fixed && number_given(program, chooser->like, i, &given);
+        bool fixed = launch_number(program, chooser->fixed, i, &given);
+        bool like = !fixed && launch_number(program, chooser->like, i, &given);
         if (!is_number(parameter))
             continue;
         if (parameter->type->kind == TYPE_INTEGER && parameter->type->width == 1)
@@ -239,7 +221,7 @@ static bool is_broken(const Chooser *chooser, const Setting *setting, uint32_t i
     const Program *program = chooser->program;
     int64_t given;
     return chooser->units[index] && program->parameters[index].steers &&
-           setting->numbers[index] % chooser->units[index] && !number_given(program, chooser->fixed, index, &given);
+           setting->numbers[index] % chooser->units[index] && !launch_number(program, chooser->fixed, index, &given);
 }
 
 /* Whether a size is no multiple of its tile, though nobody has given such a one. */
@@ -256,7 +238,7 @@ static bool is_empty(const Chooser *chooser, const Setting *setting) {
     int64_t given;
     for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
         if (chooser->units[i] && program->parameters[i].steers && is_number(&program->parameters[i]) &&
-            !setting->numbers[i] && !number_given(program, chooser->fixed, i, &given))
+            !setting->numbers[i] && !launch_number(program, chooser->fixed, i, &given))
             return true;
     return false;
 }
@@ -373,13 +355,6 @@ void start_over(Chooser *chooser) {
 }
 
 /* ---- Loops ---------------------------------------------------------------------------------------- */
-
-bool is_around(const Op *outer, const Op *inner) {
-    for (const Op *at = op_parent(inner); at; at = op_parent(at))
-        if (at == outer)
-            return true;
-    return false;
-}
 
 bool is_innermost(const Program *program, const Loop *loop) {
     for (uint32_t i = 0; i < program->loop_count; i++)
@@ -499,6 +474,74 @@ static void want_apart(Chooser *chooser) {
     }
 }
 
+/* How often two loops run, under the solver's setting: not as often. */
+static bool run_apart(Chooser *chooser, const Loop *a, const Loop *b) {
+    int64_t x, y;
+    return solver_trips(chooser->solver, a->op, &x) && solver_trips(chooser->solver, b->op, &y) && x != y;
+}
+
+/* Whether they do at some launch that there is, or are not to be held against each other. */
+static bool are_compared(Chooser *chooser, const Loop *a, const Loop *b) {
+    const Program *program = chooser->program;
+    if (a->closed || b->closed || a->op == b->op || !is_innermost(program, a) || !is_innermost(program, b) ||
+        is_around(a->op, b->op) || is_around(b->op, a->op) || is_apart(chooser, a, b))
+        return true;
+    for (size_t i = 0; i < chooser->count; i++) {
+        *solver_setting(chooser->solver) = chooser->settings[i];
+        solver_changed(chooser->solver);
+        if (run_apart(chooser, a, b))
+            return true;
+    }
+    return false;
+}
+
+/* Other numbers for one parameter, near the one that it has and small ones, as its divisibility has it. */
+static int64_t other_number(const Chooser *chooser, uint32_t parameter, unsigned which, int64_t now) {
+    const int64_t by = chooser->program->parameters[parameter].divisibility, half = chooser->unit / 2;
+    const int64_t others[OTHER_NUMBERS] = {now, now + by, now - by, now + round_up(half, by), 2 * by, 3 * by, 5 * by};
+    return others[which] < by ? by : others[which];
+}
+
+/* Sets two of the parameters that the loops depend on to other numbers, so that the loops run apart; false: none of
+ * them does it. */
+static bool set_apart(Chooser *chooser, const Loop *a, const Loop *b, uint64_t depends) {
+    Setting *setting = solver_setting(chooser->solver), before = *setting;
+    int64_t given;
+    for (uint32_t i = 0; i < chooser->program->parameter_count && i < 64; i++)
+        for (uint32_t k = i; k < chooser->program->parameter_count && k < 64; k++)
+            for (unsigned way = 1; way < OTHER_NUMBERS * OTHER_NUMBERS; way++) {
+                if (!(depends >> i & 1) || !(depends >> k & 1) || (i == k && way >= OTHER_NUMBERS) ||
+                    !is_number(&chooser->program->parameters[i]) || !is_number(&chooser->program->parameters[k]) ||
+                    launch_number(chooser->program, chooser->fixed, i, &given) ||
+                    launch_number(chooser->program, chooser->fixed, k, &given))
+                    break;
+                setting->numbers[k] = other_number(chooser, k, way / OTHER_NUMBERS, before.numbers[k]);
+                setting->numbers[i] = other_number(chooser, i, way % OTHER_NUMBERS, before.numbers[i]);
+                solver_changed(chooser->solver);
+                if (run_apart(chooser, a, b) && solve_comes_to(chooser->solver, a->op) && run_apart(chooser, a, b) &&
+                    turns_of(chooser) <= FEW_TURNS)
+                    return true;
+                *setting = before;
+            }
+    return false;
+}
+
+/* Loops that have run as often at every launch so far, though their bounds are computed in different ways, as n / m and
+ * n / m rounded up: whether they always do is for a launch to show at which they do not. */
+static void want_unequal(Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->loop_count && !chooser->like; i++)
+        for (uint32_t k = i + 1; k < program->loop_count; k++) {
+            const Loop *a = &program->loops[i], *b = &program->loops[k];
+            if (are_compared(chooser, a, b))
+                continue;
+            start_over(chooser);
+            (void)solve_cheaply(chooser, a, chooser->depth + 1);
+            if (set_apart(chooser, a, b, bounds_depend(chooser, a->op) | bounds_depend(chooser, b->op)))
+                add_launch(chooser, DOUBT_APART);
+        }
+}
+
 /* Loops around others: often enough to come back to where they began. */
 static void want_outer(Chooser *chooser) {
     const Program *program = chooser->program;
@@ -570,11 +613,14 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
         add_launch(chooser, DOUBT_NONE);
     want_ways(chooser);
     want_choices(chooser);
+    want_shifts(chooser);
+    want_pairs(chooser);
     want_wraps(chooser);
     solver_prefer(chooser->solver, 1, true);
     want_innermost(chooser, 2, DOUBT_NONE);
     solver_prefer(chooser->solver, chooser->unit, false);
     want_apart(chooser);
+    want_unequal(chooser);
     want_innermost(chooser, 0, DOUBT_EMPTY);
     return chooser->count;
 }

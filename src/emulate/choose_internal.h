@@ -5,6 +5,7 @@
 
 #include "emulate/choose.h"
 #include "emulate/solve.h"
+#include "emulate/steering.h"
 
 enum {
     MOST_WIDTH = 16,      /* bits of a counter that is made to wrap */
@@ -36,7 +37,6 @@ void start_over(Chooser *chooser);
 /* The solver's setting, as a launch, unless there is such a one. */
 void add_launch(Chooser *chooser, LaunchDoubt doubt);
 
-bool is_around(const Op *outer, const Op *inner);
 /* Whether no other loop with open bounds is in it. */
 bool is_innermost(const Program *program, const Loop *loop);
 /* Loops of other strands that run by other numbers are meant to run as often: whoever calls the kernel sees to it. */
@@ -48,5 +48,10 @@ double turns_of(Chooser *chooser);
 void want_ways(Chooser *chooser);
 /* The same of ways that no branch goes: an effect that is left out, a phase, a slot, a value that is selected. */
 void want_choices(Chooser *chooser);
+
+/* Slots and phases that are another in the same turns. */
+void want_shifts(Chooser *chooser);
+/* Conditions by twos, in every combination. */
+void want_pairs(Chooser *chooser);
 
 #endif

@@ -1,7 +1,9 @@
 /* Launches at which branches, predicates, phases and slots go every way, and loops run on for it to show. */
 #include "emulate/block_loops.h"
 #include "emulate/choose_internal.h"
+#include "emulate/pairs.h"
 #include "emulate/rings.h"
+#include "emulate/shifts.h"
 #include "emulate/slice.h"
 #include "model/flow/handed.h"
 #include "model/memory/views.h"
@@ -13,16 +15,20 @@ enum {
 };
 
 /* That an op is come to, and does what it is there for; with a value, that this is in a range there, or less than
- * another by more than `least`. */
+ * another by more than `least`; or that two conditions come out so. */
 typedef struct Wish {
     const Op *op;
     const Value *value;
     int64_t least, most;
     const Value *less_than;
     int64_t most_turns; /* 0: MOST_TURNS */
+    const Pair *pair;
 } Wish;
 
 static bool solve_wish(Solver *solver, const Wish *wish) {
+    if (wish->pair)
+        return solve_both(solver, wish->pair->ops, wish->pair->values,
+                          (const int64_t[]){wish->pair->outcomes[0], wish->pair->outcomes[1]});
     if (wish->less_than)
         return solve_less(solver, wish->op, wish->value, wish->less_than, wish->least);
     return wish->value ? solve_value(solver, wish->op, wish->value, wish->least, wish->most)
@@ -192,10 +198,6 @@ static const Op *staying_branch(const Op *loop, int64_t *goes_on) {
     return NULL;
 }
 
-static const Value *condition_of(const Op *branch) {
-    return op_operand_of(branch, branch->row->control.condition);
-}
-
 static bool is_so_throughout(Solver *solver, const Lasting *lasting, const Value *value, int64_t number) {
     int64_t now;
     for (int64_t at = 0; at < lasting->turns; at++) {
@@ -234,6 +236,12 @@ static void want_lasting(Chooser *chooser, const Lasting *lasting) {
         (!solve_throughout(solver, lasting->loop, lasting->turns, stays, condition_of(stays), goes_on) ||
          !solve_throughout(solver, lasting->loop, lasting->turns, lasting->op, lasting->condition, lasting->holds)))
         return;
+    Setting solved = *solver_setting(solver);
+    if (op_is_loop(lasting->loop) && lasting->turns <= chooser->depth &&
+        (!solve_trips(solver, lasting->loop, chooser->depth + 1, INT64_MAX) || !lasts(solver, lasting))) {
+        *solver_setting(solver) = solved;
+        solver_changed(solver);
+    }
     if (turns_of(chooser) <= SOME_TURNS)
         add_launch(chooser, DOUBT_NONE);
 }
@@ -356,7 +364,7 @@ static void want_bends(Chooser *chooser, const Op *op) {
     case EVALUATE_MAXIMUM_SIGNED:
     case EVALUATE_MAXIMUM_UNSIGNED:
         for (int i = 0; i < 2; i++) {
-            Wish wish = {op, op->operands[i], far, 0, op->operands[1 - i], SOME_TURNS};
+            Wish wish = {op, op->operands[i], far, 0, op->operands[1 - i], SOME_TURNS, NULL};
             if (!want(chooser, wish)) {
                 wish.least = 0;
                 want(chooser, wish);
@@ -382,7 +390,44 @@ void want_choices(Chooser *chooser) {
             continue;
         else if (chooses_whole(op))
             want_steered(chooser, op);
+        else if (extended_condition(module, chooser->program->steering, op))
+            want_either(chooser, op, op->operands[0]);
         else
             want_bends(chooser, op);
+    }
+}
+
+/* Slots and phases that more than a loop's turns decide: each of them in the first turn, and the same in all turns. */
+void want_shifts(Chooser *chooser) {
+    start_over(chooser);
+    const Shifts *shifts = shifts_create(chooser->arena, chooser->solver, chooser->program);
+    const Shift *shift;
+    for (uint32_t i = 0; (shift = shifts_item(shifts, i)) && chooser->count < MOST_CHOSEN; i++) {
+        Lasting lasting = {.loop = shift->loop, .op = shift->op, .condition = shift->value};
+        int64_t most = shift->numbers < MOST_SLOTS ? shift->numbers : MOST_SLOTS;
+        for (lasting.holds = 0; lasting.loop && lasting.holds < most; lasting.holds++)
+            for (int whole = 0; whole < 2; whole++) {
+                lasting.turns = whole ? chooser->depth + 2 : 1;
+                want_lasting(chooser, &lasting);
+            }
+    }
+}
+
+void want_pairs(Chooser *chooser) {
+    Solver *solver = chooser->solver;
+    start_over(chooser);
+    Pairs *pairs = pairs_create(chooser->arena, solver, chooser->program);
+    Pair pair;
+    uint32_t at = 0;
+    size_t seen = 0;
+    for (bool more = true; more;) {
+        for (; seen < chooser->count; seen++) {
+            *solver_setting(solver) = chooser->settings[seen];
+            memset(solver_setting(solver)->turns, 0, sizeof solver_setting(solver)->turns);
+            pairs_see(pairs, solver);
+        }
+        more = chooser->count < MOST_CHOSEN && pairs_next(pairs, &at, &pair);
+        if (more)
+            want(chooser, (Wish){.op = pair.ops[0], .pair = &pair, .most_turns = SOME_TURNS});
     }
 }

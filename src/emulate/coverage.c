@@ -3,18 +3,14 @@
 
 #include "base/pointers.h"
 #include "emulate/block_loops.h"
+#include "emulate/pairs.h"
 #include "emulate/rings.h"
+#include "emulate/shifts.h"
 #include "emulate/slice.h"
+#include "emulate/steering.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
 #include "model/memory/views.h"
-
-/* An op that must run, or a loop that must go round its ring. */
-typedef struct Site {
-    const Op *op;
-    bool synchronizes;
-    bool global; /* touches global memory, and no other */
-} Site;
 
 struct Covered {
     Arena *arena;
@@ -22,6 +18,8 @@ struct Covered {
     const Program *program;
     Solver *solver;
     uint64_t *turns; /* of each loop: the most in one run of one CTA */
+    Shifts *shifts;  /* of slots and phases, and what launches have made of them */
+    Pairs *pairs;    /* of conditions, and how they came out together */
     Pointers flags;  /* of ops: RAN_... of all their instructions */
     Pointers called; /* functions that the kernel calls, itself included: 1 if a run has come to one */
     bool ran;
@@ -37,7 +35,20 @@ Covered *covered_create(Arena *arena, Machine *machine) {
                          .flags = {.arena = arena},
                          .called = {.arena = arena}};
     machine->ran = ARENA_ARRAY(arena, uint8_t, program->code_count + 1);
+    covered->solver = solver_create(arena, program);
+    Setting *ones = solver_setting(covered->solver);
+    for (uint32_t i = 0; i < SETTING_MOST_NUMBERS; i++)
+        ones->numbers[i] = 1;
+    ones->grid[0] = ones->grid[1] = ones->grid[2] = 1;
+    covered->shifts = shifts_create(arena, covered->solver, program);
+    covered->pairs = pairs_create(arena, covered->solver, program);
     return covered;
+}
+
+void covered_launch(Covered *covered, const Launch *launch) {
+    solver_launch(covered->solver, launch);
+    shifts_see(covered->shifts, covered->solver);
+    pairs_see(covered->pairs, covered->solver);
 }
 
 void covered_add_run(Covered *covered) {
@@ -104,8 +115,8 @@ static bool is_reached(const Covered *covered, const Op *op) {
     return is_entered(covered, around, (uint32_t)(region - around->regions));
 }
 
-/* Functions that the kernel calls, and which of them are come to, by calls that are; callers are first, but for those that
- * make a circle. */
+/* Functions that the kernel calls, and which of them are come to, by calls that are; callers are first, but for those
+ * that make a circle. */
 static void gather_called(Covered *covered) {
     const Op *call;
     pointers_set(&covered->called, covered->program->function, covered->ran);
@@ -130,11 +141,6 @@ static bool was_run(const Covered *covered, const Op *op) {
 }
 
 /* ---- What cannot be ------------------------------------------------------------------------------- */
-
-static const Value *condition_of(const Op *op) {
-    const Op *at = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : op;
-    return at && at->row ? op_operand_of(at, at->row->control.condition) : NULL;
-}
 
 /* The op around it that was come to, and did not go into the region with `op` in it; NULL: there is none. */
 static const Op *turned_away_by(const Covered *covered, const Op *op) {
@@ -282,22 +288,6 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
 
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
-/* Whether it matters that the op is run, and as what. */
-static bool site_of(Module *module, const Op *op, Site *site) {
-    if (!op->row || !*op->row->effects)
-        return false;
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    bool accesses = false;
-    *site = (Site){.op = op, .global = true};
-    for (unsigned i = 0; i < count; i++) {
-        site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
-        accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
-        site->global &= effects[i].space == SPACE_GLOBAL;
-    }
-    return site->synchronizes || accesses;
-}
-
 static bool is_of_kernel(const Covered *covered, const Op *op) {
     const Op *function = op;
     while (function && !op_is_control(function, CONTROL_FUNCTION))
@@ -310,9 +300,9 @@ static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
     RunCoverage *coverage = &verdict->coverage;
     const Op *first = NULL;
     uint32_t missed = 0;
-    Site site;
+    RunSite site;
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-        if (!site_of(module, op, &site) || !is_of_kernel(covered, op))
+        if (!run_site_of(module, op, &site) || !is_of_kernel(covered, op))
             continue;
         bool run = was_run(covered, op);
         if (!run && never_runs(covered, op)) {
@@ -332,56 +322,16 @@ static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
 
 /* ---- Ways ----------------------------------------------------------------------------------------- */
 
-/* Whether something in it synchronizes, or touches memory that is the CTA's own. */
-static bool has_site(Module *module, const Op *around) {
-    Site site;
-    for (const Op *op = op_next_in_walk(around, around); op; op = op_next_in_walk(op, around))
-        if (site_of(module, op, &site) && (site.synchronizes || !site.global))
-            return true;
-    return false;
+/* Whether it may be otherwise at some launch, and nothing but CLC decides that. */
+static bool may_differ(const Covered *covered, const Value *value) {
+    return value && !solver_closed(covered->solver, value) && !solver_asked(covered->solver, value);
 }
 
-static bool is_zero(const Value *value) {
-    int64_t number;
-    return value_constant(value, &number) && number == 0;
-}
-
-/* Whether all that it is used for is to end loops that count up from zero. */
-static bool ends_loops(const Value *value) {
-    const Op *root = value_op(value);
-    while (op_parent(root) && !op_is_control(root, CONTROL_FUNCTION))
-        root = op_parent(root);
-    Bounds bounds;
-    int64_t step;
-    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        uint32_t uses = 0;
-        for (uint32_t i = 0; i < op->operand_count; i++)
-            uses += op->operands[i] == value;
-        if (uses && (uses > 1 || !loop_bounds(op, &bounds) || bounds.to != value || !is_zero(bounds.from) ||
-                     !value_constant(bounds.step, &step) || step <= 0))
-            return false;
-    }
-    return true;
-}
-
-/* x > 0 ? min(n, x) : 0 as the end of a loop: with an x that is not greater it makes no turn, whichever is chosen. */
-static bool only_clamps(const Covered *covered, const Op *op) {
-    Module *module = covered->program->module;
-    const Op *condition = op->operand_count == 3 ? value_op(op->operands[0]) : NULL;
-    if (!condition || op_evaluator(condition) != EVALUATE_COMPARE || !is_zero(op->operands[2]) ||
-        evaluation_of(module, condition, 0).a != COMPARE_SGT || !is_zero(condition->operands[1]))
-        return false;
-    const Op *least = value_op(op->operands[1]);
-    const Value *number = condition->operands[0];
-    bool bounded = op->operands[1] == number || (op_evaluator(least) == EVALUATE_MINIMUM_SIGNED &&
-                                                 (least->operands[0] == number || least->operands[1] == number));
-    return bounded && ends_loops(&op->results[0]);
-}
-
-/* A select of what decides which way is gone, or which barriers and phases are meant: it is a branch, too. */
-static bool is_steering_choice(const Covered *covered, const Op *op) {
-    return chooses_whole(op) && op->result_count && slice_has(covered->program->steering, &op->results[0]) &&
-           !only_clamps(covered, op);
+/* The condition of a branch or a select that was seen in one way only; NULL: there is none. */
+static const Value *condition_one_way(const Covered *covered, const Op *op) {
+    const Value *condition = steering_condition(covered->program, op);
+    bool turned = condition && op_evaluator(op) == EVALUATE_SELECT && solver_counts_up(covered->solver, condition);
+    return !turned && may_differ(covered, condition) ? condition : NULL;
 }
 
 /* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
@@ -389,20 +339,11 @@ static bool is_steering_choice(const Covered *covered, const Op *op) {
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
     Module *module = covered->program->module;
     unsigned flags = flags_of(covered, op);
-    bool both = (flags & RAN_YES) && (flags & RAN_NO), jump = op_is_control(op, CONTROL_JUMP);
-    bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
-    if (jump || (branch && op->region_count)) {
-        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
-                   ? condition_of(op)
-                   : NULL;
-    }
-    if (is_steering_choice(covered, op)) {
-        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_counts_up(covered->solver, op->operands[0])
-                   ? op->operands[0]
-                   : NULL;
-    }
+    bool both = (flags & RAN_YES) && (flags & RAN_NO);
+    const Value *condition = flags & (RAN_YES | RAN_NO) && !both ? condition_one_way(covered, op) : NULL;
+    *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+    if (condition)
+        return condition;
     Effect effects[EFFECTS_MOST];
     unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++) {
@@ -410,16 +351,18 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
                                 ? view_step_of_result(module, op, effects[i].on->index).index
                                 : NULL;
         *way = flags & RAN_YES ? "it was never slot 0" : "it was always slot 0";
-        if (slot && !both && !solver_counted(covered->solver, slot))
+        if (slot && !both && !solver_counted(covered->solver, slot) && may_differ(covered, slot))
             return slot;
         if (!(flags & RAN))
             continue;
+        const Value *predicate = effects[i].predicate;
         *way = "its predicate always held";
-        if (effects[i].predicate && effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS))
-            return effects[i].predicate;
+        if (effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS) && may_differ(covered, predicate))
+            return predicate;
         *way = flags & RAN_YES ? "its parity was always 1" : "its parity was always 0";
-        const Value *amount = effects[i].predicate ? NULL : effects[i].amount; /* which may settle it */
-        if (effects[i].verb == EFFECT_WAIT && amount && !both && !solver_counted(covered->solver, amount))
+        const Value *amount = effects[i].verb == EFFECT_WAIT ? effects[i].amount : NULL;
+        if (amount && !both && !solver_counted(covered->solver, amount) && may_differ(covered, amount) &&
+            !(predicate && solver_closed_where(covered->solver, amount, predicate)))
             return amount;
     }
     return NULL;
@@ -442,13 +385,46 @@ static void look_at_ways(const Covered *covered, Verdict *verdict) {
     uint32_t missed = 0;
     for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL)) {
         const Value *value = is_of_kernel(covered, op) ? one_way_only(covered, op, &way) : NULL;
-        if (!value || solver_closed(covered->solver, value) || solver_asked(covered->solver, value))
+        if (!value)
             continue;
         if (!missed++)
             first = op, first_value = value, first_way = way;
     }
+    bool held;
+    const Op *extends = first ? NULL : pairs_one_way(covered->pairs, &first_value, &held);
+    if (extends)
+        say_one_way(covered, extends, first_value, held ? "its condition always held" : "its condition never held", 0,
+                    verdict);
     if (first)
         say_one_way(covered, first, first_value, first_way, missed - 1, verdict);
+}
+
+static void look_at_shifts(const Covered *covered, Verdict *verdict) {
+    const Shift *shift = shifts_missing(covered->shifts);
+    Text give = {0};
+    if (!shift)
+        return;
+    say_what_to_give(covered, verdict, solver_depends(covered->solver, shift->value), &give);
+    const char *what = verdict_keep(verdict, &give);
+    verdict_incomplete(
+        verdict, verdict_text(verdict, "%.*s", STR_ARG(shift->op->name)), op_line(covered->program->module, shift->op),
+        "its slot or phase, iteration by iteration, was the same at every launch, and may be another; %s", what);
+}
+
+static void look_at_pairs(const Covered *covered, Verdict *verdict) {
+    static const char *const ways[] = {"did not hold", "held"};
+    Pair pair;
+    Text give = {0};
+    if (!pairs_missing(covered->pairs, &pair))
+        return;
+    say_what_to_give(covered, verdict,
+                     solver_depends(covered->solver, pair.values[0]) | solver_depends(covered->solver, pair.values[1]),
+                     &give);
+    const char *what = verdict_keep(verdict, &give);
+    Module *module = covered->program->module;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(pair.ops[0]->name)), op_line(module, pair.ops[0]),
+                       "two outcomes were not run together: its condition %s, and that at line %u %s; %s",
+                       ways[pair.outcomes[0]], op_line(module, pair.ops[1]), ways[pair.outcomes[1]], what);
 }
 
 static void count_branches(const Covered *covered, Verdict *verdict) {
@@ -456,7 +432,7 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
     const Program *program = covered->program;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const Op *op = program->ops[i];
-        bool choice = op && is_steering_choice(covered, op);
+        bool choice = op && is_steering_choice(covered->program, op);
         if ((program->code[i].code != CODE_BRANCH && !choice) || pointers_get(&seen, op) != NO_NUMBER)
             continue;
         pointers_set(&seen, op, 0);
@@ -492,7 +468,6 @@ static void count_rings(const Covered *covered, bool enforced, Verdict *verdict)
 }
 
 void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
-    covered->solver = solver_create(covered->arena, covered->program);
     verdict->coverage = (RunCoverage){0};
     gather_flags(covered);
     gather_called(covered);
@@ -501,4 +476,8 @@ void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
     count_rings(covered, enforced, verdict);
     if (enforced && !verdict->incomplete_count)
         look_at_ways(covered, verdict);
+    if (enforced && !verdict->incomplete_count)
+        look_at_shifts(covered, verdict);
+    if (enforced && !verdict->incomplete_count)
+        look_at_pairs(covered, verdict);
 }

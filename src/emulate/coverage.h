@@ -9,6 +9,8 @@ typedef struct Covered Covered;
 
 /* Memory: the arena. From now on the machine's runs are noted while machine->ran is set, as it is at first. */
 Covered *covered_create(Arena *arena, Machine *machine);
+/* To be called before the runs of a launch. */
+void covered_launch(Covered *covered, const Launch *launch);
 /* To be called after each run that was checked. */
 void covered_add_run(Covered *covered);
 /* Adds up what was run, and says in one line each, as incomplete, what was not and what to give so that it is.

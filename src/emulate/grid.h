@@ -69,9 +69,9 @@ typedef struct GridOptions {
     /* Of the one launch there is, these clusters and no others, in that order; NULL: all. */
     const uint64_t *only;
     uint64_t only_count;
-    Alike *alike; /* of a run of one cluster: what it follows; NULL: nothing */
-    unsigned world;  /* which data is made up for what nobody knows (machine.h) */
-    bool cancels;    /* requests for clusters that have not begun are granted, now and then; else none is */
+    Alike *alike;   /* of a run of one cluster: what it follows; NULL: nothing */
+    unsigned world; /* which data is made up for what nobody knows (machine.h) */
+    bool cancels;   /* requests for clusters that have not begun are granted, now and then; else none is */
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, uint32_t launch, uint64_t clusters_ended, uint64_t clusters);
     void *context;

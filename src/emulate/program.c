@@ -454,8 +454,8 @@ static bool is_private(const Op *function) {
            (generic && str_equal(generic->text, STR("\"private\"")));
 }
 
-/* What nothing calls comes first; of functions that call each other in a circle, and that none of those calls, the first
- * that is not private is launched, too. */
+/* What nothing calls comes first; of functions that call each other in a circle, and that none of those calls, the
+ * first that is not private is launched, too. */
 size_t program_kernels(Module *module, const Op **functions, size_t most) {
     Pointers named = {.arena = &module->arena}, called = {.arena = &module->arena};
     size_t count = 0;

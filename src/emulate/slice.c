@@ -2,6 +2,7 @@
  * captures of partitions. */
 #include "emulate/slice.h"
 
+#include "emulate/block_loops.h"
 #include "model/effect/effect.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
@@ -100,12 +101,44 @@ static void from_argument(Slice *slice, const Value *value) {
     }
 }
 
+/* By which of several values an argument of a block is: the conditions of the branches before it. */
+static void add_ways(Slice *slice, const Value *value) {
+    const Block *to = value->owner;
+    bool several = to->region && to->region->block_count > 1 && !value_always(value);
+    for (const Block *from = several ? to->region->first : NULL; from; from = from->next)
+        if (op_is_control(from->last, CONTROL_JUMP) && block_is_by_either(to, from->last))
+            slice_add(slice, op_operand_of(from->last, from->last->row->control.condition));
+}
+
+/* Which of its sources a value is, some condition decides, as that of a select does: a branch that yields it, a switch,
+ * a loop behind which it is, branches to its block. */
+static void add_deciding(Slice *slice, const Value *value) {
+    const Op *op = value_op(value);
+    Choice choice;
+    Bounds bounds;
+    if (choice_of(value, &choice))
+        slice_add(slice, choice.condition);
+    else if (op_is_control(op, CONTROL_SWITCH))
+        slice_add(slice, op_operand_of(op, op->row->control.number));
+    else if (op_is_loop(op) && !slice->without_ends) {
+        const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
+        if (loop_bounds(op, &bounds)) {
+            slice_add(slice, bounds.from);
+            slice_add(slice, bounds.to);
+        }
+        if (end && end->row)
+            slice_add(slice, op_operand_of(end, end->row->control.condition));
+    } else if (!op) {
+        add_ways(slice, value);
+    }
+}
+
 void slice_close(Slice *slice) {
     while (slice->work_count) {
         const Value *value = slice->work[--slice->work_count];
         const Op *op = value_op(value);
-        bool chosen = op_evaluator(op) == EVALUATE_SELECT; /* by its first operand, which no source is */
-        if (!chosen && value_sources(value, add_source, slice))
+        add_deciding(slice, value);
+        if (value_sources(value, add_source, slice))
             continue;
         if (op)
             from_result(slice, op, value->index);

@@ -47,6 +47,11 @@ static const Op *function_around(const Op *op) {
     return op;
 }
 
+bool solver_is_called(const Solver *solver, const Op *op) {
+    const Op *function = function_around(op);
+    return function && (function == solver->program->function || pointers_get(&solver->callers, function) != NO_NUMBER);
+}
+
 /* Whether the way to the call, by the calls that functions are come to by, leads through the function. */
 static bool leads_through(const Solver *solver, const Op *call, const Op *function) {
     for (const Op *at = function_around(call); at; at = function_around(call)) {
@@ -75,6 +80,32 @@ Setting *solver_setting(Solver *solver) {
 
 void solver_changed(Solver *solver) {
     solver->epoch++;
+}
+
+bool launch_number(const Program *program, const Launch *launch, uint32_t index, int64_t *number) {
+    const Parameter *parameter = &program->parameters[index];
+    bool part = parameter->descriptor >= 0;
+    const char *name = program->parameters[part ? (uint32_t)parameter->descriptor : index].name;
+    const Argument *argument = launch ? launch_find(launch, str_of(name)) : NULL;
+    if (!argument)
+        return false;
+    if (!part) {
+        *number = argument->integer;
+        return argument->kind == ARGUMENT_INTEGER;
+    }
+    if (argument->kind == ARGUMENT_INTEGER || parameter->part >= 2u * argument->rank)
+        return false;
+    *number = parameter->part < argument->rank ? argument->shape[parameter->part]
+                                               : argument->strides[parameter->part - argument->rank];
+    return true;
+}
+
+void solver_launch(Solver *solver, const Launch *launch) {
+    solver->now = (Setting){0};
+    memcpy(solver->now.grid, launch->grid, sizeof solver->now.grid);
+    for (uint32_t i = 0; i < solver->program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
+        (void)launch_number(solver->program, launch, i, &solver->now.numbers[i]);
+    solver_changed(solver);
 }
 
 void solver_fix_number(Solver *solver, uint32_t parameter) {
@@ -502,6 +533,19 @@ bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least
     int64_t now;
     return solver_value(solver, value, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, at) &&
            want(&list, (Wanted){.value = value, .least = least, .most = most}) && solve(solver, &list);
+}
+
+bool solve_both(Solver *solver, const Op *const at[2], const Value *const values[2], const int64_t numbers[2]) {
+    WantedList list = {.count = 0};
+    bool wanted = want_assumptions(solver, &list);
+    for (int i = 0; i < 2 && wanted; i++)
+        wanted = want_way_to(solver, &list, at[i]) && want_value(&list, values[i], numbers[i]);
+    if (wanted && solve(solver, &list))
+        return true;
+    solver->other_first = true; /* what one wants may have undone what the other does */
+    bool solved = wanted && solve(solver, &list);
+    solver->other_first = false;
+    return solved;
 }
 
 bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by) {

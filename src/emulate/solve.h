@@ -8,6 +8,7 @@
 #ifndef EMULATE_SOLVE_H
 #define EMULATE_SOLVE_H
 
+#include "emulate/launch.h"
 #include "emulate/program.h"
 
 enum { SETTING_MOST_NUMBERS = 128, SETTING_MOST_TURNS = 64 };
@@ -27,6 +28,10 @@ Solver *solver_create(Arena *arena, const Program *program);
 Setting *solver_setting(Solver *solver);
 /* To be called when it was. */
 void solver_changed(Solver *solver);
+/* What a launch says of a parameter: a number, or a part of a descriptor; false: nothing. */
+bool launch_number(const Program *program, const Launch *launch, uint32_t index, int64_t *number);
+/* The setting of a launch: its numbers and its grid, of the first program, in the first turns. */
+void solver_launch(Solver *solver, const Launch *launch);
 /* Numbers and sizes of the grid that stay as they are. */
 void solver_fix_number(Solver *solver, uint32_t parameter);
 void solver_fix_grid(Solver *solver);
@@ -48,8 +53,10 @@ bool solve_comes_to(Solver *solver, const Op *op);
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
 /* The calls of the kernel and of the functions that it calls, callers first, by their number; NULL: there are fewer. */
 const Op *solver_call(const Solver *solver, uint32_t number);
-/* From now on a function is come to by its call number `call`, from 0, callers first, without those that it makes itself
- * or that functions make which it calls; false: there are fewer. */
+/* Whether the op is in the kernel, or in a function that it calls. */
+bool solver_is_called(const Solver *solver, const Op *op);
+/* From now on a function is come to by its call number `call`, from 0, callers first, without those that it makes
+ * itself or that functions make which it calls; false: there are fewer. */
 bool solver_come_by(Solver *solver, const Op *function, uint32_t call);
 /* In which turn the loop is; NULL: there are too many loops. */
 int64_t *solver_turn(Solver *solver, const Op *loop);
@@ -58,18 +65,29 @@ bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least
 /* A value is `number` in each of the first `turns` turns of the loop, which `at` is in and which runs so often. */
 bool solve_throughout(Solver *solver, const Op *loop, int64_t turns, const Op *at, const Value *value, int64_t number);
 bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by);
+/* Two at once, each where an op of its own is run. */
+bool solve_both(Solver *solver, const Op *const at[2], const Value *const values[2], const int64_t numbers[2]);
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
 
+/* By which constant an op takes a remainder, as a mask does, too; 0: it takes none. */
+int64_t remainder_by(const Op *op);
+/* The value that it is another name of, whatever way is taken; itself, if there is none. */
+const Value *value_behind(const Value *value);
 /* Whether it is the same at every launch: no argument, no program id and no data decides it; of a loop that counts, how
  * often it runs. */
 bool solver_closed(Solver *solver, const Value *value);
 bool solver_same_trips(Solver *solver, const Op *loop);
 /* Whether an op's result follows from its operands; the ranks of the CTAs of a cluster are all run. */
 bool op_is_closed(const Program *program, const Op *op);
+/* The same where a condition is known to hold. */
+bool solver_closed_where(Solver *solver, const Value *value, const Value *holds);
 /* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
 uint64_t solver_depends(Solver *solver, const Value *value);
-/* Whether it depends on what CLC answers, which no launch says. */
+/* Whether more decides it than these: a program id, a rank, data, or a parameter behind them. */
+bool solver_by_place(Solver *solver, const Value *value);
+/* Whether it depends on what CLC answers, which no launch says, and on nothing else that is not the same at every
+ * launch. */
 bool solver_asked(Solver *solver, const Value *value);
 /* Whether it depends on how often a loop has gone round. */
 bool solver_counted(Solver *solver, const Value *value);
@@ -77,5 +95,8 @@ bool solver_counted(Solver *solver, const Value *value);
 bool solver_turned(Solver *solver, const Value *value);
 /* ... and only compares counters with constants, as where a ring starts over, for which launches are sought. */
 bool solver_counts_up(Solver *solver, const Value *value);
+/* Whether a loop counts it and something else shifts it, that is not the same at every launch: by more than multiples
+ * of what a remainder is taken by, and not by a condition, which is wanted both ways by itself. */
+bool solver_shifted(Solver *solver, const Value *value);
 
 #endif

@@ -10,11 +10,20 @@ typedef struct Following {
     Pointers seen;
     uint64_t mask;
     unsigned left;
-    bool open;  /* something decides it that is not the same at every launch */
-    bool loops; /* how often a loop runs does */
-    bool asked; /* the hardware is asked for it: whether there is more work */
-    bool turns; /* of loops it is not followed how often they run */
+    bool place;         /* a program id, a rank, data or a parameter without a bit in the mask decides it */
+    bool open;          /* something decides it that is not the same at every launch, but for what follows */
+    bool loops;         /* how often a loop runs does */
+    bool asked;         /* the hardware is asked for it: whether there is more work */
+    bool plain;         /* conditions of selects and branches are left out: those are wanted both ways by themselves */
+    bool turns;         /* of loops it is not followed how often they run */
+    const Value *holds; /* a condition that is known to; NULL: none is */
 } Following;
+
+const Value *value_behind(const Value *value) {
+    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
+        value = other;
+    return value;
+}
 
 static void follow(Following *following, const Value *value);
 
@@ -53,7 +62,7 @@ static void follow_control(Following *following, const Op *op) {
     const ControlColumn *control = &op->row->control;
     const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
     following->loops |= op_is_loop(op);
-    if (following->turns && op_is_loop(op))
+    if ((following->turns && op_is_loop(op)) || (following->plain && !op_is_loop(op)))
         return;
     for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
         follow(following, op_operand_of(op, steering[i]));
@@ -68,15 +77,53 @@ static bool follow_passed(Following *following, const Value *value) {
     if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
         return false;
     for (uint32_t i = 0; i < solver->call_count; i++)
-        if (call_target(solver->module, solver->calls[i]) == function &&
-            value->index < solver->calls[i]->operand_count)
+        if (call_target(solver->module, solver->calls[i]) == function && value->index < solver->calls[i]->operand_count)
             follow(following, solver->calls[i]->operands[value->index]);
     return true;
 }
 
+/* The numbers that a value has where its comparison with a constant holds; false if it is none of these. */
+static bool holds_from(Solver *solver, const Value *condition, const Value **value, int64_t *least, int64_t *most) {
+    const Op *op = value_made(condition, EVALUATE_COMPARE);
+    int64_t number;
+    if (!op || !value_constant(op->operands[1], &number) || number == INT64_MIN || number == INT64_MAX)
+        return false;
+    *value = op->operands[0];
+    *least = INT64_MIN;
+    *most = INT64_MAX;
+    switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
+    case COMPARE_EQ:
+        *least = *most = number;
+        return true;
+    case COMPARE_SLT:
+    case COMPARE_SLE:
+        *most = number - ((Comparison)evaluation_of(solver->module, op, 0).a == COMPARE_SLT);
+        return true;
+    case COMPARE_SGT:
+    case COMPARE_SGE:
+        *least = number + ((Comparison)evaluation_of(solver->module, op, 0).a == COMPARE_SGT);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a condition follows from the one that is known to hold, or cannot be with it. */
+static bool is_settled(const Following *following, const Value *condition) {
+    const Value *value, *other;
+    int64_t least, most, from, to;
+    if (!following->holds)
+        return false;
+    if (value_behind(following->holds) == value_behind(condition))
+        return true;
+    return holds_from(following->solver, value_behind(following->holds), &value, &least, &most) &&
+           holds_from(following->solver, value_behind(condition), &other, &from, &to) &&
+           value_behind(value) == value_behind(other) && ((least >= from && most <= to) || least > to || most < from);
+}
+
 static void follow(Following *following, const Value *value) {
     uint32_t parameter;
-    if (!value || pointers_get(&following->seen, value) != NO_NUMBER)
+    if (!value || pointers_get(&following->seen, value) != NO_NUMBER || is_settled(following, value))
         return;
     if (!following->left) {
         following->open = true;
@@ -87,6 +134,7 @@ static void follow(Following *following, const Value *value) {
     const Op *op = value_op(value);
     if (solver_parameter(following->solver, value, &parameter)) {
         following->mask |= parameter < 64 ? UINT64_C(1) << parameter : 0;
+        following->place |= parameter >= 64;
         following->open = true;
         return;
     }
@@ -95,7 +143,7 @@ static void follow(Following *following, const Value *value) {
     if (!op)
         follow_blocks(following, value);
     Choice choice;
-    if (choice_of(value, &choice))
+    if (choice_of(value, &choice) && !following->plain)
         follow(following, choice.condition);
     if (value_sources(value, follow_source, following))
         return;
@@ -103,9 +151,13 @@ static void follow(Following *following, const Value *value) {
         following->open |= !counted_by(value) && !passed;
         return;
     }
-    following->open |= !op_is_closed(following->solver->program, op);
-    following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
-    for (uint32_t i = 0; i < op->operand_count; i++)
+    bool asks = op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
+    following->asked |= asks;
+    uint32_t axis;
+    bool pure = op_is_closed(following->solver->program, op);
+    following->place |= !pure || program_asks(following->solver->program, op, &axis) == EVALUATE_CTA_RANK;
+    following->open |= !asks && !pure;
+    for (uint32_t i = 0; !asks && i < op->operand_count; i++)
         follow(following, op->operands[i]);
 }
 
@@ -115,12 +167,33 @@ static Following followed(Solver *solver, const Value *value) {
     return following;
 }
 
+static bool is_open(const Following *following) {
+    return following->open || following->asked;
+}
+
+static bool is_open_value(Solver *solver, const Value *value) {
+    Following following = followed(solver, value);
+    return is_open(&following);
+}
+
+bool solver_closed_where(Solver *solver, const Value *value, const Value *holds) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .holds = holds};
+    follow(&following, value);
+    return !is_open(&following);
+}
+
 uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
 }
 
+bool solver_by_place(Solver *solver, const Value *value) {
+    return followed(solver, value).place;
+}
+
 bool solver_asked(Solver *solver, const Value *value) {
-    return followed(solver, value).asked;
+    Following following = followed(solver, value);
+    return following.asked && !following.open;
 }
 
 bool solver_counted(Solver *solver, const Value *value) {
@@ -131,7 +204,15 @@ bool solver_turned(Solver *solver, const Value *value) {
     Following following = {
         .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .turns = true};
     follow(&following, value);
-    return following.loops && !following.open;
+    return following.loops && !is_open(&following);
+}
+
+/* What decides it beside turns, and conditions of selects and branches. */
+static Following followed_plainly(Solver *solver, const Value *value) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .plain = true, .turns = true};
+    follow(&following, value);
+    return following;
 }
 
 /* ---- Sums of multiples ---- */
@@ -146,6 +227,7 @@ typedef struct Sum {
     } terms[MOST_TERMS];
     uint32_t count;
     bool full;
+    bool turns; /* what the turns of a loop add is left out, too */
     unsigned left;
 } Sum;
 
@@ -167,13 +249,33 @@ static void add_term(Sum *sum, const Value *value, int64_t times) {
 
 static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times);
 
+/* What a loop carries, if each turn adds the same to it, at every launch: what it starts from; else NULL. */
+static const Value *counted_from(Solver *solver, const Value *value) {
+    Carried carried;
+    if (!carried_of(value, &carried) && !block_carried(value, &carried))
+        return NULL;
+    const Op *add = value_made(carried.next, EVALUATE_ADD), *less = value_made(carried.next, EVALUATE_SUBTRACT);
+    for (int i = 0; i < 2 && (add || (less && !i)); i++) {
+        const Op *op = add ? add : less;
+        bool goes_on =
+            op->operands[i] == carried.argument || value_handed(op->operands[i], HANDED_ACROSS) == carried.argument;
+        if (goes_on && !is_open_value(solver, op->operands[1 - i]))
+            return carried.first;
+    }
+    return NULL;
+}
+
 /* In a loop that runs as often at every launch, its counter is where it starts, and something that is the same. */
 static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
     const Op *loop = counted_by(value);
     Bounds bounds;
-    const Value *other = value_always(value);
-    if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
+    const Value *other = value_always(value), *from = sum->turns ? counted_from(solver, value) : NULL;
+    if (!other && sum->turns)
+        other = value_handed(value, HANDED_ACROSS);
+    if (loop && loop_bounds(loop, &bounds) && (sum->turns || solver_same_trips(solver, loop)))
         add_value(solver, sum, bounds.from, times);
+    else if (from)
+        add_value(solver, sum, from, times);
     else if (other && other != value)
         add_value(solver, sum, other, times);
     else
@@ -219,7 +321,7 @@ static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t time
     sum->left--;
     if (!op)
         add_argument(solver, sum, value, times);
-    else if (followed(solver, value).open)
+    else if (is_open_value(solver, value))
         add_op(solver, sum, op, value, times);
 }
 
@@ -232,6 +334,50 @@ static bool same_difference(Solver *solver, const Value *a, const Value *b) {
         if (sum.terms[i].times)
             return false;
     return !sum.full;
+}
+
+int64_t remainder_by(const Op *op) {
+    int64_t number;
+    if (!op || op->operand_count != 2 || !value_constant(op->operands[1], &number) || number < 1)
+        return 0;
+    bool mask = op_evaluator(op) == EVALUATE_AND && !(number & (number + 1));
+    bool remainder = op_evaluator(op) == EVALUATE_REMAINDER_SIGNED || op_evaluator(op) == EVALUATE_REMAINDER_UNSIGNED;
+    return mask ? number + 1 : remainder ? number : 0;
+}
+
+static bool varies(Solver *solver, const Value *value, int64_t by, unsigned depth);
+
+/* Whether a term of a sum is another at another launch, in the same turns. */
+static bool term_varies(Solver *solver, const Value *value, unsigned depth) {
+    const Op *op = value_op(value);
+    Choice choice;
+    if (!followed_plainly(solver, value).open)
+        return false;
+    if (depth && choice_of(value, &choice))
+        return varies(solver, choice.yes, 0, depth - 1) || varies(solver, choice.no, 0, depth - 1);
+    if (!depth || !op || !op_is_closed(solver->program, op) || op->region_count)
+        return true;
+    if (remainder_by(op))
+        return varies(solver, op->operands[0], remainder_by(op), depth - 1);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (varies(solver, op->operands[i], 0, depth - 1))
+            return true;
+    return false;
+}
+
+/* The same of a number, multiples of `by` aside, if that is not 0. */
+static bool varies(Solver *solver, const Value *value, int64_t by, unsigned depth) {
+    Sum sum = {.left = MOST_STEPS, .turns = true};
+    add_value(solver, &sum, value, 1);
+    for (uint32_t i = 0; i < sum.count; i++)
+        if ((by ? sum.terms[i].times % by : sum.terms[i].times) && term_varies(solver, sum.terms[i].value, depth))
+            return true;
+    return sum.full;
+}
+
+bool solver_shifted(Solver *solver, const Value *value) {
+    enum { DEEPEST = 8 };
+    return followed_plainly(solver, value).loops && varies(solver, value, 0, DEEPEST);
 }
 
 static bool is_plain(Solver *solver, const Value *value, unsigned depth);
@@ -277,12 +423,6 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
            same_difference(solver, bounds.from, bounds.to);
 }
 
-static const Value *always(const Value *value) {
-    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
-        value = other;
-    return value;
-}
-
 static bool least_of(const Program *program, const Value *value, unsigned depth, int64_t *least);
 
 /* Of what is computed from others that have such a number. A launch whose 32-bit numbers wrap is nobody's; narrow ones
@@ -315,7 +455,7 @@ static bool least_of(const Program *program, const Value *value, unsigned depth,
     Bounds bounds;
     int64_t step;
     uint32_t axis;
-    value = always(value);
+    value = value_behind(value);
     switch (program_asks(program, value_op(value), &axis)) {
     case EVALUATE_PROGRAM_ID:
         *least = 0;
@@ -357,8 +497,8 @@ static bool compares_alike(Solver *solver, const Op *op) {
 static bool compares_bound(Solver *solver, const Op *op) {
     Bounds bounds;
     int64_t step;
-    if (!loop_bounds(counted_by(always(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
-        step <= 0 || always(bounds.to) != always(op->operands[1]))
+    if (!loop_bounds(counted_by(value_behind(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
+        step <= 0 || value_behind(bounds.to) != value_behind(op->operands[1]))
         return false;
     Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
     return comparison == COMPARE_SLT || comparison == COMPARE_SLE || comparison == COMPARE_SGE ||
@@ -384,7 +524,7 @@ static bool is_passed_closed(Solver *solver, const Value *value) {
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
-    if (!followed(solver, value).open)
+    if (!is_open_value(solver, value))
         return true;
     if (other && other != value)
         return solver_closed(solver, other);

@@ -20,6 +20,7 @@ struct Solver {
     bool fixed[SETTING_MOST_NUMBERS];
     uint64_t held;
     bool grid_fixed, uneven, same_program;
+    bool other_first; /* of two ways to reach something, the second is tried first */
     int64_t unit;
     const Op *pinned;  /* the loop whose turn stays */
     bool stepped_back; /* a loop is looked at in the turn before the one that is meant */
@@ -28,7 +29,7 @@ struct Solver {
     Pointers callers; /* from functions to the call that they are come to by */
     const Op **calls;
     uint32_t call_count, call_capacity;
-    Pointers closed; /* arguments of functions: 1 if they are the same at every launch, by every call */
+    Pointers closed;           /* arguments of functions: 1 if they are the same at every launch, by every call */
     const Value **assumptions; /* that hold at every launch */
     uint32_t assumption_count, assumption_capacity;
     /* What values are, as long as the setting is the same. */

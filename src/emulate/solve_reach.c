@@ -181,14 +181,14 @@ static bool reach_carried(Solver *solver, const Carried *carried, Span span) {
 /* One operand is changed and the other is not: whichever can be. */
 static bool reach_either(Solver *solver, const Op *op, Span left, Span right) {
     Setting before = solver->now;
-    if (left.least <= left.most && reach(solver, op->operands[0], left.least, left.most))
-        return true;
-    solver->now = before;
-    solver_changed(solver);
-    if (right.least <= right.most && reach(solver, op->operands[1], right.least, right.most))
-        return true;
-    solver->now = before;
-    solver_changed(solver);
+    for (int i = 0; i < 2; i++) {
+        int which = solver->other_first ? 1 - i : i;
+        Span span = which ? right : left;
+        if (span.least <= span.most && reach(solver, op->operands[which], span.least, span.most))
+            return true;
+        solver->now = before;
+        solver_changed(solver);
+    }
     return false;
 }
 
@@ -232,8 +232,19 @@ static bool reach_remainder(Solver *solver, const Op *op, Span span, int64_t x, 
     if (y <= 0 || x < 0 || span.least >= y || span.most < 0)
         return false;
     int64_t base = x - x % y, least = span.least > 0 ? span.least : 0, most = span.most < y ? span.most : y - 1;
-    return reach(solver, op->operands[0], base + least, base + most) ||
-           reach(solver, op->operands[0], base + y + least, base + y + most);
+    int64_t first = base + most ? 0 : y; /* no size is 0, if it can be another */
+    return reach(solver, op->operands[0], base + first + least, base + first + most) ||
+           reach(solver, op->operands[0], base + y - first + least, base + y - first + most);
+}
+
+/* One bit, which is to be set or not. */
+static bool reach_bit(Solver *solver, const Op *op, Span span, int64_t x, int64_t bit) {
+    bool set = span.least <= bit && span.most >= bit;
+    if (bit & (bit - 1) || x < 0 || bit > largest_number || (!set && (span.least > 0 || span.most < 0)))
+        return false;
+    int64_t base = x - x % (2 * bit) + (set ? bit : 0);
+    return reach(solver, op->operands[0], base, base + bit - 1) ||
+           reach(solver, op->operands[0], base + 2 * bit, base + 3 * bit - 1);
 }
 
 /* The smaller (or greater) of two: both, or one of them, must be in the range. */
@@ -285,8 +296,9 @@ static bool reach_comparison(Solver *solver, const Op *op, bool wanted, int64_t 
 static bool reach_bits(Solver *solver, const Op *op, bool wanted, bool both) {
     for (int i = 0; i < 2; i++) {
         Setting before = solver->now;
-        if (reach(solver, op->operands[i], wanted, wanted) &&
-            (!both || reach(solver, op->operands[1 - i], wanted, wanted)))
+        int first = solver->other_first ? 1 - i : i;
+        if (reach(solver, op->operands[first], wanted, wanted) &&
+            (!both || reach(solver, op->operands[1 - first], wanted, wanted)))
             return true;
         solver->now = before;
         solver_changed(solver);
@@ -351,7 +363,10 @@ static bool reach_number(Solver *solver, const Op *op, Span span, int64_t x, int
     case EVALUATE_SAME:
         return reach_either(solver, op, span, nothing());
     case EVALUATE_AND: /* a remainder, if it is a mask */
-        return y > 0 && !(y & (y + 1)) && reach_remainder(solver, op, span, x, y + 1);
+        return y > 0 && (y & (y + 1) ? reach_bit(solver, op, span, x, y) : reach_remainder(solver, op, span, x, y + 1));
+    case EVALUATE_XOR:
+        return span.least == span.most &&
+               reach_either(solver, op, (Span){span.least ^ y, span.least ^ y}, (Span){span.least ^ x, span.least ^ x});
     default:
         return false;
     }

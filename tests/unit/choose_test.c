@@ -266,6 +266,73 @@ static void conditions_are_turned_around(void **state) {
     end_kernel(choosing.running);
 }
 
+/* Whether some launch has both arguments. */
+static bool some_launch_has_both(const Choosing *choosing, int64_t n, int64_t m) {
+    for (size_t i = 0; i < choosing->count; i++)
+        if (argument(&choosing->launches[i], "n") == n && argument(&choosing->launches[i], "m") == m)
+            return true;
+    return false;
+}
+
+#define FIVE_AND_SEVEN                                                     \
+    "    %c5 = arith.constant 5 : i32\n    %c7 = arith.constant 7 : i32\n" \
+    "    %a = arith.cmpi eq, %n, %c5 : i32\n    %b = arith.cmpi eq, %m, %c7 : i32\n"
+
+static void two_conditions_go_through_every_combination(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(ON_BARRIER("%n: i32, %m: i32", INIT(bar, 4) FIVE_AND_SEVEN IF("%a") IF("%b")));
+    assert_true(some_launch_has_both(&choosing, 5, 7));
+    assert_true(some_launch_has_both(&choosing, 1, 7));
+    assert_true(some_launch_has_both(&choosing, 5, 1));
+    end_kernel(choosing.running);
+    /* neither holds: n is 5, and so the second does not hold for m alone */
+    choosing = choose_for(ON_BARRIER("%n: i32, %m: i32", INIT(bar, 4) FIVE_AND_SEVEN
+                                     "    %not = arith.xori %a, %true : i1\n"
+                                     "    %other = arith.xori %b, %true : i1\n"
+                                     "    %both = arith.andi %a, %other : i1\n" IF("%not") IF("%both")));
+    assert_true(some_launch_has_both(&choosing, 5, 7));
+    end_kernel(choosing.running);
+}
+
+static void bits_are_set_and_cleared(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(ON_BARRIER("%n: i32", "    %c64 = arith.constant 64 : i32\n"
+                                                         "    %bit = arith.andi %n, %c64 : i32\n"
+                                                         "    %is = arith.cmpi ne, %bit, %c0 : i32\n" IF("%is")));
+    assert_true(some_launch_has(&choosing, "n", 64));
+    end_kernel(choosing.running);
+}
+
+/* n / m, and the same rounded up: as often wherever m divides n. */
+static void loops_whose_bounds_are_computed_differently_run_apart(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%n: i32, %m: i32", "    %down = arith.divsi %n, %m : i32\n"
+                                                              "    %up = arith.ceildivsi %n, %m : i32\n"
+                                                              "    scf.for %i = %c0 to %down step %c1 : i32 {\n    }\n"
+                                                              "    scf.for %i = %c0 to %up step %c1 : i32 {\n    }\n"));
+    const Launch *apart = NULL;
+    for (size_t i = 0; i < choosing.count; i++)
+        if (argument(&choosing.launches[i], "n") % argument(&choosing.launches[i], "m"))
+            apart = &choosing.launches[i];
+    assert_non_null(apart);
+    assert_int_equal(apart->doubt, DOUBT_APART);
+    end_kernel(choosing.running);
+}
+
+/* (i * n) & 1 is always 0 if n is even. */
+static void slots_that_an_argument_shifts_are_others(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%n: i32, %m: i32", "    %ring = ttg.local_alloc : () -> !ring\n"
+                                                              "    scf.for %i = %c0 to %m step %c1 : i32 {\n"
+                                                              "      %far = arith.muli %i, %n : i32\n"
+                                                              "      %slot = arith.andi %far, %c1 : i32\n"
+                                                              "      %bar = ttg.memdesc_index %ring[%slot] : !ring -> "
+                                                              "!barrier\n" INIT(bar, 1) INVALIDATE(bar) "    }\n"));
+    assert_true(some_launch_has(&choosing, "n", 1));
+    assert_true(some_launch_has(&choosing, "n", 2));
+    end_kernel(choosing.running);
+}
+
 static void a_branch_in_a_late_turn_is_taken(void **state) {
     (void)state;
     assert_trips(ON_BARRIER("%n: i32", INIT(bar, 1) "    %late = arith.constant 40 : i32\n"
@@ -407,6 +474,10 @@ int main(void) {
         cmocka_unit_test(a_flag_is_true_or_false),
         cmocka_unit_test(a_branch_that_one_value_takes_is_taken),
         cmocka_unit_test(conditions_are_turned_around),
+        cmocka_unit_test(two_conditions_go_through_every_combination),
+        cmocka_unit_test(bits_are_set_and_cleared),
+        cmocka_unit_test(loops_whose_bounds_are_computed_differently_run_apart),
+        cmocka_unit_test(slots_that_an_argument_shifts_are_others),
         cmocka_unit_test(a_branch_in_a_late_turn_is_taken),
         cmocka_unit_test(loops_run_past_what_bends_a_number),
         cmocka_unit_test(a_phase_goes_both_ways),

@@ -13,6 +13,7 @@ static Verdict covered(const char *text, Running **running) {
     size_t count = choose_launches(machine->program, arena, NULL, NULL, launches);
     for (size_t i = 0; i < count; i++) {
         machine_launch(machine, &launches[i]);
+        covered_launch(covered, &launches[i]);
         for (uint64_t k = 0; k < machine_clusters(machine); k++) {
             (void)schedule_run(machine, k, &(Schedule){.kind = SCHEDULE_EAGER});
             covered_add_run(covered);
@@ -112,6 +113,89 @@ static void blocks_and_loops_that_ask_are_counted(void **state) {
                    0);
 }
 
+/* A condition that only a few numbers fulfil, which nobody turns around. */
+#define RARE(of)                               \
+    "    %h = arith.constant 40503 : i32\n"    \
+    "    %bits = arith.constant 65535 : i32\n" \
+    "    %m = arith.muli " of ", %h : i32\n"   \
+    "    %x = arith.xori %m, " of " : i32\n"   \
+    "    %low = arith.andi %x, %bits : i32\n"  \
+    "    %rare = arith.cmpi eq, %low, %h : i32\n"
+
+#define RING_OF_TWO "    %ring = ttg.local_alloc : () -> !ring\n"
+
+static void a_branch_that_yields_a_slot_goes_both_ways(void **state) {
+    (void)state;
+    assert_all_run(KERNEL("%n: i32",
+                          RING_OF_TWO "    %is = arith.cmpi sgt, %n, %c2 : i32\n"
+                                      "    %slot = scf.if %is -> (i32) {\n      scf.yield %c1 : i32\n"
+                                      "    } else {\n      scf.yield %c0 : i32\n    }\n"
+                                      "    %bar = ttg.memdesc_index %ring[%slot] : !ring -> !barrier\n" INIT(bar, 1)),
+                   0);
+    assert_said(KERNEL("%n: i32",
+                       RING_OF_TWO RARE("%n") "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+                                              "      %a = arith.remsi %i, %c2 : i32\n"
+                                              "      %b = arith.subi %c1, %a : i32\n"
+                                              "      %slot = scf.if %rare -> (i32) {\n"
+                                              "        scf.yield %b : i32\n"
+                                              "      } else {\n        scf.yield %a : i32\n      }\n"
+                                              "      %bar = ttg.memdesc_index %ring[%slot] : !ring -> !barrier\n" INIT(
+                                                  bar, 1) INVALIDATE(bar) "    }\n"),
+                "its other outcome was not run: its condition never held; give --arg n=VALUE, or a launch file");
+}
+
+static void a_parity_is_settled_by_a_predicate_that_decides_it(void **state) {
+    (void)state;
+    assert_said(ON_BARRIER("%n: i32", INIT(bar, 1) RARE("%n") "    %parity = arith.extui %rare : i1 to i32\n" ARRIVE(
+                                          bar) "    ttng.wait_barrier %bar, %parity, %true : !barrier\n"),
+                "its other outcome was not run: its parity was always 0; give --arg n=VALUE, or a launch file");
+    /* More than two are more than none: it waits for parity 1 alone. */
+    assert_all_run(ON_BARRIER("%n: i32", INIT(bar, 1) "    %some = arith.cmpi sgt, %n, %c0 : i32\n"
+                                                      "    %more = arith.cmpi sgt, %n, %c2 : i32\n"
+                                                      "    %parity = arith.extui %some : i1 to i32\n"
+                                                      "    ttng.wait_barrier %bar, %parity, %more : !barrier\n"),
+                   0);
+}
+
+/* A slot that a loop counts, and a number that is seldom 1 shifts; one that goes round the ring whole shifts nothing.
+ */
+#define SHIFTED(by)                                                                                                \
+    KERNEL("%n: i32",                                                                                              \
+           RING_OF_TWO RARE("%n") "    %one = arith.extui %rare : i1 to i32\n"                                     \
+                                  "    %two = arith.muli %n, %c2 : i32\n"                                          \
+                                  "    scf.for %i = %c0 to %n step %c1 : i32 {\n"                                  \
+                                  "      %far = arith.addi %i, " by " : i32\n"                                     \
+                                  "      %slot = arith.remui %far, %c2 : i32\n"                                    \
+                                  "      %bar = ttg.memdesc_index %ring[%slot] : !ring -> !barrier\n" INIT(bar, 1) \
+                                      INVALIDATE(bar) "    }\n")
+
+static void slots_that_something_shifts_are_seen_shifted(void **state) {
+    (void)state;
+    assert_said(SHIFTED("%one"),
+                "its other outcome was not run: its condition never held; give --arg n=VALUE, or a launch file");
+    assert_all_run(SHIFTED("%two"), 0);
+    assert_all_run(SHIFTED("%n"), 0);
+}
+
+#define ASKS(condition)                                                                                     \
+    "    %response = ttg.local_alloc : () -> !ttg.memdesc<2xi64, #shared, #smem, mutable>\n"                \
+    "    ttng.barrier_expect %bar, 16, %true : !barrier\n"                                                  \
+    "    ttng.clc_try_cancel %response, %bar : !ttg.memdesc<2xi64, #shared, #smem, mutable>, !barrier\n"    \
+    "    ttng.wait_barrier %bar, %c0 : !barrier\n"                                                          \
+    "    %answer = ttng.clc_load_result %response : !ttg.memdesc<2xi64, #shared, #smem, mutable> -> i128\n" \
+    "    %id = ttng.clc_get_program_id %answer, x : i128 -> i32\n" condition ARRIVES("%is")
+
+/* What CLC answers is nobody's to give; what is made of it and of an argument is. */
+static void what_only_CLC_decides_is_left_alone(void **state) {
+    (void)state;
+    assert_said(ON_BARRIER("%n: i32", INIT(bar, 1) ASKS("    %none = arith.muli %id, %c0 : i32\n"
+                                                        "    %sum = arith.addi %n, %none : i32\n" RARE(
+                                                            "%sum") "    %is = arith.cmpi eq, %rare, %false : i1\n")),
+                "its other outcome was not run: its condition always held; give --arg n=VALUE, or a launch file");
+    assert_all_run(
+        ON_BARRIER("%n: i32", INIT(bar, 1) ASKS(RARE("%id") "    %is = arith.cmpi eq, %rare, %false : i1\n")), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_that_arguments_decide_are_gone),
@@ -120,6 +204,10 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_solved_is_said),
         cmocka_unit_test(a_ring_that_cannot_go_round_is_said),
         cmocka_unit_test(blocks_and_loops_that_ask_are_counted),
+        cmocka_unit_test(a_branch_that_yields_a_slot_goes_both_ways),
+        cmocka_unit_test(a_parity_is_settled_by_a_predicate_that_decides_it),
+        cmocka_unit_test(slots_that_something_shifts_are_seen_shifted),
+        cmocka_unit_test(what_only_CLC_decides_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

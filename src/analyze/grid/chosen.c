@@ -12,6 +12,7 @@
 enum {
     MOST_LAUNCHES = 4,     /* of those that were chosen, with memory put in */
     MOST_AS_THEY_ARE = 32, /* of those that were chosen, with their own numbers */
+    MOST_WAYS = 6,         /* for what addresses are made of to come out otherwise */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
 };
@@ -28,6 +29,7 @@ typedef struct Chosen {
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool told;                  /* that something is open */
     bool stuck;                 /* some run did not come to its end, which is told as such */
+    bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
     bool guessed;               /* some run has chosen data that control depends on */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
@@ -186,8 +188,9 @@ static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const 
 }
 
 static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
-    if (check->guessed || hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request) ||
-        hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
+    if (chosen->otherwise || check->guessed || hangs_on_grid(chosen, check, race) ||
+        programs_are_alike(&chosen->request) || hangs_on_numbers(chosen, race->later.site) ||
+        hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
     return shows(chosen->checks[OTHERS], race) && shows(chosen->checks[OTHERS + 1], race);
@@ -300,12 +303,38 @@ static bool leaves_out(const Chosen *chosen) {
     return unreached_access(chosen->program, chosen->reached);
 }
 
+/* Launches at which choices and remainders that addresses are made of come out otherwise. */
+static void look_at_ways(Chosen *chosen, const char **texts, size_t *known) {
+    static const Room same[] = {ROOM_AS_IS};
+    GlobalWay ways[MOST_WAYS];
+    const Launch *usually = chosen->launch, *given = chosen->request.given;
+    const Op *open;
+    size_t count = global_ways(chosen->arena, chosen->program, usually, given, ways, MOST_WAYS, &open);
+    if (open && !(given->count || given->grid[0]))
+        verdict_unreached(chosen->kernel->verdict, verdict_text(chosen->kernel->verdict, "%.*s", STR_ARG(open->name)),
+                          op_line(chosen->program->module, open),
+                          "races in global memory were not checked for its other outcome, which addresses depend on; a "
+                          "launch file can give the arguments and the grid that lead there");
+    chosen->otherwise = true;
+    for (size_t i = 0; i < count; i++) {
+        Launch with_grid = *given;
+        if (ways[i].other_grid)
+            memcpy(with_grid.grid, ways[i].grid, sizeof with_grid.grid);
+        chosen->request.given = &with_grid;
+        chosen->request.base = &ways[i].numbers;
+        look_at_rooms(chosen, same, 1, texts, known);
+        chosen->request.given = given;
+    }
+    chosen->otherwise = false;
+    chosen->launch = usually;
+}
+
 /* All launches that were chosen, with memory; with another grid, if the first leave out accesses; and if those do, too,
  * with the numbers that were chosen so that control comes there. */
 static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
     static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS},
                       uneven[] = {ROOM_UNEVEN};
-    const char *texts[MOST_LAUNCHES + MOST_AS_THEY_ARE + 4];
+    const char *texts[MOST_LAUNCHES + MOST_AS_THEY_ARE + MOST_WAYS + 4];
     size_t known = 0;
     for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
         chosen->request.base = &bases[i];
@@ -322,6 +351,7 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
         chosen->request.base = &bases[0];
         look_at_rooms(chosen, uneven, 1, texts, &known);
         chosen->launch = usually;
+        look_at_ways(chosen, texts, &known);
     }
 }
 

@@ -269,6 +269,18 @@ void unknown_tell(GlobalCheck *run);
 /* Whether accesses of these kinds (USE_*), by several CTAs or asynchronous, can race. */
 bool uses_can_race(uint8_t how);
 
+/* ---- ways.c ---- */
+/* Numbers, and a grid if it is another one, at which something that addresses are made of comes out otherwise. */
+typedef struct GlobalWay {
+    Launch numbers; /* its arguments alone */
+    int64_t grid[3];
+    bool other_grid;
+} GlobalWay;
+/* Those that the launch `run` does not show; `given`: what stays as it is. Returns how many, `most` at most. *open: a
+ * choice that has another outcome, for which there is none; NULL: there is no such. */
+size_t global_ways(Arena *arena, const Program *program, const Launch *run, const Launch *given, GlobalWay *items,
+                   size_t most, const Op **open);
+
 /* ---- unreached.c ---- */
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */

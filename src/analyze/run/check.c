@@ -546,6 +546,7 @@ static void run_launch(Check *check, const Launch *launch) {
     check->launch_text = launch_text(launch, check->verdict->arena);
     others_start(check->others);
     machine_launch(machine, launch);
+    covered_launch(check->covered, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events, cluster;
     Classes *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
     size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
@@ -589,9 +590,9 @@ static const Finding *first_wrong(const Verdict *verdict, size_t from) {
 /* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
  * sizes are multiples of the tile a launch that was given tells, and without one nobody knows. */
 static void settle_doubts(Check *check, const Launch *launch, size_t first) {
-    static const char *const when[] = {
-        "", "with a size of 0", "with a size that is not a multiple of the tile",
-        "if two partitions' loops, whose bounds come from different arguments, make different numbers of trips"};
+    static const char *const when[] = {"", "with a size of 0", "with a size that is not a multiple of the tile",
+                                       "if two loops, whose bounds come from different arguments or are computed "
+                                       "differently, make different numbers of trips"};
     static const char *const unless[] = {NULL, NULL, "sizes are always multiples", "they always make the same"};
     Verdict *verdict = check->verdict; /* ORDER LaunchDoubt */
     const Finding *finding = first_wrong(verdict, first);
