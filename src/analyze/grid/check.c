@@ -74,6 +74,7 @@ static bool set_up(GlobalCheck *run) {
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
     proxies_set_up(run);
     unknown_start(run);
+    inside_set_up(run);
     return true;
 }
 
@@ -192,6 +193,11 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     bool left_out = proxies_left_out(run);
     if (left_out_reads(run) || left_out) {
         run->sampled_count = sampled; /* where only a part was looked at, it was no fair sample */
+        if (!global_run_watched(run, &options))
+            return false;
+    }
+    if (inside_left_out(run)) {
+        run->sampled_count = sampled;
         if (!global_run_watched(run, &options))
             return false;
     }
@@ -336,6 +342,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
         classed_tell(run);
     }
     unknown_tell(run);
+    inside_tell(run);
     tell_unreached(run);
     tell_part(run);
     if (options->steps)

@@ -70,18 +70,8 @@ static bool find_launch(Chosen *chosen, Room room, Launch *launch) {
 static void add_place(Slice *slice, const Op *op, bool whether) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(slice->module, op, effects);
-    for (unsigned i = 0; i < count; i++) {
-        if (effects[i].space != SPACE_GLOBAL || !effect_is_access(&effects[i]))
-            continue;
-        slice_add(slice, effects[i].on);
-        slice_add(slice, effects[i].rows);
-        slice_add_list(slice, effects[i].at);
-        slice_add_list(slice, effects[i].offsets);
-        if (whether) {
-            slice_add(slice, effects[i].mask);
-            slice_add(slice, effects[i].predicate);
-        }
-    }
+    for (unsigned i = 0; i < count; i++)
+        slice_add_place(slice, &effects[i], whether);
 }
 
 static void add_conditions(Slice *slice, const Op *op, const Op *function) {
@@ -185,8 +175,10 @@ static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const 
             (hangs_on_axes(chosen, race->earlier.site, apart) || hangs_on_axes(chosen, race->later.site, apart)));
 }
 
-static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
-    if (check->guessed || hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request) ||
+static bool is_certain(Chosen *chosen, const GlobalCheck *check, const FoundRace *found, bool *run) {
+    const GsanRace *race = &found->race;
+    bool apart = !found->earlier; /* of two CTAs, which may be others in another grid, or one */
+    if (check->guessed || (apart && (hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request))) ||
         hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
@@ -213,8 +205,9 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
 }
 
 /* CTAs that do not know which of them they are write the same, whatever it is; and nobody launches more than one. */
-static bool write_alike(const Chosen *chosen, const GsanRace *race) {
-    return programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
+static bool write_alike(const Chosen *chosen, const FoundRace *found) {
+    const GsanRace *race = &found->race;
+    return !found->earlier && programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
            race->earlier.site == race->later.site;
 }
 
@@ -235,9 +228,9 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
     for (uint32_t i = 0; i < check->found.race_count; i++) {
         const FoundRace *race = &check->found.races[i];
         const Finding *finding = &found->findings[race->finding];
-        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, &race->race))
+        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, race))
             continue;
-        if (race->harmless || is_certain(chosen, check, &race->race, &run))
+        if (race->harmless || is_certain(chosen, check, race, &run))
             keep(chosen->kernel->verdict, finding);
         else
             tell_open(chosen, finding);

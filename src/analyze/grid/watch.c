@@ -54,6 +54,7 @@ static void begin(GlobalCheck *run, const GridEvent *event) {
     crew->threads[rank] = gsan_begin(run->gsan, event->launch, event->cta);
     crew->waited[rank] = !run->launches[event->launch].dependent;
     grid_doubts_begin(run, crew, rank, most_ctas(run));
+    inside_begin(run, event, crew, rank, most_ctas(run));
 }
 
 /* One asynchronous access is over for a thread. */
@@ -212,6 +213,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
                           (uint64_t)bytes.runs[i].end, element);
     }
     proxies_access(run, event, thread, &bytes);
+    inside_access(run, event, crew, event->cta % run->launches[event->launch].ctas, &bytes, kind);
     if (asynchronous)
         fly(run, event, crew, ticket);
     arena_reset(&run->scratch);
@@ -342,6 +344,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     if (thread == GSAN_NO_THREAD)
         return; /* it has ended */
     grid_doubts_note(run, event, crew, rank);
+    inside_before(run, event, crew, rank);
     switch (what->kind) {
     case EVENT_ACCESS:
         access_event(run, event, crew, thread);
@@ -390,9 +393,27 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     default:
         break;
     }
+    inside_after(run, event, crew, rank);
 }
 
 /* ---- A run ---------------------------------------------------------------------------------------- */
+
+void global_keep_race(GlobalCheck *run, const FoundRace *now) {
+    const GsanRace *found = &now->race;
+    step_races(run, found);
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        FoundRace *other = &run->found.races[i];
+        if (other->race.earlier.site == found->earlier.site && other->race.later.site == found->later.site &&
+            other->race.earlier.kind == found->earlier.kind && other->race.later.kind == found->later.kind &&
+            other->silent == now->silent && !other->earlier == !now->earlier) {
+            other->times++;
+            other->unsure &= now->unsure || other->told;
+            return;
+        }
+    }
+    if (run->found.race_count < MOST_FOUND)
+        run->found.races[run->found.race_count++] = *now;
+}
 
 static void found_race(void *context, const GsanRace *race) {
     GlobalCheck *run = context;
@@ -410,18 +431,7 @@ static void found_race(void *context, const GsanRace *race) {
     found->later.site = own_site(run, race->later.site);
     found->released_site = own_site(run, race->released_site);
     found->acquired_site = own_site(run, race->acquired_site);
-    step_races(run, found);
-    for (uint32_t i = 0; i < run->found.race_count; i++) {
-        const GsanRace *other = &run->found.races[i].race;
-        if (other->earlier.site == found->earlier.site && other->later.site == found->later.site &&
-            other->earlier.kind == found->earlier.kind && other->later.kind == found->later.kind &&
-            run->found.races[i].silent == now.silent) {
-            run->found.races[i].times++;
-            return;
-        }
-    }
-    if (run->found.race_count < MOST_FOUND)
-        run->found.races[run->found.race_count++] = now;
+    global_keep_race(run, &now);
 }
 
 bool global_watch_start(GlobalCheck *run, const char **problem) {
