@@ -86,13 +86,10 @@ static int64_t pointee_bytes(Module *module, const Type *type) {
     return type_is(type, STR("tt.ptr")) ? 8 : 0;
 }
 
-int64_t access_element(Module *module, const CompiledEffect *effect) {
-    int64_t own = effect->effect.element_bytes;
-    return own ? own : pointee_bytes(module, effect->type);
-}
-
+/* The same of what the effect is on, unless it has a size of its own, as instructions of inline assembly do. */
 static int64_t element_bytes(const Access *access) {
-    return access_element(access->module, access->effect);
+    int64_t own = access->effect->effect.element_bytes;
+    return own ? own : pointee_bytes(access->module, access->effect->type);
 }
 
 static Tensor narrowed(const Tensor *tensor, const int64_t *begin, const int64_t *end) {

@@ -40,9 +40,6 @@ typedef struct ThreadPieces {
 } ThreadPieces;
 /* False as access_ranges. Memory: `arena`. */
 bool access_threads(const Machine *machine, const Event *event, Arena *arena, ThreadPieces *pieces);
-/* Bytes at each place that it points to: of what the pointer is to, unless it has a size of its own, as instructions of
- * inline assembly do; 0: not known. */
-int64_t access_element(Module *module, const CompiledEffect *effect);
 /* The same number for two accesses of one partition: the thread that touches an element in the one, and no other,
  * touches it in the other. 0: not known. */
 uint64_t access_mapping(const Machine *machine, const Event *event);

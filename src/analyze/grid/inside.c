@@ -554,8 +554,9 @@ static void follow(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
 static void fit_granule(GlobalCheck *run, const GridEvent *event, uint32_t area, const Run *bytes) {
     const CompiledEffect *effect = event->event->effect;
     bool copy = effect->effect.proxy == PROXY_ASYNC || effect->effect.on_descriptor;
-    uint64_t unit = copy ? (uint64_t)bytes->begin | (uint64_t)bytes->end
-                         : (uint64_t)access_element(event->machine->program->module, effect);
+    uint64_t unit = copy ? 0 : access_element(event->machine, event->event);
+    if (!unit)
+        unit = (uint64_t)bytes->begin | (uint64_t)bytes->end;
     while (unit && unit % run->granules[area]) {
         run->granules[area] /= 2;
         run->inside_wanted[area] |= run->inside_areas[area];
