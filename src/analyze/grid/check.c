@@ -343,6 +343,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     }
     unknown_tell(run);
     inside_tell(run);
+    tell_early(run);
     tell_unreached(run);
     tell_part(run);
     if (options->steps)

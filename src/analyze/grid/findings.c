@@ -617,3 +617,12 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
             grid_doubts_take_back(run, kernel);
     }
 }
+
+void tell_early(const GlobalCheck *run) {
+    for (uint32_t i = 0; i < run->scene.count; i++)
+        if (run->launches[i].early && !run->launches[i].forgot_wait)
+            site_incomplete(run, run->launches[i].early - 1,
+                            "the launch is dependent, and this access comes before the wait for the preceding launch, "
+                            "which is not here: whether that one accesses the same memory is not known (weir run A B "
+                            "runs both)");
+}

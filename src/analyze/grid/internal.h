@@ -38,7 +38,9 @@ typedef struct LaunchState {
     Crew **crews; /* by cluster; NULL: not there */
     uint32_t ctas;
     bool dependent;   /* it must wait for others by itself */
+    bool alone;       /* and these are not here */
     bool forgot_wait; /* some CTA ended without having done so */
+    uint32_t early;   /* the site of an access before that, + 1; 0: there was none */
 } LaunchState;
 
 /* The same two places, or the same place outside of its tensor, are told once. */
@@ -335,6 +337,8 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling);
 /* False: the grid hangs, but not because of what is in global memory. */
 bool tell_hang(GlobalCheck *run, const Telling *telling);
 void tell_forgotten_waits(GlobalCheck *run, const Telling *telling);
+/* After the last run: of dependent launches, accesses before the wait. */
+void tell_early(const GlobalCheck *run);
 
 /* To the engine a write that leaves memory as it was has a site of its own, so that it stands for no other. */
 static inline uint32_t engine_site(uint32_t site, bool silent) {

@@ -179,6 +179,9 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     uint32_t site = site_of(run, event);
     run->scratch.exhausted = run->arena->exhausted;
     run->reached[site] = true;
+    LaunchState *launch = &run->launches[event->launch];
+    if (launch->alone && !launch->early && !crew->waited[event->cta % launch->ctas])
+        launch->early = site + 1;
     if (is_harmless(run, event)) {
         step_access(run, event, &(Bytes){0});
         arena_reset(&run->scratch);
@@ -457,11 +460,14 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
                                              .awaited = launch->awaited,
                                              .awaited_count = launch->awaited_count});
         LaunchState *state = &run->launches[i];
-        bool forgot = state->forgot_wait;
+        bool forgot = state->forgot_wait, alone = launch->launch->dependent && !launch->awaited_count;
+        uint32_t early = state->early;
         *state = (LaunchState){.crews = state->crews ? state->crews : ARENA_ARRAY(run->arena, Crew *, crews + 1),
                                .ctas = program->ctas,
-                               .dependent = launch->awaited_count > 0,
-                               .forgot_wait = forgot};
+                               .dependent = launch->awaited_count > 0 || alone,
+                               .alone = alone,
+                               .forgot_wait = forgot,
+                               .early = early};
         memset(state->crews, 0, crews * sizeof *state->crews);
     }
     return true;
