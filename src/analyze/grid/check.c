@@ -6,6 +6,7 @@
 
 enum { MOST_CLUSTERS = 1 << 20, PART_OF_CLUSTERS = 1 << 16, SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
+static const uint64_t orders_budget = 1 << 25; /* instructions, of all orders of atomics */
 
 /* ---- Setting up ----------------------------------------------------------------------------------- */
 
@@ -260,6 +261,30 @@ static void keep_first_loads(GlobalCheck *run) {
     }
 }
 
+/* Orders of atomics: see tickets.c. False: some run did not come to its end. */
+static bool run_orders(GlobalCheck *run) {
+    const GridLaunch *launch = &run->scene.launches[0];
+    uint64_t clusters = program_clusters(launch->program, launch->launch->grid), spent = 0, number = 0;
+    if (run->scene.count != 1 || run->only || run->partly || clusters < 2)
+        return true;
+    Tickets tickets = tickets_of(launch->program);
+    if (tickets == TICKETS_ALIKE)
+        return true;
+    uint64_t *order = ARENA_ARRAY(run->arena, uint64_t, clusters);
+    bool all = clusters <= TICKETS_MOST && tickets != TICKETS_ENDLESS;
+    for (; all && spent < orders_budget && !run->found.race_count && tickets_order(clusters, number, order); number++) {
+        if (!run_once(run, (GridOptions){.kind = GRID_FORWARD, .order = order}))
+            return false;
+        spent += grid_stats(run->grid).instructions;
+    }
+    all &= spent < orders_budget;
+    if (!all && tickets != TICKETS_GUARDED && !run->found.race_count)
+        verdict_incomplete(run->kernels[0].verdict, "", 0,
+                           "where it accesses global memory depends on the program id and on which CTA an atomic gives "
+                           "which number, and not all orders were tried (with a smaller --grid, more of them)");
+    return true;
+}
+
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
@@ -295,6 +320,8 @@ static void run_schedules(GlobalCheck *run) {
             run->first_loads = NULL;
         }
     }
+    if (completed)
+        completed = run_orders(run);
     again.keep_loads = true;
     again.resident = options->resident;
     again.budget = options->budget;

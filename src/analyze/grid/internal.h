@@ -261,6 +261,18 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
 /* After the last run. */
 void inside_tell(const GlobalCheck *run);
 
+/* ---- tickets.c ---- */
+/* How accesses depend on which CTA an atomic gave which number. */
+typedef enum Tickets {
+    TICKETS_ALIKE,   /* not, or CTAs have nothing else to be told apart by */
+    TICKETS_GUARDED, /* whether an access is made depends on the number, and where on the program id */
+    TICKETS_MIXED,   /* one value depends on both */
+    TICKETS_ENDLESS, /* the same, and a CTA gets several numbers */
+} Tickets;
+Tickets tickets_of(const Program *program);
+enum { TICKETS_PAIRS = 16, TICKETS_MOST = 64 /* clusters of which any two, or each, get any number */ };
+bool tickets_order(uint64_t count, uint64_t number, uint64_t *order);
+
 /* ---- sampled.c ---- */
 /* Keeps a race of the sampled mode for the exact run. */
 void sampled_keep(GlobalCheck *run, const GsanRace *race);
