@@ -372,7 +372,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     chosen.request = (MemoryRequest){
         .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
-    if (beside && (!has_run(beside->end) || beside->site_count != chosen.program->code_count))
+    if (beside && (!beside->reached || beside->end != RUN_COMPLETE || beside->site_count != chosen.program->code_count))
         return;
     for (uint32_t i = 0; beside && i < chosen.program->code_count; i++)
         chosen.reached[i] = beside->reached[i];
