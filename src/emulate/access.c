@@ -4,6 +4,8 @@
 
 #include "emulate/machine_internal.h"
 #include "emulate/pieces.h"
+#include "ir/memo.h"
+#include "model/layout/distributed.h"
 #include "model/layout/share.h"
 
 enum { DESCRIPTOR_BYTES = 128 };
@@ -22,6 +24,7 @@ typedef struct Access {
     bool split;    /* tensors are shared out between the CTAs of a cluster */
     Runs runs;
     uint64_t elements;
+    ThreadPieces *threads; /* who makes what is asked for, too; NULL: it is not */
 } Access;
 
 static bool fail(Access *access, const char *reason) {
@@ -101,7 +104,94 @@ static Tensor narrowed(const Tensor *tensor, const int64_t *begin, const int64_t
     return part;
 }
 
-static bool take_elements(Access *access, const Tensor *index, const Tensor *mask, const Unit *unit) {
+/* By the layout of a tensor type: the first thread that has each element, in row-major order. */
+typedef struct Owners {
+    const uint16_t *threads; /* NULL: not known */
+    size_t size;
+    bool copies;
+} Owners;
+
+/* The element of a basis, as a number: sizes are powers of two, so that these are put together by XOR, too. */
+static uint32_t basis_element(const Distributed *layout, const uint32_t *basis) {
+    uint32_t element = 0;
+    for (unsigned d = 0; d < layout->rank; d++)
+        element = element << layout->bits[d] | basis[d];
+    return element;
+}
+
+/* Each element that the holders have, from `holder` on; the first thread that comes to it has it. */
+static void spread_owners(const Distributed *layout, unsigned holder, uint32_t element, uint32_t thread,
+                          uint16_t *threads) {
+    static const Holder order[] = {HOLD_WARP, HOLD_LANE, HOLD_REGISTER, HOLD_BLOCK};
+    if (holder == HOLDERS) {
+        threads[element] = thread < threads[element] ? (uint16_t)thread : threads[element];
+        return;
+    }
+    unsigned count = layout->count[order[holder]];
+    for (uint32_t bits = 0; bits < UINT32_C(1) << count; bits++) {
+        uint32_t at = element;
+        for (unsigned i = 0; i < count; i++)
+            if (bits >> i & 1)
+                at ^= basis_element(layout, layout->bases[order[holder]][i]);
+        spread_owners(layout, holder + 1, at, holder < 2 ? thread << count | bits : thread, threads);
+    }
+}
+
+static bool threads_have_copies(const Distributed *layout) {
+    bool any = false;
+    for (unsigned h = HOLD_LANE; h <= HOLD_WARP; h++)
+        for (unsigned i = 0; i < layout->count[h]; i++)
+            any |= distributed_is_copy(layout, (Holder)h, i);
+    return any;
+}
+
+static const Owners *owners_of(Module *module, const Type *tensor) {
+    enum { MOST_BITS = 24, MOST_THREAD_BITS = 15 };
+    const Distributed *layout = tensor ? distributed_of(module, tensor) : NULL;
+    bool fresh;
+    if (!layout || !layout->known)
+        return NULL;
+    Owners *owners = module_memo(module, "owners", layout, sizeof *owners, &fresh);
+    if (!fresh)
+        return owners->threads ? owners : NULL;
+    unsigned bits = 0, held = 0;
+    for (unsigned d = 0; d < layout->rank; d++)
+        bits += layout->bits[d];
+    for (unsigned h = 0; h < HOLDERS; h++)
+        held += layout->count[h];
+    if (held > MOST_BITS || bits > MOST_BITS || layout->count[HOLD_WARP] + layout->count[HOLD_LANE] > MOST_THREAD_BITS)
+        return NULL;
+    uint16_t *threads = ARENA_ARRAY(&module->arena, uint16_t, (size_t)1 << bits);
+    memset(threads, 0xff, ((size_t)1 << bits) * sizeof *threads);
+    spread_owners(layout, 0, 0, 0, threads);
+    *owners = (Owners){.threads = threads, .size = (size_t)1 << bits, .copies = threads_have_copies(layout)};
+    return owners;
+}
+
+static void add_piece(Access *access, int64_t begin, int64_t bytes, uint32_t thread) {
+    ThreadPieces *to = access->threads;
+    *ARENA_PUSH(access->runs.arena, to->items, to->count, to->capacity) =
+        (ThreadPiece){.begin = begin, .bytes = (uint32_t)bytes, .thread = thread};
+}
+
+static bool take_owned(Access *access, const Type *type, const Tensor *index, const Tensor *mask, const Unit *unit) {
+    size_t size = tensor_size(index);
+    const Owners *owners = owners_of(access->module, type_resolve(access->module, type));
+    bool known = owners && owners->size == size;
+    if (size > TENSOR_MOST_ELEMENTS)
+        return fail(access, too_many);
+    access->threads->copies |= known && owners->copies;
+    for (size_t k = 0; k < size; k++)
+        if (!mask || tensor_linear(mask, k))
+            add_piece(access, address_add(unit->base, tensor_linear(index, k), unit->scale), unit->bytes,
+                      known ? owners->threads[k] : THREAD_UNKNOWN);
+    return true;
+}
+
+static bool take_elements(Access *access, const Type *type, const Tensor *index, const Tensor *mask,
+                          const Unit *unit) {
+    if (access->threads)
+        return take_owned(access, type, index, mask, unit);
     return pieces_of_tensor(index, mask, unit, &access->runs, &access->elements) || fail(access, too_many);
 }
 
@@ -132,19 +222,19 @@ static bool take_part(Access *access, const Type *type, const Tensor *index, con
     if (!find_share(access, type, &share, &nothing))
         return false;
     if (nothing || !share)
-        return nothing || take_elements(access, index, mask, unit);
+        return nothing || take_elements(access, type, index, mask, unit);
     if (share->rank != index->rank || memcmp(share->size, index->dims, share->rank * sizeof *index->dims) != 0)
         return fail(access, "which part each CTA of the cluster has is not known");
-    if (!share->boxes) {
+    if (!share->boxes || access->threads) {
         Tensor chosen;
-        return mask_of_part(access, share, mask, index, &chosen) && take_elements(access, index, &chosen, unit);
+        return mask_of_part(access, share, mask, index, &chosen) && take_elements(access, type, index, &chosen, unit);
     }
     int64_t begin[TENSOR_MOST_DIMS], end[TENSOR_MOST_DIMS];
     share_box(share, access->cta, begin, end);
     Tensor part = narrowed(index, begin, end), masked;
     if (mask)
         masked = narrowed(mask, begin, end);
-    return take_elements(access, &part, mask ? &masked : NULL, unit);
+    return take_elements(access, type, &part, mask ? &masked : NULL, unit);
 }
 
 /* Whether the mask leaves anything: *tensor is NULL where it is the same for all. */
@@ -418,7 +508,13 @@ static bool take_piece(Access *access, int64_t address) {
         return false;
     if (nothing || (element && access->split && access->cta && once(access)))
         return true;
-    runs_take(&access->runs, address_add(address, access->effect->effect.offset, 1), bytes);
+    address = address_add(address, access->effect->effect.offset, 1);
+    if (access->threads && element) {
+        access->threads->copies = true;
+        add_piece(access, address, bytes, 0);
+        return true;
+    }
+    runs_take(&access->runs, address, bytes);
     access->elements++;
     return true;
 }
@@ -482,6 +578,41 @@ bool access_elements(const Machine *machine, const Event *event, Arena *arena, B
     *bytes = (Bytes){access.runs.runs, access.runs.count};
     *elements = access.elements;
     return true;
+}
+
+bool access_threads(const Machine *machine, const Event *event, Arena *arena, ThreadPieces *pieces) {
+    Access access = access_of(machine, event, arena);
+    const Effect *effect = &event->effect->effect;
+    *pieces = (ThreadPieces){0};
+    access.threads = pieces;
+    if (!take_access(&access))
+        return false;
+    /* What is no element of a tensor is a box, or one piece. */
+    for (uint32_t i = 0; i < access.runs.count; i++)
+        add_piece(&access, access.runs.runs[i].begin, access.runs.runs[i].end - access.runs.runs[i].begin,
+                  effect->proxy == PROXY_ASYNC ? THREAD_ENGINE : THREAD_UNKNOWN);
+    return true;
+}
+
+uint64_t access_mapping(const Machine *machine, const Event *event) {
+    const CompiledEffect *effect = event->effect;
+    Access access = access_of(machine, event, NULL);
+    Word on = event->view, offsets = effect->offsets == NO_REGISTER ? on : access.words[effect->offsets];
+    if (effect->effect.on_descriptor || effect->bytes || effect->effect.amount)
+        return 0;
+    const Type *type = effect->offsets == NO_REGISTER ? effect->type : type_of(&access, effect->effect.offsets.items[0]);
+    if (!word_is(offsets, WORD_TENSOR) || !offsets.tensor->known || !offsets.tensor->even)
+        return 0;
+    const Distributed *layout = distributed_of(access.module, type_resolve(access.module, type));
+    if (!layout || !layout->known || threads_have_copies(layout))
+        return 0;
+    uint64_t mapping = identity_mix((uint64_t)(uintptr_t)layout, (uint64_t)element_bytes(&access));
+    mapping = identity_mix(mapping, (uint64_t)offsets.tensor->base);
+    if (effect->offsets != NO_REGISTER)
+        mapping = identity_mix(mapping, (uint64_t)on.bits);
+    for (unsigned i = 0; i < offsets.tensor->rank; i++)
+        mapping = identity_mix(mapping, (uint64_t)offsets.tensor->steps[i]);
+    return mapping | 1;
 }
 
 bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *hull) {

@@ -28,6 +28,24 @@ bool access_most(const Machine *machine, const Event *event, Arena *arena, Bytes
 /* Bytes of one of its elements, each of which an atomic access touches at once; 0: not known. */
 uint32_t access_element(const Machine *machine, const Event *event);
 
+/* Which thread of its partition makes each piece of an access: by the layout of its tensor. Of the threads that have a
+ * copy of an element it is the first, which alone stores or updates; the others load it, too (`copies`). */
+enum { THREAD_ENGINE = UINT32_MAX - 1 /* a copy engine, for one thread */, THREAD_UNKNOWN = UINT32_MAX };
+typedef struct ThreadPiece {
+    int64_t begin;
+    uint32_t bytes, thread;
+} ThreadPiece;
+typedef struct ThreadPieces {
+    ThreadPiece *items;
+    uint32_t count, capacity;
+    bool copies;
+} ThreadPieces;
+/* False as access_ranges. Memory: `arena`. */
+bool access_threads(const Machine *machine, const Event *event, Arena *arena, ThreadPieces *pieces);
+/* The same number for two accesses of one partition: the thread that touches an element in the one, and no other,
+ * touches it in the other. 0: not known. */
+uint64_t access_mapping(const Machine *machine, const Event *event);
+
 /* In a run that follows forms (Alike.places): by how much all its bytes move with each coordinate of the cluster. The
  * box of clusters is made so small that it is the same bytes but for that. */
 Form access_form(const Machine *machine, const Event *event);

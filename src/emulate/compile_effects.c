@@ -235,18 +235,24 @@ void compile_unknown(Compiler *compiler, const Op *op, const char *reason) {
     emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 1, compiler->program->effect_count - 1);
 }
 
-/* CTAs of a cluster that exchange values meet: what each did to global memory before is before what the others do
- * after. */
+/* Threads of a partition, and CTAs of a cluster, that exchange values meet: what each did to global memory before is
+ * before what the others do after. Where it is not known whether they do, the barrier is marked as relaxed. */
 void compile_meeting(Compiler *compiler, const Op *op) {
     static const EffectVerb verbs[] = {EFFECT_CLUSTER_ARRIVE, EFFECT_CLUSTER_WAIT};
     Program *program = compiler->program;
-    bool split = program->ctas > 1 && !program->ranks_are_programs;
-    if (!split || !(compiler->flags & COMPILE_DATA) || !scratch_of(compiler->module, op).crosses_ctas)
+    Effect effects[EFFECTS_MOST];
+    if (!(compiler->flags & COMPILE_DATA))
         return;
+    Scratch scratch = scratch_of(compiler->module, op);
     uint32_t first = program->effect_count;
-    for (unsigned i = 0; i < 2; i++)
+    if (scratch.bytes && !scratch.warp_synchronous && !effects_of(compiler->module, op, effects)) {
+        add_bare(compiler, EFFECT_CTA_BARRIER);
+        program->effects[first].effect.relaxed = scratch.bytes < 0;
+    }
+    for (unsigned i = 0; i < 2 && scratch.crosses_ctas && program->ctas > 1 && !program->ranks_are_programs; i++)
         add_bare(compiler, verbs[i]);
-    emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
+    if (program->effect_count > first)
+        emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, program->effect_count - first, first);
 }
 
 /* Scratch memory that lies over an allocation, in which something may still be going on. */

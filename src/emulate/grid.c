@@ -204,6 +204,8 @@ static uint64_t next_cluster(const Grid *grid, uint32_t launch) {
     const Course *course = &grid->courses[launch];
     if (grid->options.only && grid->options.kind != GRID_REPLAY)
         return grid->options.only[course->begun];
+    if (grid->options.order && grid->options.kind == GRID_FORWARD)
+        return grid->options.order[course->begun];
     switch (grid->options.kind) {
     case GRID_BACKWARD:
         return course->clusters - 1 - course->begun;

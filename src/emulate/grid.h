@@ -69,6 +69,7 @@ typedef struct GridOptions {
     /* Of the one launch there is, these clusters and no others, in that order; NULL: all. */
     const uint64_t *only;
     uint64_t only_count;
+    const uint64_t *order; /* GRID_FORWARD of one launch: all its clusters, in that order; NULL: as they are numbered */
     Alike *alike;   /* of a run of one cluster: what it follows; NULL: nothing */
     unsigned world; /* which data is made up for what nobody knows (machine.h) */
     bool cancels;   /* requests for clusters that have not begun are granted, now and then; else none is */

@@ -133,6 +133,19 @@ static void add_deciding(Slice *slice, const Value *value) {
     }
 }
 
+void slice_add_place(Slice *slice, const Effect *effect, bool whether) {
+    if (effect->space != SPACE_GLOBAL || !effect_is_access(effect))
+        return;
+    slice_add(slice, effect->on);
+    slice_add(slice, effect->rows);
+    slice_add_list(slice, effect->at);
+    slice_add_list(slice, effect->offsets);
+    if (whether) {
+        slice_add(slice, effect->mask);
+        slice_add(slice, effect->predicate);
+    }
+}
+
 void slice_close(Slice *slice) {
     while (slice->work_count) {
         const Value *value = slice->work[--slice->work_count];

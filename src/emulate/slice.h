@@ -19,6 +19,9 @@ void slice_init(Slice *slice, Module *module);
 /* Adds a value (NULL is nothing), and with slice_close everything that it depends on. */
 void slice_add(Slice *slice, const Value *value);
 void slice_add_list(Slice *slice, ValueList list);
+/* What the place of an access to global memory is made of (any other effect: nothing); `whether`: or whether it is made
+ * at all. */
+void slice_add_place(Slice *slice, const Effect *effect, bool whether);
 void slice_close(Slice *slice);
 static inline bool slice_has(const Slice *slice, const Value *value) {
     return value && pointers_get(&slice->values, value) != NO_NUMBER;

@@ -155,7 +155,7 @@ static void tell_problem(FenceRuns *runs) {
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(runs->module, op), "%s",
                            unknown);
     else if (unknown)
-        verdict_note(verdict, "fences are not looked at further: %s", unknown);
+        verdict_incomplete(verdict, "", 0, "fences are not looked at further: %s", unknown);
 }
 
 static void prepare_and_work(FenceRuns *runs, bool addresses) {
@@ -208,7 +208,8 @@ void fence_runs(Module *module, const Op *function, const Launch *launch, Verdic
     if (try_with(runs, addresses) || deadline_look())
         return;
     if (addresses && try_with(runs, false))
-        verdict_note(verdict, "fences for global memory are not looked at: that needs more memory than the limit");
+        verdict_incomplete(verdict, "", 0,
+                           "fences for global memory are not looked at: that needs more memory than the limit");
     else
         verdict_incomplete(verdict, "", 0, "looking at fences needs more memory than the limit");
 }

@@ -6,6 +6,7 @@
 
 enum { MOST_CLUSTERS = 1 << 20, PART_OF_CLUSTERS = 1 << 16, SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
+static const uint64_t orders_budget = 1 << 25; /* instructions, of all orders of atomics */
 
 /* ---- Setting up ----------------------------------------------------------------------------------- */
 
@@ -74,6 +75,7 @@ static bool set_up(GlobalCheck *run) {
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
     proxies_set_up(run);
     unknown_start(run);
+    inside_set_up(run);
     return true;
 }
 
@@ -195,6 +197,11 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
         if (!global_run_watched(run, &options))
             return false;
     }
+    if (inside_left_out(run)) {
+        run->sampled_count = sampled;
+        if (!global_run_watched(run, &options))
+            return false;
+    }
     if (sampled_is_open(run) && !run_confirming(run, &options))
         return false;
     RunEnd end = run->end;
@@ -254,6 +261,30 @@ static void keep_first_loads(GlobalCheck *run) {
     }
 }
 
+/* Orders of atomics: see tickets.c. False: some run did not come to its end. */
+static bool run_orders(GlobalCheck *run) {
+    const GridLaunch *launch = &run->scene.launches[0];
+    uint64_t clusters = program_clusters(launch->program, launch->launch->grid), spent = 0, number = 0;
+    if (run->scene.count != 1 || run->only || run->partly || clusters < 2)
+        return true;
+    Tickets tickets = tickets_of(launch->program);
+    if (tickets == TICKETS_ALIKE)
+        return true;
+    uint64_t *order = ARENA_ARRAY(run->arena, uint64_t, clusters);
+    bool all = clusters <= TICKETS_MOST && tickets != TICKETS_ENDLESS;
+    for (; all && spent < orders_budget && !run->found.race_count && tickets_order(clusters, number, order); number++) {
+        if (!run_once(run, (GridOptions){.kind = GRID_FORWARD, .order = order}))
+            return false;
+        spent += grid_stats(run->grid).instructions;
+    }
+    all &= spent < orders_budget;
+    if (!all && tickets != TICKETS_GUARDED && !run->found.race_count)
+        verdict_incomplete(run->kernels[0].verdict, "", 0,
+                           "where it accesses global memory depends on the program id and on which CTA an atomic gives "
+                           "which number, and not all orders were tried (with a smaller --grid, more of them)");
+    return true;
+}
+
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
@@ -289,6 +320,8 @@ static void run_schedules(GlobalCheck *run) {
             run->first_loads = NULL;
         }
     }
+    if (completed)
+        completed = run_orders(run);
     again.keep_loads = true;
     again.resident = options->resident;
     again.budget = options->budget;
@@ -336,6 +369,8 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
         classed_tell(run);
     }
     unknown_tell(run);
+    inside_tell(run);
+    tell_early(run);
     tell_unreached(run);
     tell_part(run);
     if (options->steps)

@@ -49,9 +49,11 @@ enum { CHOSEN_CHECKS = 3 };
 /* A kernel whose launch nobody gave, or not whole (its `launch` is NULL): memory is chosen for it (choose_memory.h),
  * and what goes wrong is a finding only if it does so however numbers are chosen; else the kernel is incomplete for it.
  * `bases`: launches that make it run (choose.h). `given`: what of them was given; its grid is 0 where none was.
- * `checks` has those that are not freed if memory runs out. */
+ * `checks` has those that are not freed if memory runs out. `beside`: the check of a launch that was given; then only
+ * accesses count that it has not made. NULL: there is none. */
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
-                         const Launch *given, const GlobalOptions *options, GlobalCheck *checks[CHOSEN_CHECKS]);
+                         const Launch *given, const GlobalOptions *options, const GlobalCheck *beside,
+                         GlobalCheck *checks[CHOSEN_CHECKS]);
 /* Whether it hangs because of what is in global memory: then no cluster says more by itself. */
 bool global_check_hangs(const GlobalCheck *run);
 /* Whether it could not be run as the trail says. */

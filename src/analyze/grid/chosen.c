@@ -34,6 +34,7 @@ typedef struct Chosen {
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
     bool *reached;              /* by instruction: some access to global memory was made there */
+    const bool *before;         /* the same, at the launch that was given; NULL: none was */
     uint64_t pairs[MOST_FOUND]; /* of places that were found to race, in some launch */
     uint32_t pair_count;
 } Chosen;
@@ -72,18 +73,8 @@ static bool find_launch(Chosen *chosen, Room room, Launch *launch) {
 static void add_place(Slice *slice, const Op *op, bool whether) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(slice->module, op, effects);
-    for (unsigned i = 0; i < count; i++) {
-        if (effects[i].space != SPACE_GLOBAL || !effect_is_access(&effects[i]))
-            continue;
-        slice_add(slice, effects[i].on);
-        slice_add(slice, effects[i].rows);
-        slice_add_list(slice, effects[i].at);
-        slice_add_list(slice, effects[i].offsets);
-        if (whether) {
-            slice_add(slice, effects[i].mask);
-            slice_add(slice, effects[i].predicate);
-        }
-    }
+    for (unsigned i = 0; i < count; i++)
+        slice_add_place(slice, &effects[i], whether);
 }
 
 static void add_conditions(Slice *slice, const Op *op, const Op *function) {
@@ -187,10 +178,11 @@ static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const 
             (hangs_on_axes(chosen, race->earlier.site, apart) || hangs_on_axes(chosen, race->later.site, apart)));
 }
 
-static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
-    if (chosen->otherwise || check->guessed || hangs_on_grid(chosen, check, race) ||
-        programs_are_alike(&chosen->request) || hangs_on_numbers(chosen, race->later.site) ||
-        hangs_on_numbers(chosen, race->earlier.site))
+static bool is_certain(Chosen *chosen, const GlobalCheck *check, const FoundRace *found, bool *run) {
+    const GsanRace *race = &found->race;
+    bool apart = !found->earlier; /* of two CTAs, which may be others in another grid, or one */
+    if (chosen->otherwise || check->guessed || (apart && (hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request))) ||
+        hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
     return shows(chosen->checks[OTHERS], race) && shows(chosen->checks[OTHERS + 1], race);
@@ -198,8 +190,25 @@ static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace 
 
 /* ---- Telling -------------------------------------------------------------------------------------- */
 
-static void keep(Verdict *verdict, const Finding *finding) {
-    *verdict_finding(verdict) = *finding;
+static void keep(const Chosen *chosen, const Finding *finding) {
+    Finding *kept = verdict_finding(chosen->kernel->verdict);
+    *kept = *finding;
+    kept->elsewhere = chosen->before != NULL;
+}
+
+/* Whether it is about accesses that were made, and looked at, at the launch that was given. */
+static bool was_looked_at(const Chosen *chosen, const GsanRace *race) {
+    return chosen->before && chosen->before[race->earlier.site] && chosen->before[race->later.site];
+}
+
+/* The same of what could not be looked at, by its line: what has none is about the launch as a whole. */
+static bool line_was_looked_at(const Chosen *chosen, uint32_t line) {
+    const Program *program = chosen->program;
+    bool any = false;
+    for (uint32_t pc = 0; pc < program->code_count && chosen->before && line; pc++)
+        any |= program->code[pc].code == CODE_EFFECTS && !chosen->before[pc] && program->ops[pc] &&
+               op_line(program->module, program->ops[pc]) == line;
+    return chosen->before && !any;
 }
 
 static void tell_open(Chosen *chosen, const Finding *finding) {
@@ -216,8 +225,9 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
 }
 
 /* CTAs that do not know which of them they are write the same, whatever it is; and nobody launches more than one. */
-static bool write_alike(const Chosen *chosen, const GsanRace *race) {
-    return programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
+static bool write_alike(const Chosen *chosen, const FoundRace *found) {
+    const GsanRace *race = &found->race;
+    return !found->earlier && programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
            race->earlier.site == race->later.site;
 }
 
@@ -234,23 +244,24 @@ static bool is_new(Chosen *chosen, const FoundRace *found) {
 }
 
 static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
-    bool run = false;
-    for (uint32_t i = 0; i < check->found.race_count; i++) {
+    bool run = false, of_nothing = check->kernels[0].launch->doubt == DOUBT_EMPTY; /* which callers do not launch */
+    for (uint32_t i = 0; i < check->found.race_count && !of_nothing; i++) {
         const FoundRace *race = &check->found.races[i];
         const Finding *finding = &found->findings[race->finding];
-        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, &race->race))
+        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, race) || was_looked_at(chosen, &race->race))
             continue;
-        if (race->harmless || is_certain(chosen, check, &race->race, &run))
-            keep(chosen->kernel->verdict, finding);
+        if (race->harmless || is_certain(chosen, check, race, &run))
+            keep(chosen, finding);
         else
             tell_open(chosen, finding);
     }
     for (size_t i = 0; i < found->finding_count; i++)
         /* Programs may come in pairs: that an odd number of them hangs says nothing. */
-        if (found->findings[i].rule == RULE_DEADLOCK_GRID && chosen->request.room != ROOM_UNEVEN)
+        if (found->findings[i].rule == RULE_DEADLOCK_GRID && chosen->request.room != ROOM_UNEVEN && !chosen->before)
             tell_open(chosen, &found->findings[i]);
     for (size_t i = 0; i < found->incomplete_count; i++)
-        verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
+        if (!line_was_looked_at(chosen, found->incomplete[i].ir_line))
+            verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
                            found->incomplete[i].reason);
     for (unsigned i = OTHERS; i < CHOSEN_CHECKS; i++)
         end_check(chosen, i);
@@ -355,8 +366,28 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
     }
 }
 
+/* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, then
+ * with that of the given one. Those that callers may never make come last. */
+static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const Launch *given) {
+    size_t usual = 0;
+    while (usual < count && bases[usual].doubt == DOUBT_NONE)
+        usual++;
+    look_at_all(chosen, bases, usual);
+    for (size_t i = 0; i < count && leaves_out(chosen); i++) {
+        Launch *launch = ARENA_NEW(chosen->arena, Launch);
+        *launch = bases[i];
+        if (launch->grid[0] * launch->grid[1] * launch->grid[2] == 1) /* which has no other to race with */
+            memcpy(launch->grid, given->grid, sizeof launch->grid);
+        chosen->request.base = &bases[i];
+        look_at(chosen, launch);
+    }
+    if (!chosen->told && !programs_are_alike(&chosen->request) && !deadline_look())
+        unreached_tell(chosen->program, chosen->reached, NULL, chosen->kernel->verdict);
+}
+
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
-                         const Launch *given, const GlobalOptions *options, GlobalCheck *checks[CHOSEN_CHECKS]) {
+                         const Launch *given, const GlobalOptions *options, const GlobalCheck *beside,
+                         GlobalCheck *checks[CHOSEN_CHECKS]) {
     Verdict nobody = {.arena = arena};
     Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options, .checks = checks};
     chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
@@ -370,6 +401,17 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     chosen.request = (MemoryRequest){
         .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
+    if (beside && (!beside->reached || beside->end != RUN_COMPLETE || beside->site_count != chosen.program->code_count))
+        return;
+    for (uint32_t i = 0; beside && i < chosen.program->code_count; i++)
+        chosen.reached[i] = beside->reached[i];
+    chosen.before = beside ? beside->reached : NULL;
+    if (beside && !leaves_out(&chosen))
+        return;
+    if (beside) {
+        look_beside(&chosen, bases, count, beside->kernels[0].launch);
+        return;
+    }
     look_at_all(&chosen, bases, count);
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
     if (chosen.launch && open && !chosen.told && !chosen.stuck && !programs_are_alike(&chosen.request))

@@ -1,9 +1,9 @@
 /* What may have ordered two accesses to global memory that nothing else orders: ops that nobody knows.
  *
  * Such an op could release, acquire or wait for anything. It has ordered two accesses of two CTAs at most if the one,
- * after its access, does something that others can notice, and the other, before its own, something that can notice
- * others; the unknown op itself counts as both. Of each place in a kernel it is kept which of these some CTA has done
- * before it, and after it. */
+ * after its access, releases something, and the other, before its own, acquires something; the unknown op itself counts
+ * as both. What is relaxed orders nothing unless a fence is beside it, which is then the unknown op. Of each place in a
+ * kernel it is kept which of these some CTA has done before it, and after it. */
 #include "analyze/grid/internal.h"
 
 #include "analyze/telling/place.h"
@@ -34,22 +34,36 @@ void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t mos
     crew->met[rank] = false;
 }
 
-/* Whether another CTA could notice the event, or it others. */
-static bool is_meeting(const Event *event) {
+static bool has_order(const Event *event, Order order) {
+    Order own = event->effect->effect.order;
+    bool orders = event->kind == EVENT_ACCESS ||
+                  (event->kind == EVENT_FENCE && event->effect->effect.verb == EFFECT_FENCE_ORDER);
+    return orders && (own == order || own == ORDER_ACQ_REL);
+}
+
+/* Whether others could learn from the event what its CTA did before it. */
+static bool can_release(const Event *event) {
     switch (event->kind) {
     case EVENT_UNKNOWN:
-    case EVENT_FENCE:
     case EVENT_ARRIVE:
     case EVENT_EXPECT:
-    case EVENT_WAIT:
     case EVENT_CLUSTER_ARRIVE:
+        return true;
+    default:
+        return has_order(event, ORDER_RELEASE);
+    }
+}
+
+/* Whether its CTA could learn from the event what others did. */
+static bool can_acquire(const Event *event) {
+    switch (event->kind) {
+    case EVENT_UNKNOWN:
+    case EVENT_WAIT:
     case EVENT_CLUSTER_WAIT:
     case EVENT_AWAIT_LAUNCHES:
         return true;
-    case EVENT_ACCESS:
-        return event->effect->effect.order != ORDER_WEAK;
     default:
-        return false;
+        return has_order(event, ORDER_ACQUIRE);
     }
 }
 
@@ -66,9 +80,9 @@ void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint
         visited[site / SITES_A_WORD] |= UINT64_C(1) << site % SITES_A_WORD;
         run->meetings[site] |= crew->met[rank] ? BEFORE : 0;
     }
-    if (!is_meeting(what))
+    crew->met[rank] |= can_acquire(what);
+    if (!can_release(what))
         return;
-    crew->met[rank] = true;
     for (size_t i = 0; i < words; i++)
         for (uint64_t left = visited[i]; left; left &= left - 1)
             run->meetings[i * SITES_A_WORD + (size_t)__builtin_ctzll(left)] |= AFTER;

@@ -210,6 +210,36 @@ static const char *completed_on(const GlobalCheck *run, uint32_t site, Verdict *
     return NULL;
 }
 
+/* Two accesses of one CTA. */
+static void explain_inside(const GlobalCheck *run, const FoundRace *found, size_t kernel, Finding *finding,
+                           Verdict *verdict) {
+    const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
+    const char *cta = cta_text(run, later->launch, later->cta, verdict),
+               *address = address_text(run, found->race.begin, verdict),
+               *line = line_text(run, earlier->site, kernel, verdict);
+    finding->message = verdict_text(verdict, "%s of %s %s %s, which its %s %s at %s, %s", found->later, cta,
+                                    verbs[later->kind], address, found->earlier, verbs[earlier->kind], line,
+                                    found->partitions ? "and nothing orders the two" : "with no barrier in between");
+    if (found->partitions) {
+        finding->why = verdict_text(verdict,
+                                    "Partitions of a CTA run concurrently: after its %s, %s arrives on no mbarrier "
+                                    "that %s waits for before its %s.",
+                                    nouns[earlier->kind], found->earlier, found->later, nouns[later->kind]);
+        finding->fix = verdict_text(verdict,
+                                    "Let %s arrive on an mbarrier after %s, and %s wait for it before its %s; or give "
+                                    "each its own memory.",
+                                    found->earlier, line, found->later, nouns[later->kind]);
+        return;
+    }
+    finding->why = verdict_text(verdict,
+                                "By the layouts of the two tensors, different threads hold this element; threads run "
+                                "concurrently, and only a barrier that all of them take part in orders the %s before "
+                                "the %s.",
+                                nouns[earlier->kind], nouns[later->kind]);
+    finding->fix = verdict_text(verdict, "Insert `tl.debug_barrier()` between %s and this %s.", line,
+                                nouns[later->kind]);
+}
+
 static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {
     const GsanActor *earlier = &race->earlier, *later = &race->later;
     const char *who = cta_text(run, later->launch, later->cta, verdict),
@@ -294,6 +324,18 @@ static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Te
     return found->silent && earlier->site == later->site;
 }
 
+/* The kernel's last finding is none: a barrier may be there that orders the two. */
+static void take_back_unsure(const GlobalCheck *run, size_t kernel, const FoundRace *found) {
+    Verdict *verdict = run->kernels[kernel].verdict;
+    const Finding *finding = &verdict->findings[--verdict->finding_count];
+    if (!found->harmless)
+        site_incomplete(run, found->race.later.site,
+                        verdict_text(verdict,
+                                     "whether a barrier orders two accesses of one CTA is not known: %s; "
+                                     "`tl.debug_barrier()` between the two orders them",
+                                     finding->message));
+}
+
 void tell_races(GlobalCheck *run, const Telling *telling) {
     for (uint32_t i = 0; i < run->found.race_count; i++) {
         FoundRace *found = &run->found.races[i];
@@ -306,7 +348,10 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         bool harmless = found->harmless = is_harmless(run, found, telling);
         found->finding = verdict->finding_count;
         Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), telling, true);
-        explain(run, race, kernel, finding, verdict);
+        if (found->earlier)
+            explain_inside(run, found, kernel, finding, verdict);
+        else
+            explain(run, race, kernel, finding, verdict);
         if (harmless)
             finding->why =
                 verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
@@ -316,10 +361,16 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
                   verdict);
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
+        if (found->earlier) {
+            places[0].agent = verdict_text(verdict, "%s of %s", found->later, places[0].agent);
+            places[1].agent = verdict_text(verdict, "%s of %s", found->earlier, places[1].agent);
+        }
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        found->doubted = found->made_up || grid_doubts_race(run, race);
+        found->doubted = found->made_up || (found->earlier ? found->unsure : grid_doubts_race(run, race));
         if (found->made_up)
             made_up_take_back(run, kernel, telling->made_up);
+        else if (found->doubted && found->earlier)
+            take_back_unsure(run, kernel, found);
         else if (found->doubted)
             grid_doubts_take_back(run, kernel);
     }
@@ -565,4 +616,13 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
         if (run->unknown_ran != UINT32_MAX)
             grid_doubts_take_back(run, kernel);
     }
+}
+
+void tell_early(const GlobalCheck *run) {
+    for (uint32_t i = 0; i < run->scene.count; i++)
+        if (run->launches[i].early && !run->launches[i].forgot_wait)
+            site_incomplete(run, run->launches[i].early - 1,
+                            "the launch is dependent, and this access comes before the wait for the preceding launch, "
+                            "which is not here: whether that one accesses the same memory is not known (weir run A B "
+                            "runs both)");
 }

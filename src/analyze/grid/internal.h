@@ -4,6 +4,7 @@
 
 #include "analyze/grid/check.h"
 #include "emulate/access.h"
+#include "emulate/clocks.h"
 #include "emulate/grid.h"
 #include "emulate/roots.h"
 
@@ -27,6 +28,9 @@ typedef struct Crew {
     /* Where something in the kernels is not known: the sites that a CTA has come by, and whether it has met others. */
     uint64_t *visited;
     bool *met;
+    struct Inside *inside; /* one a CTA (inside.c) */
+    Clocks *clocks;        /* of its machine, where partitions are told apart; NULL: they are not */
+    const Machine *machine;
     struct Crew *next; /* unused ones */
 } Crew;
 
@@ -34,7 +38,9 @@ typedef struct LaunchState {
     Crew **crews; /* by cluster; NULL: not there */
     uint32_t ctas;
     bool dependent;   /* it must wait for others by itself */
+    bool alone;       /* and these are not here */
     bool forgot_wait; /* some CTA ended without having done so */
+    uint32_t early;   /* the site of an access before that, + 1; 0: there was none */
 } LaunchState;
 
 /* The same two places, or the same place outside of its tensor, are told once. */
@@ -47,6 +53,10 @@ typedef struct FoundRace {
     bool doubted;   /* which was taken back: an op that nobody knows may order the two, or data was made up */
     bool made_up;   /* with other data that is not known it does not race */
     size_t finding; /* its number in the verdict */
+    /* Of two accesses of one CTA: who made them, "thread 3" or "partition0"; else NULL. */
+    const char *earlier, *later;
+    bool partitions; /* they are of two partitions, not of two threads of one */
+    bool unsure;     /* a barrier that may be there would order them */
 } FoundRace;
 
 /* What the sampled mode knows of a race: the later access alone. */
@@ -187,6 +197,14 @@ struct GlobalCheck {
     AreaUse *uses;
     UnknownAccess unknown[MOST_FOUND];
     uint32_t unknown_count;
+    /* inside.c */
+    uint8_t *stages;     /* by site: where all threads of the partition meet */
+    bool *inside_areas;  /* by area: the threads of a CTA may meet in it, and are followed */
+    bool *inside_wanted; /* the same of the run that is made */
+    uint32_t *granules;  /* by area: bytes that threads are told apart by */
+    uint64_t inside_work;
+    bool inside_cut; /* there was too much of it */
+    struct Slice **places; /* by kernel; NULL: nobody has asked */
 };
 
 /* ---- classed.c ---- */
@@ -216,6 +234,8 @@ void made_up_take_back(const GlobalCheck *run, size_t kernel, const Op *op);
 bool global_watch_start(GlobalCheck *run, const char **problem);
 void global_watch_observe(void *run, const GridEvent *event);
 void global_watch_end(GlobalCheck *run);
+/* Two accesses that nothing orders, their sites the check's own: the first such of its two places is kept. */
+void global_keep_race(GlobalCheck *run, const FoundRace *race);
 
 /* ---- proxies.c ---- */
 /* Before the first run. */
@@ -228,6 +248,33 @@ void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
 /* Whether the two are in no order anyway, which is told as a race. */
 bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);
+
+/* ---- inside.c ---- */
+/* Before the first run. */
+void inside_set_up(GlobalCheck *run);
+/* After a run: whether threads may meet in areas where they were not followed; they are from now on. */
+bool inside_left_out(GlobalCheck *run);
+void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t most);
+/* Before and after what else is made of an event. */
+void inside_before(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
+void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
+/* An access to known bytes of an area. */
+void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, const Bytes *bytes,
+                   GsanKind kind);
+/* After the last run. */
+void inside_tell(const GlobalCheck *run);
+
+/* ---- tickets.c ---- */
+/* How accesses depend on which CTA an atomic gave which number. */
+typedef enum Tickets {
+    TICKETS_ALIKE,   /* not, or CTAs have nothing else to be told apart by */
+    TICKETS_GUARDED, /* whether an access is made depends on the number, and where on the program id */
+    TICKETS_MIXED,   /* one value depends on both */
+    TICKETS_ENDLESS, /* the same, and a CTA gets several numbers */
+} Tickets;
+Tickets tickets_of(const Program *program);
+enum { TICKETS_PAIRS = 16, TICKETS_MOST = 64 /* clusters of which any two, or each, get any number */ };
+bool tickets_order(uint64_t count, uint64_t number, uint64_t *order);
 
 /* ---- sampled.c ---- */
 /* Keeps a race of the sampled mode for the exact run. */
@@ -321,6 +368,8 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling);
 /* False: the grid hangs, but not because of what is in global memory. */
 bool tell_hang(GlobalCheck *run, const Telling *telling);
 void tell_forgotten_waits(GlobalCheck *run, const Telling *telling);
+/* After the last run: of dependent launches, accesses before the wait. */
+void tell_early(const GlobalCheck *run);
 
 /* To the engine a write that leaves memory as it was has a site of its own, so that it stands for no other. */
 static inline uint32_t engine_site(uint32_t site, bool silent) {

@@ -7,8 +7,14 @@
  * more than it would without one: if that is ordered with what others do, so is what it does. */
 #include "analyze/grid/internal.h"
 
+/* Behind the areas: what lies in none; and the memory of each parameter that the launch does not describe, which is
+ * taken to be its own. */
+static uint32_t slot_elsewhere(const GlobalCheck *run) {
+    return global_area_count(run->scene.memory);
+}
+
 static uint32_t area_slots(const GlobalCheck *run) {
-    return global_area_count(run->scene.memory) + 1;
+    return slot_elsewhere(run) + 1 + MOST_ROOTS;
 }
 
 static AreaUse *use_of(const GlobalCheck *run, uint32_t launch, uint32_t area) {
@@ -39,19 +45,19 @@ void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area) {
     add_use(use_of(run, event->launch, area), use_kind(event->event), event->cta);
 }
 
-/* Calls `visit` for each area that the access may be in; those of the launch's own arguments. */
+/* Calls `visit` for each slot that the access may be in; those of the launch's own arguments. */
 typedef void VisitArea(GlobalCheck *run, uint32_t area, void *context);
 static void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visit, void *context) {
     const GridLaunch *launch = &run->scene.launches[unknown->launch];
-    uint32_t elsewhere = area_slots(run) - 1;
     if (unknown->roots.elsewhere)
-        visit(run, elsewhere, context);
+        visit(run, slot_elsewhere(run), context);
     for (uint32_t i = 0; i < launch->program->parameter_count && i < MOST_ROOTS; i++) {
-        const Argument *argument = unknown->roots.parameters >> i & 1
-                                       ? launch_find(launch->launch, str_of(launch->program->parameters[i].name))
-                                       : NULL;
-        if (argument && argument->address)
-            visit(run, global_area_number(argument->address), context);
+        if (!(unknown->roots.parameters >> i & 1))
+            continue;
+        const Argument *argument = launch_find(launch->launch, str_of(launch->program->parameters[i].name));
+        visit(run,
+              argument && argument->address ? global_area_number(argument->address) : slot_elsewhere(run) + 1 + i,
+              context);
     }
 }
 
@@ -144,7 +150,8 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
         if (!use->how || apart)
             continue;
         meeting->all.by_several |= use->by_several || (meeting->all.how && (i != own || meeting->all.cta != use->cta));
-        meeting->all.how |= use->how;
+        /* One CTA's copies through a descriptor are taken to go to different places. */
+        meeting->all.how |= area > slot_elsewhere(run) ? use->how & ~USE_ASYNC : use->how;
         meeting->all.cta = use->cta;
     }
 }

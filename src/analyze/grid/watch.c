@@ -55,6 +55,7 @@ static void begin(GlobalCheck *run, const GridEvent *event) {
     crew->threads[rank] = gsan_begin(run->gsan, event->launch, event->cta);
     crew->waited[rank] = !run->launches[event->launch].dependent;
     grid_doubts_begin(run, crew, rank, most_ctas(run));
+    inside_begin(run, event, crew, rank, most_ctas(run));
 }
 
 /* One asynchronous access is over for a thread. */
@@ -207,6 +208,9 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     uint32_t site = site_of(run, event);
     run->scratch.exhausted = run->arena->exhausted;
     run->reached[site] = true;
+    LaunchState *launch = &run->launches[event->launch];
+    if (launch->alone && !launch->early && !crew->waited[event->cta % launch->ctas])
+        launch->early = site + 1;
     if (is_harmless(run, event)) {
         step_access(run, event, &(Bytes){0});
         arena_reset(&run->scratch);
@@ -242,6 +246,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
                           (uint64_t)bytes.runs[i].end, element);
     }
     proxies_access(run, event, thread, &bytes);
+    inside_access(run, event, crew, event->cta % run->launches[event->launch].ctas, &bytes, kind);
     if (asynchronous)
         fly(run, event, crew, ticket);
     arena_reset(&run->scratch);
@@ -372,6 +377,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     if (thread == GSAN_NO_THREAD)
         return; /* it has ended */
     grid_doubts_note(run, event, crew, rank);
+    inside_before(run, event, crew, rank);
     switch (what->kind) {
     case EVENT_ACCESS:
         access_event(run, event, crew, thread);
@@ -420,9 +426,27 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     default:
         break;
     }
+    inside_after(run, event, crew, rank);
 }
 
 /* ---- A run ---------------------------------------------------------------------------------------- */
+
+void global_keep_race(GlobalCheck *run, const FoundRace *now) {
+    const GsanRace *found = &now->race;
+    step_races(run, found);
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        FoundRace *other = &run->found.races[i];
+        if (other->race.earlier.site == found->earlier.site && other->race.later.site == found->later.site &&
+            other->race.earlier.kind == found->earlier.kind && other->race.later.kind == found->later.kind &&
+            other->silent == now->silent && !other->earlier == !now->earlier) {
+            other->times++;
+            other->unsure &= now->unsure || other->told;
+            return;
+        }
+    }
+    if (run->found.race_count < MOST_FOUND)
+        run->found.races[run->found.race_count++] = *now;
+}
 
 static void found_race(void *context, const GsanRace *race) {
     GlobalCheck *run = context;
@@ -442,18 +466,7 @@ static void found_race(void *context, const GsanRace *race) {
     found->acquired_site = own_site(run, race->acquired_site);
     if (unknown_meets(run, found))
         return;
-    step_races(run, found);
-    for (uint32_t i = 0; i < run->found.race_count; i++) {
-        const GsanRace *other = &run->found.races[i].race;
-        if (other->earlier.site == found->earlier.site && other->later.site == found->later.site &&
-            other->earlier.kind == found->earlier.kind && other->later.kind == found->later.kind &&
-            run->found.races[i].silent == now.silent) {
-            run->found.races[i].times++;
-            return;
-        }
-    }
-    if (run->found.race_count < MOST_FOUND)
-        run->found.races[run->found.race_count++] = now;
+    global_keep_race(run, &now);
 }
 
 bool global_watch_start(GlobalCheck *run, const char **problem) {
@@ -482,11 +495,14 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
                                              .awaited = launch->awaited,
                                              .awaited_count = launch->awaited_count});
         LaunchState *state = &run->launches[i];
-        bool forgot = state->forgot_wait;
+        bool forgot = state->forgot_wait, alone = launch->launch->dependent && !launch->awaited_count;
+        uint32_t early = state->early;
         *state = (LaunchState){.crews = state->crews ? state->crews : ARENA_ARRAY(run->arena, Crew *, crews + 1),
                                .ctas = program->ctas,
-                               .dependent = launch->awaited_count > 0,
-                               .forgot_wait = forgot};
+                               .dependent = launch->awaited_count > 0 || alone,
+                               .alone = alone,
+                               .forgot_wait = forgot,
+                               .early = early};
         memset(state->crews, 0, crews * sizeof *state->crews);
     }
     return true;

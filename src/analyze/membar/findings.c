@@ -118,14 +118,15 @@ void membar_findings(Module *module, const Op *function, ReleaseSet releases, bo
         verdict_note(verdict, "membar: %zu thread barrier%s needed, inserted later by the compiler", result->need_count,
                      plural);
     if (result->inserted == PAST_UNKNOWN && result->need_count)
-        verdict_note(verdict,
-                     "membar: memory is allocated, and nothing says whether the compiler's thread barriers are in: "
-                     "%zu that would be missing not judged; `weir membar --assume inserted` lists them",
-                     result->need_count);
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(result->needs[0].op->name)),
+                           op_line(module, result->needs[0].op),
+                           "memory is allocated, and nothing says whether the compiler's thread barriers are in: if so, "
+                           "%zu are missing; `weir membar --assume inserted` lists them",
+                           result->need_count);
     if (result->inserted != PAST_YES)
         return;
-    if (summary && result->problem)
-        verdict_note(verdict, "membar: not all thread barriers could be looked at: %s", result->problem);
+    if (result->problem)
+        verdict_incomplete(verdict, "", 0, "not all thread barriers could be looked at: %s", result->problem);
     MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});
     for (size_t i = 0; i < report.needed_count; i++)
         if (report.needed[i].missing && strncmp(report.needed[i].kind, "init", 4) != 0 && /* lint tells of those */

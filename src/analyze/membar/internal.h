@@ -21,6 +21,7 @@
 #include "model/flow/flow.h"
 #include "model/flow/origin.h"
 #include "model/memory/handshake.h"
+#include "model/memory/meeting.h"
 #include "model/memory/placement.h"
 #include "model/number/slots.h"
 
@@ -98,10 +99,6 @@ typedef struct Access {
 } Access;
 
 /* ---- Nodes ----------------------------------------------------------------------------------------------------- */
-
-/* Where an op is itself a barrier: before its accesses, between what it writes and reads of its scratch memory, after.
- */
-enum { STAGE_BEFORE = 1, STAGE_BETWEEN = 2, STAGE_AFTER = 4 };
 
 /* Which of the three questions a run asks. */
 enum { PASS_CLUSTER = 1, PASS_TENSOR = 2, PASS_SHARED = 4, PASS_THREADS = PASS_TENSOR | PASS_SHARED };

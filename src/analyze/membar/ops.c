@@ -4,44 +4,12 @@
 #include "analyze/membar/internal.h"
 
 #include "model/flow/handed.h"
-#include "model/flow/partition.h"
-
-enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
-
-/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. Of an arrival that
- * announces bytes, Triton up to 3.7.1 has one thread make it, and no barrier before. */
-static bool gathers(const Membar *membar, const Op *op, const Effect *effects, unsigned count) {
-    if (effects_find(effects, count, EFFECT_EXPECT) && membar->releases && !(membar->releases & releases_from(RELEASE_3_8)))
-        return false;
-    const Effect *arrive = effects_find(effects, count, EFFECT_ARRIVE);
-    return op_is(op, CLASS_GATHERS) && (arrive ? !arrive->per_thread : !op_is(op, CLASS_PRODUCT));
-}
 
 /* A kernel of a cluster ends with a barrier of the cluster. */
 static bool ends_cluster(const Membar *membar, const Op *op) {
     return membar->clusters && membar->public && op_is_control(op, CONTROL_RETURN);
-}
-
-/* A wait for wgmma of several warp groups ends with a barrier, unless it says that it is for its own group alone. */
-static bool joins_groups(const Op *op) {
-    return op_is(op, CLASS_WGMMA_WAIT) && !op_attr(op, "warpGroupLocal") && partition_warps(op) > WARP_GROUP;
-}
-
-static uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch) {
-    const Effect *update = effects_find(effects, count, EFFECT_UPDATE);
-    Order order = update ? update->order : ORDER_ACQ_REL;
-    uint8_t stages = 0;
-    if (op_is(op, CLASS_POLL))
-        return scratch ? STAGE_BETWEEN : STAGE_AFTER;
-    if (order == ORDER_RELEASE || order == ORDER_ACQ_REL)
-        stages |= STAGE_BEFORE;
-    if (scratch)
-        stages |= STAGE_BETWEEN;
-    else if (order == ORDER_ACQUIRE || order == ORDER_ACQ_REL)
-        stages |= STAGE_AFTER;
-    return stages;
 }
 
 /* A barrier over all threads, written as such. */
@@ -79,14 +47,11 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     OpFacts facts = {.waits = waits_for_copies(op, effects, count), .free = is_free(op, effects, count)};
     find_barriers(membar, effects, count, &facts);
     facts.cluster |= scratch.crosses_ctas;
-    if (gathers(membar, op, effects, count) || joins_groups(op) || ends_cluster(membar, op))
+    facts.stages |= thread_stages(op, effects, count, scratch, membar->releases);
+    if (ends_cluster(membar, op))
         facts.stages |= STAGE_BEFORE;
-    if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
+    if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL))
         facts.atomic = atomic_stages(op, effects, count, false) != 0;
-        facts.stages |= atomic_stages(op, effects, count, scratch.bytes > 0);
-    } else if (scratch.bytes > 0 && !scratch.warp_synchronous) {
-        facts.stages |= STAGE_BETWEEN;
-    }
     return facts;
 }
 

@@ -72,6 +72,9 @@ static void check_and_close(Result *result, size_t kernel) {
         row_run_chosen(&grid, result, kernel);
     else if (alone)
         row_run(&grid, &result, 1, kernel, 1);
+    /* Other launches may come to accesses that the given one does not make. */
+    if (alone && grid.check && grid.count == 1 && !result->trail && !question->only_launch && !verdict->finding_count)
+        row_run_chosen(&grid, result, kernel);
     bool complete = result_attempt(result, check_kernel, &look);
     if (deadline_end()) {
         result_is_late(result, kernel);

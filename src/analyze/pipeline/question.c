@@ -251,14 +251,19 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
     Verdict nobody = {.arena = &result->arena};
     const Program *program = program_compile(result->module, result->functions[kernel], 0, &nobody);
     Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
-    size_t all = program ? choose_launches(program, &result->arena, NULL, result_fixed(result), launches) : 0;
+    const Launch *given = result_given_launch(result, kernel);
+    size_t all = program ? choose_launches(program, &result->arena, given, given ? NULL : result_fixed(result), launches) : 0;
+    Launch *sorted = ARENA_ARRAY(&result->arena, Launch, all + 1);
     *count = 0;
     for (size_t i = 0; i < all; i++)
         if (!launches[i].doubt)
-            launches[(*count)++] = launches[i];
-    if (!*count) /* better such ones than none */
-        *count = all;
-    return launches;
+            sorted[(*count)++] = launches[i];
+    if (*count && !given) /* better such ones than none */
+        return sorted;
+    for (size_t i = 0; i < all; i++)
+        if (launches[i].doubt)
+            sorted[(*count)++] = launches[i];
+    return sorted;
 }
 
 /* ---- The whole of it ------------------------------------------------------------------------------ */

@@ -103,16 +103,19 @@ static void run_chosen(void *context) {
     size_t count;
     Launch given = {.grid = {0, 0, 0}};
     const Launch *bases = result_choose(result, work->first, &count);
-    make_room(work);
-    add_kernel(row, result, work->first, NULL, &result->verdicts[work->first]);
+    if (!row->check) {
+        make_room(work);
+        add_kernel(row, result, work->first, NULL, &result->verdicts[work->first]);
+    }
     if (count && result_set_arguments(result, &given))
         global_check_chosen(&row->arena, &row->kernels[0], bases, count, &given, &result->question.global_options,
-                            row->chosen);
+                            row->check, row->chosen);
 }
 
 void row_run_chosen(Row *row, Result *result, size_t kernel) {
     RowWork work = {.row = row, .results = &result, .count = 1, .first = kernel, .most = 1};
-    arena_init(&row->arena, row_budget);
+    if (!row->check)
+        arena_init(&row->arena, row_budget);
     if (results_attempt(&result, 1, &row->arena, run_chosen, &work))
         return;
     result->arena.budget += LAST_WORDS;
