@@ -34,6 +34,7 @@ struct FenceRuns {
     bool enough;       /* memory */
     uint64_t left_out; /* clusters of a launch */
     const Launch *left_out_of;
+    bool hangs;            /* the one that `cut_short` is about */
     const char *cut_short; /* why a run did not come to its end; NULL: all did */
     Arena scratch;         /* tensors of one run */
 };
@@ -122,10 +123,13 @@ static bool run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool give
     bool complete = true;
     unsigned worlds = 1;
     for (unsigned world = 0; world < worlds; world++) {
-        const char *why = cut_short(machine, run(runs, cluster, world, !first || world, given));
+        RunEnd end = run(runs, cluster, world, !first || world, given);
+        const char *why = cut_short(machine, end);
         complete &= !why || world;
-        if (why && !world && !runs->cut_short)
+        if (why && !world && (!runs->cut_short || runs->hangs)) {
             runs->cut_short = why;
+            runs->hangs = end != RUN_UNKNOWN && end != RUN_BUDGET;
+        }
         if (machine->choices || machine->loads_chosen)
             worlds = MOST_WORLDS;
     }
@@ -182,6 +186,10 @@ bool fence_runs_again(FenceRuns *runs) {
 uint64_t fence_runs_left_out(const FenceRuns *runs, const Launch **launch) {
     *launch = runs->left_out_of;
     return runs->left_out;
+}
+
+const char *fence_runs_unfinished(const FenceRuns *runs) {
+    return runs->hangs ? NULL : runs->cut_short;
 }
 
 const char *fence_runs_cut_short(const FenceRuns *runs) {

@@ -30,6 +30,8 @@ void fence_runs(Module *module, const Op *function, FenceLaunch given, Verdict *
 bool fence_runs_again(FenceRuns *runs);
 /* Why some run did not come to its end; NULL: all did. */
 const char *fence_runs_cut_short(const FenceRuns *runs);
+/* The same, of one that does not hang. */
+const char *fence_runs_unfinished(const FenceRuns *runs);
 /* How many clusters of a launch no run speaks for; 0: every one has been looked at. *launch: that one. */
 uint64_t fence_runs_left_out(const FenceRuns *runs, const Launch **launch);
 /* Steps of all runs so far. */
