@@ -568,11 +568,12 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
     if (cut_short && lint->alone)
         verdict_note(lint->verdict, "fences are looked at as far as runs go, and some runs did not finish: %s",
                      cut_short);
-    const Op *unseen = cut_short && !lint->alone ? proxies_unseen(proxies) : NULL;
+    const char *unfinished = fence_runs_unfinished(runs);
+    const Op *unseen = unfinished && !lint->alone ? proxies_unseen(proxies) : NULL;
     if (unseen)
         op_incomplete(
             lint->module, unseen,
-            verdict_text(lint->verdict, "its fences were not looked at: no run for fences reached it (%s)", cut_short),
+            verdict_text(lint->verdict, "its fences were not looked at: no run for fences reached it (%s)", unfinished),
             lint->verdict);
     const Launch *launch;
     uint64_t left_out = fence_runs_left_out(runs, &launch);
