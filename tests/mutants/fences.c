@@ -45,7 +45,7 @@ FenceVerdict fences_judge(Module *module, const Launch *launch, ReleaseSet relea
         verdict_close(&verdict);
         said.kind = verdict_worse(said.kind, verdict.kind);
         if (proxies_matter(module, functions[i]))
-            fence_runs(module, functions[i], launch, &aside, count, &said);
+            fence_runs(module, functions[i], (FenceLaunch){.launch = launch}, &aside, count, &said);
     }
     return said;
 }

@@ -190,7 +190,7 @@ FencePlan fences_plan(Module *module, const Op *function, const Launch *launch, 
     search->function = function;
     search->settled = true;
     if (proxies_matter(module, function))
-        fence_runs(module, function, launch, verdict, plan, search);
+        fence_runs(module, function, (FenceLaunch){.launch = launch}, verdict, plan, search);
     return (FencePlan){search->points, search->point_count, search->without, search->without_count, search->settled};
 }
 

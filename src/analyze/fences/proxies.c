@@ -483,13 +483,20 @@ FenceUse proxies_fence_use(const Proxies *proxies, uint32_t pc, uint32_t *before
     return (FenceUse)proxies->uses[pc];
 }
 
-bool proxies_saw_all(const Proxies *proxies) {
+const Op *proxies_unseen(const Proxies *proxies) {
     const Program *program = proxies->machine->program;
-    for (uint32_t i = 0; i < program->effect_count; i++)
-        if (program->effects[i].effect.verb <= EFFECT_UPDATE && program->effects[i].effect.space == SPACE_SHARED &&
-            !proxies->seen[i])
-            return false;
-    return !proxies->unordered;
+    for (uint32_t pc = 0; pc < program->code_count; pc++)
+        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+            const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
+            if (effect->verb <= EFFECT_UPDATE && effect->space == SPACE_SHARED &&
+                !proxies->seen[program->code[pc].aux + i])
+                return program->ops[pc];
+        }
+    return NULL;
+}
+
+bool proxies_saw_all(const Proxies *proxies) {
+    return !proxies->unordered && !proxies_unseen(proxies);
 }
 
 void proxies_describe(const Proxies *proxies, uint32_t span, Text *to) {

@@ -76,6 +76,8 @@ void proxies_observe(void *proxies, const Event *event);
 const Breach *proxies_found(const Proxies *proxies, uint32_t *count);
 /* Of the fences at that instruction; *before is the fence after which nothing was accessed (FENCE_EMPTY), or NO_PC. */
 FenceUse proxies_fence_use(const Proxies *proxies, uint32_t pc, uint32_t *before);
+/* The first access to shared memory that no run has made; NULL: all were. */
+const Op *proxies_unseen(const Proxies *proxies);
 /* Whether every access to shared memory that the program has was made in some run, and all that met were ordered: only
  * then can be said what is not needed. */
 bool proxies_saw_all(const Proxies *proxies);

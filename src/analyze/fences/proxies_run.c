@@ -3,17 +3,25 @@
 
 #include "base/deadline.h"
 #include "emulate/choose.h"
+#include "emulate/classes.h"
 #include "emulate/schedule.h"
 #include "ir/op.h"
 
-enum { MOST_CLUSTERS = 4, MOST_WORLDS = 3 };
+enum { FEW_CLUSTERS = 4, MOST_WORLDS = 3 };
 static const uint64_t usual_steps = 1000 * 1000, global_steps = 100 * 1000;
+static const uint64_t launch_steps = 20 * 1000 * 1000; /* after which no more clusters of a launch are run */
 static const size_t scratch_budget = (size_t)1 << 28;
+
+/* Clusters of a launch that speak for all of it. */
+typedef struct Representatives {
+    uint64_t *clusters;
+    uint32_t count, capacity;
+} Representatives;
 
 struct FenceRuns {
     Module *module;
     const Op *function;
-    const Launch *given;
+    FenceLaunch given;
     Verdict *verdict;
     FenceWork *work;
     void *context;
@@ -21,8 +29,12 @@ struct FenceRuns {
     Proxies *proxies;
     Launch *launches;
     size_t launch_count;
+    Representatives *representatives; /* of each */
     uint64_t steps;
-    bool enough;           /* memory */
+    bool enough;       /* memory */
+    uint64_t left_out; /* clusters of a launch */
+    const Launch *left_out_of;
+    bool hangs;            /* the one that `cut_short` is about */
     const char *cut_short; /* why a run did not come to its end; NULL: all did */
     Arena scratch;         /* tensors of one run */
 };
@@ -69,7 +81,7 @@ static bool needs_addresses(Module *module, const Op *root) {
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
-static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_launch) {
+static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_launch, bool given) {
     Machine *machine = runs->machine;
     jmp_buf *exhausted = runs->scratch.exhausted;
     if (runs->scratch.held) {
@@ -79,6 +91,8 @@ static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_l
     runs->scratch.exhausted = exhausted;
     machine->atomic_capacity = 0;
     machine->world = world;
+    const FenceLaunch *from = &runs->given;
+    machine_give_loads(machine, given && from->loads ? from->loads(from->loads_context, cluster) : NULL);
     proxies_start(runs->proxies, cluster, same_launch);
     machine->observe = proxies_observe;
     machine->observer = runs->proxies;
@@ -103,34 +117,79 @@ static const char *cut_short(const Machine *machine, RunEnd end) {
     }
 }
 
-/* The first clusters and the last: of many, most do what others do. Where addresses are known all of them are run
- * again, each beside what the others wrote. */
-static bool run_launch(FenceRuns *runs, const Launch *launch) {
+/* One cluster, with whatever may be made up. */
+static bool run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool given) {
     Machine *machine = runs->machine;
     bool complete = true;
-    machine_launch(machine, launch);
-    uint64_t clusters = machine_clusters(machine), count = clusters < MOST_CLUSTERS ? clusters : MOST_CLUSTERS;
-    uint64_t rounds = machine->program->global && count > 1 ? 2 * count : count;
-    for (uint64_t i = 0; i < rounds; i++) {
-        uint64_t cluster = i % count + 1 == count ? clusters - 1 : i % count;
-        unsigned worlds = 1;
-        for (unsigned world = 0; world < worlds; world++) {
-            const char *why = cut_short(machine, run(runs, cluster, world, i || world));
-            complete &= !why || world;
-            if (why && !world && !runs->cut_short)
-                runs->cut_short = why;
-            if (machine->choices || machine->loads_chosen)
-                worlds = MOST_WORLDS;
+    unsigned worlds = 1;
+    for (unsigned world = 0; world < worlds; world++) {
+        RunEnd end = run(runs, cluster, world, !first || world, given);
+        const char *why = cut_short(machine, end);
+        complete &= !why || world;
+        if (why && !world && (!runs->cut_short || runs->hangs)) {
+            runs->cut_short = why;
+            runs->hangs = end != RUN_UNKNOWN && end != RUN_BUDGET;
         }
+        if (machine->choices || machine->loads_chosen)
+            worlds = MOST_WORLDS;
     }
+    return complete;
+}
+
+/* A cluster of each class, or all of them if they are few. They are found in the first round. */
+static bool run_classes(FenceRuns *runs, const Launch *launch, bool given, Representatives *of) {
+    Machine *machine = runs->machine;
+    Arena *arena = &runs->module->arena;
+    bool complete = true;
+    uint64_t clusters = machine_clusters(machine), end = runs->steps + launch_steps, covered = 0, cluster;
+    Classes *classes =
+        clusters > FEW_CLUSTERS ? classes_create(arena, machine, given && runs->given.loads != NULL) : NULL;
+    while (covered < clusters && runs->steps < end && !deadline_look()) {
+        cluster = covered;
+        if (classes && !classes_next(classes, &cluster))
+            break;
+        complete &= run_cluster(runs, cluster, !of->count, given);
+        covered = classes ? classes_covered(classes) : covered + 1;
+        *ARENA_PUSH(arena, of->clusters, of->count, of->capacity) = cluster;
+    }
+    if (covered < clusters && !runs->left_out) {
+        runs->left_out = clusters - covered;
+        runs->left_out_of = launch;
+    }
+    return complete;
+}
+
+/* Where addresses are known the first few are run again, each beside what the others wrote. */
+static bool run_launch(FenceRuns *runs, size_t index) {
+    Machine *machine = runs->machine;
+    const Launch *launch = &runs->launches[index];
+    Representatives *of = &runs->representatives[index];
+    bool complete = true, given = runs->given.launch && index + 1 == runs->launch_count;
+    machine_launch(machine, launch);
+    if (!of->count)
+        complete = run_classes(runs, launch, given, of);
+    else
+        for (uint32_t i = 0; i < of->count; i++)
+            complete &= run_cluster(runs, of->clusters[i], !i, given);
+    for (uint32_t i = 0; machine->program->global && of->count > 1 && i < of->count && i < FEW_CLUSTERS; i++)
+        complete &= run_cluster(runs, of->clusters[i], false, given);
     return complete;
 }
 
 bool fence_runs_again(FenceRuns *runs) {
     bool complete = true;
     for (size_t i = 0; i < runs->launch_count; i++)
-        complete &= run_launch(runs, &runs->launches[i]);
+        complete &= run_launch(runs, i);
     return complete;
+}
+
+uint64_t fence_runs_left_out(const FenceRuns *runs, const Launch **launch) {
+    *launch = runs->left_out_of;
+    return runs->left_out;
+}
+
+const char *fence_runs_unfinished(const FenceRuns *runs) {
+    return runs->hangs ? NULL : runs->cut_short;
 }
 
 const char *fence_runs_cut_short(const FenceRuns *runs) {
@@ -176,9 +235,11 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
     runs->machine->budget = addresses ? global_steps : usual_steps;
     /* Chosen launches go round every ring more than once, which a given one need not. */
     runs->launches = ARENA_ARRAY(&module->arena, Launch, MOST_CHOSEN + 1);
-    runs->launch_count = choose_launches(program, &module->arena, runs->given, NULL, runs->launches);
-    if (runs->given)
-        runs->launches[runs->launch_count++] = *runs->given;
+    const Launch *given = runs->given.launch;
+    runs->launch_count = choose_launches(program, &module->arena, given, NULL, runs->launches);
+    if (given)
+        runs->launches[runs->launch_count++] = *given;
+    runs->representatives = ARENA_ARRAY(&module->arena, Representatives, runs->launch_count + 1);
     runs->work(runs, runs->proxies, runs->context);
     tell_problem(runs);
 }
@@ -199,11 +260,11 @@ static bool try_with(FenceRuns *const runs, bool addresses) {
     return runs->enough;
 }
 
-void fence_runs(Module *module, const Op *function, const Launch *launch, Verdict *verdict, FenceWork *work,
+void fence_runs(Module *module, const Op *function, FenceLaunch given, Verdict *verdict, FenceWork *work,
                 void *context) {
     FenceRuns *runs = ARENA_NEW(&module->arena, FenceRuns);
     *runs = (FenceRuns){
-        .module = module, .function = function, .given = launch, .verdict = verdict, .work = work, .context = context};
+        .module = module, .function = function, .given = given, .verdict = verdict, .work = work, .context = context};
     bool addresses = needs_addresses(module, proxies_scope(function));
     if (try_with(runs, addresses) || deadline_look())
         return;

@@ -5,6 +5,14 @@
 #include "analyze/fences/proxies.h"
 #include "emulate/launch.h"
 
+/* What is given to a kernel; all may be NULL. */
+typedef struct FenceLaunch {
+    const Launch *launch;
+    /* What the loads of each of its clusters gave when the whole grid ran. */
+    const LoadLog *(*loads)(void *context, uint64_t cluster);
+    void *loads_context;
+} FenceLaunch;
+
 typedef struct FenceRuns FenceRuns;
 typedef void FenceWork(FenceRuns *runs, Proxies *proxies, void *context);
 
@@ -13,15 +21,19 @@ const Op *proxies_scope(const Op *function);
 /* Whether any op of the kernel reaches memory by another proxy than the generic one. */
 bool proxies_matter(Module *module, const Op *function);
 
-/* Compiles the kernel, chooses launches, adds the one that is given (or NULL), and calls `work`, which may run them as
+/* Compiles the kernel, chooses launches, adds the one that is given, and calls `work`, which may run them as
  * often as it likes. What cannot be looked at is told to the verdict as incomplete; its launches and findings are not
  * touched. */
-void fence_runs(Module *module, const Op *function, const Launch *launch, Verdict *verdict, FenceWork *work,
+void fence_runs(Module *module, const Op *function, FenceLaunch given, Verdict *verdict, FenceWork *work,
                 void *context);
 /* All runs once more. False if one of them did not come to its end. */
 bool fence_runs_again(FenceRuns *runs);
 /* Why some run did not come to its end; NULL: all did. */
 const char *fence_runs_cut_short(const FenceRuns *runs);
+/* The same, of one that does not hang. */
+const char *fence_runs_unfinished(const FenceRuns *runs);
+/* How many clusters of a launch no run speaks for; 0: every one has been looked at. *launch: that one. */
+uint64_t fence_runs_left_out(const FenceRuns *runs, const Launch **launch);
 /* Steps of all runs so far. */
 uint64_t fence_runs_steps(const FenceRuns *runs);
 const Machine *fence_runs_machine(const FenceRuns *runs);

@@ -24,6 +24,7 @@ typedef struct Lint {
     const Op *function;
     const Target *target; /* NULL: not known; rules that depend on it are then not looked at */
     const Launch *launch; /* NULL: none */
+    const LintOptions *options;
     bool alone;           /* as in LintOptions */
     ReleaseSet releases;  /* of Triton that may lower it; never none */
     Facts *facts;

@@ -101,8 +101,18 @@ static const char *fence_text(const Breach *breach) {
     return breach->wide ? "ttng.fence_async_shared {bCluster = true}" : "ttng.fence_async_shared {bCluster = false}";
 }
 
-static const char *review_text(RuleId rule) {
-    return rule_of(rule)->severity == SEVERITY_NOTE ? "review: " : "";
+/* On these a missing fence after reads was seen to corrupt data. */
+static bool is_blackwell(const Telling *telling) {
+    const Target *target = telling->lint->target;
+    return target && target->vendor == VENDOR_NVIDIA && target->number >= 100;
+}
+
+static Severity severity_of(const Telling *telling, RuleId rule) {
+    return rule == RULE_FENCE_REUSE && is_blackwell(telling) ? SEVERITY_WARNING : rule_of(rule)->severity;
+}
+
+static const char *review_text(const Telling *telling, RuleId rule) {
+    return severity_of(telling, rule) == SEVERITY_NOTE ? "review: " : "";
 }
 
 /* Where the fence has to go. */
@@ -173,11 +183,18 @@ static bool is_seen_to(const Telling *telling, const Breach *breach) {
     return telling->stage.fences || (telling->stage.tl && !op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
 }
 
+/* Threads have read what is overwritten. Whether that needs a fence is disputed: it is told where nobody else will put
+ * it in, and whoever wrote the kernel can. */
+static bool is_reuse(const Telling *telling, const Breach *breach) {
+    return breach->kind == BREACH_MISSING && !telling->stage.tl && !is_early(telling, breach) &&
+           breach->missing == telling->lint->releases;
+}
+
 static RuleId rule_for(const Telling *telling, const Breach *breach) {
-    if (breach->reads)
-        return breach->own && telling->stage.inserted ? RULE_FENCE_REUSE : RULE_COUNT;
     if (breach->kind == BREACH_LATE)
         return RULE_FENCE_LATE;
+    if (breach->reads)
+        return is_reuse(telling, breach) ? RULE_FENCE_REUSE : RULE_COUNT;
     if (is_early(telling, breach) || !breach->missing)
         return RULE_FENCE_PENDING;
     if (is_of_the_compiler(telling, breach))
@@ -234,10 +251,14 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
     case RULE_FENCE_LATE:
         return verdict_text(telling->lint->verdict,
                             "The fence at IR line %u is executed by other threads, after they were signaled; PTX "
-                            "places it in the threads that wrote.",
-                            line_at(telling->machine, breach->fence_pc));
+                            "places it in the threads that %s.",
+                            line_at(telling->machine, breach->fence_pc), breach->reads ? "read" : "wrote");
     case RULE_FENCE_REUSE:
-        return "The memory model also requires a proxy fence in this order; TMA rings are commonly built without one.";
+        return is_blackwell(telling)
+                   ? "The memory model requires a proxy fence in this order, too, and the compiler inserts none here. "
+                     "On sm_100 kernels without it were seen to read what the copy wrote."
+                   : "The memory model also requires a proxy fence in this order; TMA rings are commonly built without "
+                     "one, and on sm_90 none was seen to fail.";
     case RULE_FENCE_PENDING:
         return why_pending(telling, breach);
     case RULE_FENCE_COMPILER:
@@ -252,7 +273,8 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
 
 static const char *what_is_wrong(const Breach *breach, RuleId rule) {
     if (rule == RULE_FENCE_LATE)
-        return "the only proxy fence between them is not executed by the threads that wrote";
+        return breach->reads ? "the only proxy fence between them is not executed by the threads that read"
+                             : "the only proxy fence between them is not executed by the threads that wrote";
     if (breach->kind == BREACH_NARROW)
         return "the proxy fence between them covers only its own CTA";
     if (rule == RULE_FENCE_RELEASE)
@@ -292,13 +314,15 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
     const char *who = agent_text(telling, breach->agent), *other = agent_text(telling, breach->other_agent);
     const char *what = memory_text(telling, breach->span), *other_verb = breach->reads ? "reads" : "writes";
     const char *verb = breach->writes ? "overwrites" : "reads";
-    Finding *finding =
-        lint_find(lint, rule, op_at(telling, breach->pc),
-                  "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s", review_text(rule), who, verb,
-                  what, other, other_verb, line_at(telling->machine, breach->other_pc), what_is_wrong(breach, rule));
+    Finding *finding = lint_find(lint, rule, op_at(telling, breach->pc),
+                                 "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s",
+                                 review_text(telling, rule), who, verb, what, other, other_verb,
+                                 line_at(telling->machine, breach->other_pc), what_is_wrong(breach, rule));
     if (!finding)
         return;
     finding->times = breach->times;
+    finding->grade = severity_of(telling, rule);
+    finding->graded = finding->grade != rule_of(rule)->severity;
     lint_other_place(lint, finding, other_verb, op_at(telling, breach->other_pc));
     finding->places[0].role = verb;
     finding->places[0].agent = who;
@@ -377,7 +401,7 @@ static void tell_global(const Telling *telling, const Breach *breach) {
     const Wording *wording = &wordings[breach->kind];
     const char *who = agent_text(telling, breach->agent);
     Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
-                                 review_text(wording->rule), who, wording->doing,
+                                 review_text(telling, wording->rule), who, wording->doing,
                                  line_at(telling->machine, breach->other_pc), wording->rest);
     if (!finding)
         return;
@@ -409,6 +433,9 @@ static SeenFence seen_fence(const Telling *telling, const Op *op) {
     const Breach *found = proxies_found(telling->proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         seen.blamed |= found[i].fence_pc != NO_PC && op_at(telling, found[i].fence_pc) == op && !found[i].reads;
+    bool lacks = false; /* where one is missing, that nothing more is wrong without this one says nothing */
+    for (uint32_t i = 0; i < count; i++)
+        lacks |= found[i].kind <= BREACH_LATE && !found[i].reads;
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         uint32_t last;
         if (program->ops[pc] != op)
@@ -417,6 +444,7 @@ static SeenFence seen_fence(const Telling *telling, const Op *op) {
         seen.use = here > seen.use ? here : seen.use;
         seen.before = last == NO_PC ? seen.before : last;
     }
+    seen.blamed |= lacks && seen.use == FENCE_USED;
     return seen;
 }
 
@@ -518,7 +546,7 @@ static const Breach *found_of(const Telling *telling, FenceRuns *runs, Proxies *
     Breach *kept = ARENA_ARRAY(&telling->lint->module->arena, Breach, *count + 1);
     memcpy(kept, found, *count * sizeof *kept);
     for (uint32_t i = 0; i < *count; i++) {
-        any |= kept[i].kind < BREACH_LATE && !kept[i].reads;
+        any |= kept[i].kind < BREACH_LATE && (!kept[i].reads || !telling->stage.tl);
         kept[i].missing = telling->stage.inserted ? telling->lint->releases : 0;
     }
     if (any && !telling->stage.inserted)
@@ -540,6 +568,20 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
     if (cut_short && lint->alone)
         verdict_note(lint->verdict, "fences are looked at as far as runs go, and some runs did not finish: %s",
                      cut_short);
+    const char *unfinished = fence_runs_unfinished(runs);
+    const Op *unseen = unfinished && !lint->alone ? proxies_unseen(proxies) : NULL;
+    if (unseen)
+        op_incomplete(
+            lint->module, unseen,
+            verdict_text(lint->verdict, "its fences were not looked at: no run for fences reached it (%s)", unfinished),
+            lint->verdict);
+    const Launch *launch;
+    uint64_t left_out = fence_runs_left_out(runs, &launch);
+    if (left_out && !lint->alone)
+        verdict_incomplete(lint->verdict, "", 0,
+                           "fences were not looked at in %llu of the clusters of a launch (%s): they behave in too "
+                           "many ways (with a smaller --grid, all of them)",
+                           (unsigned long long)left_out, launch_text(launch, lint->verdict->arena));
     if (!telling.stage.assembly)
         find_needless(&telling, runs, proxies);
 }
@@ -547,5 +589,7 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
 void lint_proxies(Lint *lint) {
     if (lint_is_amd(lint) || !proxies_matter(lint->module, lint->function))
         return;
-    fence_runs(lint->module, lint->function, lint->launch, lint->verdict, look, lint);
+    FenceLaunch given = {
+        .launch = lint->launch, .loads = lint->options->loads, .loads_context = lint->options->loads_context};
+    fence_runs(lint->module, lint->function, given, lint->verdict, look, lint);
 }

@@ -27,6 +27,12 @@ static ReleaseSet named_releases(Result *result, size_t kernel) {
     return result->question.releases || !launch ? result->question.releases : releases_named(launch->triton);
 }
 
+/* What a cluster found in memory when the whole grid ran. */
+static const LoadLog *find_loads(void *context, uint64_t cluster) {
+    const Look *look = context;
+    return global_check_loads(look->result->rows[look->at]->check, look->result->places[look->at], cluster);
+}
+
 void step_lint(Result *result, size_t kernel) {
     if (result->ptx) {
         ptx_lint(result->ptx, result->entries[kernel], kernel == 0, result->question.target, &result->verdicts[kernel]);
@@ -36,6 +42,11 @@ void step_lint(Result *result, size_t kernel) {
                            .launch = lint_launch(result, kernel),
                            .releases = named_releases(result, kernel),
                            .alone = result->question.lint_only};
+    Look look = {.result = result, .at = kernel};
+    if (result->rows[kernel] && result_given_launch(result, kernel)) {
+        options.loads = find_loads;
+        options.loads_context = &look;
+    }
     lint_check(result->module, result->functions[kernel], &options, &result->verdicts[kernel]);
 }
 
@@ -50,12 +61,6 @@ static void run_clusters(Result *result, size_t kernel, const CheckOptions *opti
     Report *report = &result->reports[kernel];
     *report = *report_build(result->module, result->functions[kernel], options, verdict, &result->traces[kernel]);
     report->module = result->question.module;
-}
-
-/* What a cluster found in memory when the whole grid ran. */
-static const LoadLog *find_loads(void *context, uint64_t cluster) {
-    const Look *look = context;
-    return global_check_loads(look->result->rows[look->at]->check, look->result->places[look->at], cluster);
 }
 
 void step_runs(Result *result, size_t kernel) {
