@@ -123,6 +123,10 @@ typedef struct OutsideRace {
 } OutsideRace;
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
 
+/* ---- same_value.c ---- */
+/* Whether two writes of a CTA by one instruction may be of the same value, by what it is made of. */
+bool threads_may_store_same(ThreadsCheck *check, const PtxRace *race);
+
 /* ---- history.c: what led to a run that went wrong ---- */
 
 enum { HISTORY_ARRIVERS = 4, HISTORY_WAITERS = 32 };
