@@ -28,6 +28,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     check->events = 0;
     check->classes = 0;
     check->guessed = check->hung = false;
+    check->always_count = 0;
     check->runs = 0;
     check->history = history_new(&check->arena);
     return true;
@@ -238,6 +239,8 @@ uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *w
     threads_run_again(check, run, races + told, count - told);
     if (check->machine->guess_count > 1) {
         worlds_doubt_races(check, races + told, count - told);
+        if (!told && !run->world)
+            worlds_first_races(check, races, count);
         return count;
     }
     for (unsigned turn = 0; turn < 3; turn++) /* of two orders of the same two, what is read too early says most */

@@ -34,6 +34,8 @@ typedef struct ThreadsCheck {
      * which it goes the way that it has not gone, 0: none is known. */
     uint8_t *went;
     unsigned *ways;
+    PtxRace *always; /* races that every run so far has had, whichever way such conditions went */
+    uint32_t always_count;
     uint8_t *spans;             /* machine->spans */
     struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */

@@ -124,7 +124,17 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
             return "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) in the thread that started it, then "
                    "synchronize (__syncthreads()) before other threads access the memory.";
         case GROUP_WGMMA:
-            return "Wait for the MMA (wgmma.wait_group) before the access.";
+            return race->first.thread / PTX_LANES == race->second.thread / PTX_LANES
+                       ? "Wait for the MMA (wgmma.wait_group) before the access."
+                       : "Wait for the MMA (wgmma.wait_group) in the warps that started it, and put a barrier behind that "
+                         "(bar.sync, or an arrival on an mbarrier that the other warps wait for) before other warps "
+                         "make the access.";
+        case GROUP_TENSOR_STORE:
+            return "Wait for the store (tcgen05.wait::st.sync.aligned) in the warp that made it; before other warps make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
+        case GROUP_TENSOR_LOAD:
+            return "Wait for the load (tcgen05.wait::ld.sync.aligned) in the warp that made it; before other warps make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
         default:
             return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
                    "if only its source is reused) in the thread that started it, then synchronize.";
