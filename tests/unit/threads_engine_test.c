@@ -477,6 +477,53 @@ static void launches(void **state) {
     NO_RACE();
 }
 
+/* A flag that FAR has read, between the fences of A and what fences FAR has. */
+static void told_by_flag(void) {
+    again();
+    writes(A, 0);
+    fence(A, THREADS_ACQ_REL, THREADS_GPU);
+    flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
+    flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+}
+
+/* A fence that is too narrow leaves what was observed to a wider one behind it. */
+static void fences_one_after_the_other(void **state) {
+    (void)state;
+    told_by_flag();
+    fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
+    reads(FAR, 0);
+    RACES(TOO_NARROW);
+    told_by_flag();
+    fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
+    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    reads(FAR, 0);
+    NO_RACE();
+    told_by_flag();
+    fence(FAR, THREADS_ACQUIRE, THREADS_CTA);
+    fence(FAR, THREADS_ACQUIRE, THREADS_CLUSTER);
+    reads(FAR, 0);
+    NO_RACE();
+    told_by_flag();
+    fence(FAR, THREADS_RELEASE, THREADS_GPU);
+    reads(FAR, 0);
+    RACES(UNORDERED);
+    told_by_flag();
+    fence(FAR, THREADS_RELEASE, THREADS_GPU);
+    fence(FAR, THREADS_ACQUIRE, THREADS_GPU);
+    reads(FAR, 0);
+    NO_RACE();
+    /* of another lane */
+    told_by_flag();
+    threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
+    reads(FAR, 1);
+    RACES(UNORDERED);
+    told_by_flag();
+    threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
+    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
+    reads(FAR, 0);
+    NO_RACE();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lanes_are_unordered, begin, end),
@@ -484,6 +531,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(threads_that_ended, begin, end),
         cmocka_unit_test_setup_teardown(flags, begin, end),
         cmocka_unit_test_setup_teardown(fences, begin, end),
+        cmocka_unit_test_setup_teardown(fences_one_after_the_other, begin, end),
         cmocka_unit_test_setup_teardown(chains, begin, end),
         cmocka_unit_test_setup_teardown(strong_accesses, begin, end),
         cmocka_unit_test_setup_teardown(observation, begin, end),

@@ -6,6 +6,7 @@
 #include "emulate/ptx/explore.h"
 #include "emulate/ptx/slice.h"
 #include "emulate/ptx/unused.h"
+#include "emulate/ptx/within.h"
 
 enum { MOST_LAUNCHES = 16, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
@@ -27,6 +28,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     check->events = 0;
     check->classes = 0;
     check->guessed = check->hung = false;
+    check->always_count = 0;
     check->runs = 0;
     check->history = history_new(&check->arena);
     return true;
@@ -229,17 +231,22 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 /* Tells those that the watch has beyond the first `told`. Returns how many it has. */
 uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
     uint32_t count = 0;
-    const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
+    const PtxRace *found = watch ? ptx_watch_races(watch, &count) : NULL;
+    if (told >= count)
+        return count;
+    PtxRace *races = ARENA_ARRAY(&check->arena, PtxRace, count);
+    memcpy(races, found, count * sizeof *races);
+    threads_run_again(check, run, races + told, count - told);
     if (check->machine->guess_count > 1) {
         worlds_doubt_races(check, races + told, count - told);
+        if (!told && !run->world)
+            worlds_first_races(check, races, count);
         return count;
     }
-    for (uint32_t i = told; i < count; i++) /* of two orders of the same two, what is read too early says most */
-        if (races[i].rule == RULE_RACE_RAW)
-            (void)threads_race(check, &races[i], &run->schedule, run->world);
-    for (uint32_t i = told; i < count; i++)
-        if (races[i].rule != RULE_RACE_RAW)
-            (void)threads_race(check, &races[i], &run->schedule, run->world);
+    for (unsigned turn = 0; turn < 3; turn++) /* of two orders of the same two, what is read too early says most */
+        for (uint32_t i = told; i < count; i++)
+            if (turn == (races[i].by_chance ? 2 : races[i].rule == RULE_RACE_RAW ? 0 : 1))
+                (void)threads_race(check, &races[i], &run->schedule, run->world);
     return count;
 }
 
@@ -375,6 +382,25 @@ static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
     return true;
 }
 
+/* Whether what strong reads give may change more than values: it decides what is run, or what is acquired. Not so where
+ * all are volatile, no fence stands behind one, and no address or condition is made of what they give. */
+static bool orders_decide(ThreadsCheck *check) {
+    PtxProgram *program = check->program;
+    bool *decides = ARENA_ARRAY(&check->arena, bool, program->code_count + 1);
+    ptx_slice_decides(program, program_budget, decides);
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const PtxCode *code = &program->code[i];
+        PtxEffect effect;
+        bool reads = code_effect(check, code, EFFECT_READ, &effect) || code_effect(check, code, EFFECT_UPDATE, &effect);
+        bool strong = reads && effect.effect.order != ORDER_WEAK && !code->dead;
+        if (strong && (decides[i] || !code_has(code, STR("volatile"))))
+            return true;
+        if (code_effect(check, code, EFFECT_FENCE_ORDER, &effect))
+            return true;
+    }
+    return false;
+}
+
 /* ---- A launch ------------------------------------------------------------------------------------ */
 
 /* The buffer of a chosen launch that the machine ran out of, and how large it should be; false: that is not why. */
@@ -460,7 +486,14 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         return;
     if (guessed && !check->hung)
         worlds_run(check);
-    if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) && explore_orders(check, why))
+    bool is_volatile = why && code_has(why, STR("volatile"));
+    if (is_volatile)
+        verdict_note(check->verdict,
+                     "what is read at line %u is volatile: threads that exchange values so are not said to race; with "
+                     "--volatile-races they are",
+                     code_line(check->program, why));
+    if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) &&
+        (!is_volatile || orders_decide(check)) && explore_orders(check, why))
         return;
     run_orders(check, watch, told, why);
 }
@@ -480,6 +513,8 @@ bool runs_prepare(ThreadsCheck *check, const char **problem) {
         return false;
     if (check->program) {
         ptx_unused(check->program, program_budget);
+        ptx_dead(check->program, &check->arena);
+        ptx_within(check->program, program_budget);
         check->ran = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->went = ARENA_ARRAY(&check->arena, uint8_t, check->program->code_count + 1);
         check->ways = ARENA_ARRAY(&check->arena, unsigned, check->program->code_count + 1);

@@ -46,8 +46,10 @@ static void say_made_up(ThreadsCheck *check, const PtxFault *fault) {
     }
 }
 
-static const char *fix_of(RuleId rule) {
-    switch (rule) {
+static const char *fix_of(const PtxFault *fault) {
+    if (fault->within && fault->within->bytes)
+        return "Correct the index, or make the array larger. What lies there is padding or another variable.";
+    switch (fault->rule) {
     case RULE_GLOBAL_OUT_OF_BOUNDS:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "
                "real one.";
@@ -97,6 +99,12 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
     const char *thread = thread_words(check, fault->warp ? fault->warp->cta->number : 0, first_thread(fault));
     if (fault->rule == RULE_CLUSTER_EXIT)
         return verdict_text(check->verdict, "%s accesses the shared memory of a CTA that has exited", thread);
+    if (fault->within)
+        return verdict_text(check->verdict, "%s: %" PRId64 " bytes %s of %s, which has %" PRIu64 " bytes", thread,
+                            fault->amount < 0 ? -fault->amount : fault->amount,
+                            fault->amount < 0 ? "before the begin" : "past the end",
+                            shared_name(check, fault->within->at),
+                            fault->within->bytes ? fault->within->bytes : fault->block->size - fault->within->at);
     if (fault->what)
         return verdict_text(check->verdict, "%s: %s", thread, fault->what);
     return verdict_text(check->verdict, "%s: %s", thread, rule_of(fault->rule)->summary);
@@ -104,6 +112,9 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
 
 /* Faults that are no access have no address. */
 static const char *why_of_fault(Verdict *verdict, const PtxFault *fault, unsigned lanes) {
+    if (fault->rule == RULE_THREADS_MASK && fault->amount)
+        return "All lanes that the mask names and that have not exited have to execute it, with the same mask. The "
+               "others wait for them, and what is read from their registers is undefined.";
     if (fault->rule == RULE_THREADS_MASK)
         return "What an instruction with .sync does is undefined for a lane that its mask does not have.";
     if (!fault->block && !fault->address && !is_out_of_bounds(fault->rule))
@@ -133,7 +144,7 @@ Finding *threads_fault(ThreadsCheck *check, const PtxSchedule *schedule, unsigne
     finding->message = message_of(check, fault);
     unsigned lanes = (unsigned)__builtin_popcount(fault->lanes);
     finding->why = why_of_fault(verdict, fault, lanes);
-    finding->fix = fix_of(fault->rule);
+    finding->fix = fix_of(fault);
     finding->launch = check->launch->text;
     finding->schedule = schedule_words(check, schedule);
     finding->witness = witness_of(check, schedule, world);

@@ -34,6 +34,8 @@ typedef struct ThreadsCheck {
      * which it goes the way that it has not gone, 0: none is known. */
     uint8_t *went;
     unsigned *ways;
+    PtxRace *always; /* races that every run so far has had, whichever way such conditions went */
+    uint32_t always_count;
     uint8_t *spans;             /* machine->spans */
     struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */
@@ -122,6 +124,10 @@ typedef struct OutsideRace {
     uint64_t times;
 } OutsideRace;
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
+
+/* ---- same_value.c ---- */
+/* Whether two writes of a CTA by one instruction may be of the same value, by what it is made of. */
+bool threads_may_store_same(ThreadsCheck *check, const PtxRace *race);
 
 /* ---- history.c: what led to a run that went wrong ---- */
 

@@ -98,6 +98,18 @@ static const char *why_same_value(const PtxRace *race) {
     return "Both write the same value, so the result does not depend on which of them comes last.";
 }
 
+/* What is said of a race that this run does not show in memory. */
+static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race) {
+    return verdict_text(check->verdict,
+                        "%s With the data of this launch the write leaves the bytes as they were (zeros, padding, equal "
+                        "elements); with other data it does not.",
+                        why_of(check, race));
+}
+
+static const char *const why_by_lanes =
+    "The two are ordered if lanes that come together at match.sync, or at a shuffle or a vote, are ordered by that. PTX "
+    "does not say so, but cuda::pipeline ends its mbarriers this way.";
+
 /* How the operation that is in flight can be waited for. */
 static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
     const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
@@ -112,7 +124,17 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
             return "Wait for the copy (cp.async.wait_group, __pipeline_wait_prior) in the thread that started it, then "
                    "synchronize (__syncthreads()) before other threads access the memory.";
         case GROUP_WGMMA:
-            return "Wait for the MMA (wgmma.wait_group) before the access.";
+            return race->first.thread / PTX_LANES == race->second.thread / PTX_LANES
+                       ? "Wait for the MMA (wgmma.wait_group) before the access."
+                       : "Wait for the MMA (wgmma.wait_group) in the warps that started it, and put a barrier behind that "
+                         "(bar.sync, or an arrival on an mbarrier that the other warps wait for) before other warps "
+                         "make the access.";
+        case GROUP_TENSOR_STORE:
+            return "Wait for the store (tcgen05.wait::st.sync.aligned) in the warp that made it; before other warps make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
+        case GROUP_TENSOR_LOAD:
+            return "Wait for the load (tcgen05.wait::ld.sync.aligned) in the warp that made it; before other warps make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
         default:
             return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
                    "if only its source is reused) in the thread that started it, then synchronize.";
@@ -170,26 +192,9 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
  * Of recordings it is, or PtxRace.unknown says so. */
 static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
-    const uint32_t *block = check->launch->block;
-    const PtxRoutine *routine = &check->program->routines[check->program->entry];
-    uint32_t at = (uint32_t)(race->first.code - check->program->code);
-    if (race->rule != RULE_RACE_WAW || race->same_value || race->first.code != race->second.code ||
-        race->reason == REASON_PROXY || race->first.access.kind != EFFECT_WRITE || race->first.asynchronous ||
-        race->second.asynchronous || race->first.cta != race->second.cta || check->machine->plays ||
-        at < routine->begin || at >= routine->end || !(check->ran[at] & PTX_RAN_UNKNOWN))
-        return false;
-    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
-    if (!check->replicas.program &&
-        !ptx_replicas_open(&check->replicas, check->program, &shape, ptx_values_budget(check->module)))
-        return true;
-    return ptx_may_store_same(&check->replicas, race->first.code, race->first.thread, race->second.thread);
-}
-
-/* Whether one lane of a warp ends an mbarrier that another lane of it used before. cuda::pipeline ends its own so,
- * behind match.sync: whether that orders memory PTX does not say. */
-static bool ends_in_warp(const ThreadsCheck *check, const PtxRace *race) {
-    PtxEffect effect;
-    return race->reason == REASON_SAME_WARP && code_effect(check, race->second.code, EFFECT_INVALIDATE, &effect);
+    return race->rule == RULE_RACE_WAW && !race->same_value && race->reason != REASON_PROXY &&
+           !check->machine->plays && check->ran[race->first.code - check->program->code] & PTX_RAN_UNKNOWN &&
+           threads_may_store_same(check, race);
 }
 
 void threads_grade(const ThreadsCheck *check, Finding *finding) {
@@ -201,7 +206,7 @@ void threads_grade(const ThreadsCheck *check, Finding *finding) {
 }
 
 static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
-    if (ends_in_warp(check, race)) {
+    if (race->by_lanes) {
         finding->graded = true;
         finding->grade = SEVERITY_NOTE;
     }
@@ -310,7 +315,10 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE ? why_same_value(race)
+                   : race->by_chance            ? why_by_chance(check, race)
+                   : race->by_lanes             ? why_by_lanes
+                                                : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
     finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored

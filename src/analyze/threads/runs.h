@@ -46,8 +46,15 @@ bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail
 void worlds_note(ThreadsCheck *check);
 /* The other ways than that of the first run. */
 void worlds_run(ThreadsCheck *check);
+/* Races of the first run, in which several things are not known: those of every run are told behind worlds_run. */
+void worlds_first_races(ThreadsCheck *check, const PtxRace *races, uint32_t count);
 /* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
 void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count);
+
+/* ---- same_value.c ---- */
+/* Of races of a run. In which a write changes nothing: where that is so by chance, as the data is zero or padded, they
+ * are none of those any more. In which an mbarrier is ended: whether lanes that come together are why it may be. */
+void threads_run_again(ThreadsCheck *check, const ThreadsRun *run, PtxRace *races, uint32_t count);
 
 /* ---- unset.c: what the run that was just made shows beside races ---- */
 void threads_unset(ThreadsCheck *check, const ThreadsRun *run);

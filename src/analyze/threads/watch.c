@@ -71,7 +71,7 @@ uint32_t watch_addresses(const PtxWatch *watch, const PtxSpot *spots, uint32_t l
 
 /* Whether the value that it reads goes to a register. */
 static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
-    if (event->access.kind == EFFECT_WRITE || event->flight || !event->code->count)
+    if (event->access.kind == EFFECT_WRITE || event->flight || !event->code->count || event->code->dead)
         return false;
     const PtxArgument *first = code_argument(watch->machine->program, event->code, 0);
     return first->kind != ARGUMENT_ADDRESS && first->kind != ARGUMENT_SINK;

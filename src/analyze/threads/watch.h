@@ -35,6 +35,8 @@ typedef struct PtxRace {
     uint32_t bytes;
     RaceReason reason;
     bool same_value; /* both write the same */
+    bool by_chance;  /* ... in this run, and not with other data */
+    bool by_lanes;   /* unless lanes that come together at a shuffle or the like are ordered by that */
     bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
     uint64_t step; /* of the second, in thread_instructions */

@@ -26,6 +26,57 @@ void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t coun
     }
 }
 
+/* ---- Races of every run -------------------------------------------------------------------------- */
+
+static bool races_with(const PtxRace *races, uint32_t count, const PtxRace *race) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!races[i].same_value && ((races[i].first.code == race->first.code && races[i].second.code == race->second.code) ||
+                                     (races[i].first.code == race->second.code && races[i].second.code == race->first.code)))
+            return true;
+    return false;
+}
+
+/* Of the races of the first run, those that this one has, too. */
+static void keep_always(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < check->always_count; i++)
+        if (races_with(races, count, &check->always[i]))
+            check->always[kept++] = check->always[i];
+    check->always_count = kept;
+}
+
+/* Whether something that may order others was left out, as its address is not known. */
+static bool leaves_out_order(const ThreadsCheck *check) {
+    for (uint32_t i = 0; i < check->machine->guess_count; i++) {
+        const PtxGuess *guess = &check->machine->guesses[i];
+        PtxEffect effect;
+        bool weak = (code_effect(check, guess->code, EFFECT_READ, &effect) ||
+                     code_effect(check, guess->code, EFFECT_WRITE, &effect)) &&
+                    effect.effect.order == ORDER_WEAK;
+        if (guess->left_out && (!weak || code_role(check, guess->code) != ROLE_ACCESSES))
+            return true;
+    }
+    return false;
+}
+
+/* What no run orders, whichever way its conditions went, no data orders. */
+static void tell_always(ThreadsCheck *check) {
+    uint32_t count = leaves_out_order(check) ? 0 : check->always_count;
+    for (uint32_t i = 0; i < 2 * count; i++) { /* what is read too early first */
+        const PtxRace *race = &check->always[i % count];
+        if ((i < count) == (race->rule == RULE_RACE_RAW) && threads_race(check, race, &(PtxSchedule){0}, 0))
+            check->doubts[DOUBTED_DATA].count = 0;
+    }
+}
+
+void worlds_first_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
+    check->always = ARENA_ARRAY(&check->arena, PtxRace, count + 1);
+    check->always_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (rule_of(threads_race_rule(&races[i]))->severity != SEVERITY_NOTE)
+            check->always[check->always_count++] = races[i];
+}
+
 /* A world that goes as this run did up to the condition, and the other way there. */
 static unsigned other_way(const PtxMachine *machine, uint32_t index) {
     unsigned world = WORLD_CHOSEN;
@@ -149,6 +200,8 @@ static void run_world(ThreadsCheck *check, Worlds *worlds, ThreadsRun *run, bool
     worlds->single &= check->machine->guess_count <= 1;
     worlds->most = check->machine->guess_count > worlds->most ? check->machine->guess_count : worlds->most;
     worlds->spent += check->machine->used;
+    if (sure)
+        keep_always(check, races, count);
     sure &= worlds->single;
     if (sure)
         (void)runs_tell_races(check, run, watch, 0);
@@ -230,6 +283,8 @@ void worlds_run(ThreadsCheck *check) {
             run_world(check, &worlds, &(ThreadsRun){.world = world}, true);
     run_chosen(check, &worlds);
     check->classes = classes;
+    if (!worlds.single)
+        tell_always(check);
     if (!worlds.over && !check->verdict->incomplete_count && !check->doubts[DOUBTED_DATA].count &&
         !verdict_faults(check->verdict, NULL))
         run_mixed(check, &worlds); /* else it is not clean as it is */

@@ -131,6 +131,8 @@ static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *mac
         uint64_t at = spots[lane].offset + offset, value = 0, states = 0;
         if (block->bytes)
             memcpy(&value, block->bytes + at, bytes);
+        else
+            block_peek(block, at, bytes, (uint8_t *)&value);
         values->at[lane] = value;
         if (block->states)
             memcpy(&states, block->states + at, bytes);
@@ -338,14 +340,15 @@ static void store_rows(PtxMachine *machine, uint32_t lanes, const PtxSpot *spots
         memory_changed(machine, span->block);
 }
 
-static uint32_t changed_rows(uint32_t lanes, const PtxSpot *spots, const Rows *rows) {
+static uint32_t changed_rows(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, const PtxSpot *spots,
+                             const Rows *rows) {
     uint8_t bytes[PTX_LANES][64];
     for (unsigned i = 0; i < rows->count; i++)
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
             memcpy(&bytes[lane][i * rows->each], &rows->values[i]->at[lane], rows->each);
         }
-    return memory_changes(lanes, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
+    return memory_changes(machine, code, lanes, 0, spots, rows->count * rows->each, bytes[0], sizeof bytes[0]);
 }
 
 static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
@@ -354,12 +357,6 @@ static uint32_t unknown_lanes(const Access *access, const Stored *stored) {
     for (unsigned i = 0; i < access->align / each; i++)
         unknown |= stored->unknown[i];
     return unknown;
-}
-
-/* What is not known may be other than what was there, and than what another lane stores. */
-static uint32_t changed_lanes(const Access *access, uint32_t lanes, const PtxSpot *spots, const Stored *stored) {
-    return (unknown_lanes(access, stored) & lanes) |
-           memory_changes(lanes, spots, access->align, stored->bytes[0], sizeof stored->bytes[0]);
 }
 
 /* A store to local memory, and nobody knows where: nobody knows what is there from now on. */
@@ -398,15 +395,18 @@ static PtxStep run_store(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     Rows rows;
     if (gather_rows(machine, group, access, lanes, &span, &rows)) {
         if (told)
-            access_tell(machine, group, code, access, lanes, spots, changed_rows(lanes, spots, &rows));
+            access_tell(machine, group, code, access, lanes, spots, changed_rows(machine, code, lanes, spots, &rows));
         store_rows(machine, lanes, spots, &span, &rows);
         return PTX_STEP_NEXT;
     }
     gather_stored(machine, group, access, lanes, &stored);
-    if (unknown_lanes(access, &stored) & lanes)
+    unknown = unknown_lanes(access, &stored) & lanes;
+    if (unknown)
         ptx_note_unknown(machine, code);
     if (told)
-        access_tell(machine, group, code, access, lanes, spots, changed_lanes(access, lanes, spots, &stored));
+        access_tell(machine, group, code, access, lanes, spots,
+                    memory_changes(machine, code, lanes, unknown, spots, access->align, stored.bytes[0],
+                                   sizeof stored.bytes[0]));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         store_lane(machine, access, lane, spots[lane], &stored);

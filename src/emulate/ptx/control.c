@@ -120,6 +120,20 @@ static bool waits_for_others(const PtxWarp *warp) {
     return false;
 }
 
+static PtxRun run_warp_sync;
+
+/* Lanes go on behind the place where they were to meet others, while some of these wait for them at an instruction that
+ * hands values over: they did not come to it, unless they do later, in a loop. Those that only end from here on count as
+ * ended. */
+static void note_passed(const PtxMachine *machine, PtxWarp *warp, const PtxGroup *group) {
+    const PtxCode *next = &machine->program->code[group->pc];
+    if (next->form->evaluator == PTX_EVALUATE_RETURN || next->form->evaluator == PTX_EVALUATE_EXIT)
+        return;
+    for (const PtxGroup *other = warp->groups; other; other = other->next)
+        if (other->status == PTX_IS_LANES_MEET && machine->program->code[other->pc].run != run_warp_sync)
+            warp->passed |= other->waits_for & group->lanes;
+}
+
 /* The lowest group that waits at a meeting place, and those that stand there with it, go on. */
 bool control_release(PtxMachine *machine, PtxWarp *warp) {
     PtxGroup *waits = NULL;
@@ -129,6 +143,7 @@ bool control_release(PtxMachine *machine, PtxWarp *warp) {
     if (!waits)
         return false;
     merge_at(machine, waits, waits->parts);
+    note_passed(machine, warp, waits);
     leave_part(machine, waits);
     control_arrive(machine, waits);
     return true;
@@ -366,12 +381,54 @@ PtxStep ptx_unnamed(PtxMachine *machine, PtxGroup *group, const PtxCode *code, u
     return ptx_fault(machine, group, RULE_THREADS_MASK, code, lanes, "its mask does not have the lane that runs it");
 }
 
+/* "lanes 16-31", or a mask of many pieces. */
+static void add_lanes(uint32_t lanes, Text *to) {
+    uint32_t rest = lanes & (lanes - 1) ? lanes : 0, pieces = (uint32_t)__builtin_popcount(lanes & ~(lanes << 1));
+    text_addf(to, rest ? "lanes " : "lane %u", (unsigned)__builtin_ctz(lanes));
+    if (pieces > 3)
+        text_addf(to, "0x%x", lanes);
+    while (rest && pieces <= 3) {
+        unsigned first = (unsigned)__builtin_ctz(rest), count = (unsigned)__builtin_ctzll(~((uint64_t)rest >> first));
+        rest &= ~(uint32_t)(((UINT64_C(1) << count) - 1) << first);
+        text_addf(to, count > 1 ? "%u-%u" : "%u", first, first + count - 1);
+        text_addf(to, "%s", rest ? ", " : "");
+    }
+}
+
+/* Lanes of the mask have gone on behind it, and have ended or wait elsewhere: a fault. */
+static bool misses(PtxMachine *machine, PtxGroup *group, uint32_t mask) {
+    uint32_t missing = mask & group->warp->passed & ~group->lanes;
+    const PtxCode *code = &machine->program->code[group->pc];
+    if (!missing)
+        return false;
+    Text text = {0};
+    text_addf(&text, "its mask names ");
+    add_lanes(missing, &text);
+    text_addf(&text, " of the warp, which %s not come to it", missing & (missing - 1) ? "do" : "does");
+    ptx_fault(machine, group, RULE_THREADS_MASK, code, running(group, code), text_keep(&text, &machine->arena));
+    machine->fault.amount = missing;
+    return true;
+}
+
+/* The same of one of the groups that wait with that mask, wherever they do. */
+static bool one_misses(PtxMachine *machine, const PtxWarp *warp, uint32_t mask) {
+    for (PtxGroup *group = warp->groups; group; group = group->next)
+        if (group->status == PTX_IS_LANES_MEET && group->waits_for == mask && !(group->lanes & warp->passed) &&
+            misses(machine, group, mask))
+            return true;
+    return false;
+}
+
 /* When lanes join the group, it is run again: the caller waits, and the group is ready. */
 bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t mask) {
     PtxWarp *warp = group->warp;
     uint32_t wanted = mask & warp->launched & ~warp->exited, own = running(group, code), here = own;
-    if (!(wanted & ~own))
-        return true;
+    if (!(wanted & ~own)) {
+        warp->passed &= ~own;
+        if (machine->lanes_meet)
+            ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_WARP_SYNC, .code = code, .warp = warp, .lanes = mask & own});
+        return !misses(machine, group, mask);
+    }
     for (const PtxGroup *other = warp->groups; other; other = other->next)
         here |= alongside(group, other) ? running(other, code) : 0;
     if (!(wanted & ~here)) {
@@ -380,7 +437,8 @@ bool ptx_gather(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint3
     }
     group->status = PTX_IS_LANES_MEET;
     group->waits_for = mask;
-    if (!(wanted & ~(own | lanes_elsewhere(machine, group, code, mask))))
+    if (!(wanted & ~(own | lanes_elsewhere(machine, group, code, mask))) &&
+        !one_misses(machine, warp, mask))
         ptx_stop(machine, code, "lanes of one mask come together at different instructions");
     return false;
 }

@@ -439,6 +439,8 @@ PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {
             if (++jumps == JUMPS_A_TURN)
                 return PTX_TURN_OVER;
         } else if (step == PTX_STEP_WAITS) {
+            if (machine->fault.code)
+                return PTX_TURN_FAULT;
             if (machine->unknown)
                 return PTX_TURN_UNKNOWN;
             if (group->status == PTX_IS_READY)

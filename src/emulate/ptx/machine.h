@@ -36,6 +36,7 @@ typedef struct PtxBlock {
     uint64_t base, size;     /* base: its first address in its space; of global memory it is generic, too */
     uint8_t *bytes, *states; /* states: BYTE_...; NULL: made when first written, until then all `fill` */
     uint8_t fill;
+    bool other;       /* what nobody knows is something else than usual (other.h) */
     const char *name; /* of the argument or variable; for people */
     uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
@@ -120,6 +121,7 @@ typedef struct PtxWarp {
     uint32_t index;    /* in the CTA */
     uint32_t launched; /* lanes that there are */
     uint32_t exited;   /* lanes that ended */
+    uint32_t passed;   /* lanes that went on behind where others wait for them, at an instruction whose mask has them */
     PtxGroup *groups;
     void *sync; /* barriers.c: groups of copies and MMAs, lane by lane, phases of the cluster barrier */
     uint8_t (*visits)[PTX_LANES]; /* guesses.c: of each condition that nobody knows, how often lanes came to it */
@@ -250,6 +252,7 @@ typedef struct PtxFault {
     uint64_t address;      /* as the program has it; or place of an mbarrier */
     const PtxBlock *block; /* NULL: none is there */
     int64_t amount, other;
+    const PtxSeat *within; /* shared memory: the variable that the address is of, and beyond or before which it leads */
     const char *what; /* one clause, for people: "16 bytes behind the end of %out" */
 } PtxFault;
 
@@ -312,6 +315,7 @@ typedef struct PtxMachine {
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
+    bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are told to have met (WARP_SYNC) */
     bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
     bool plays;
@@ -331,6 +335,7 @@ typedef struct PtxMachine {
     Text *printed; /* what the kernel prints; NULL: nowhere */
     PtxObserve *observe;
     void *observer;
+    const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
     uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
     struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
     void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
@@ -408,9 +413,11 @@ void ptx_tell(PtxMachine *machine, const PtxEvent *event);
 PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCode *code, uint32_t lanes,
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
-/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. `pitch`: from the bytes of
- * a lane to those of the next. */
-uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
+/* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. Those of `unknown` store
+ * what nobody knows, and so something else, unless the run is one with other data. `pitch`: from the bytes of a lane to
+ * those of the next. */
+uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
+                        const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);
 /* A lane reads bytes that nobody has written. */
 void ptx_note_unset(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, PtxSpot spot);
 /* A condition that is not known: it is noted, and the world says which way. The lanes of `unknown` that go "yes". */

@@ -103,14 +103,13 @@ static void store_rows(PtxMachine *machine, PtxGroup *group, const PtxCode *code
                 bool known = matrix_computes(machine, code) && !((unknown[r] | ~lanes) >> lane & 1);
                 states[row][at] = known ? BYTE_KNOWN : BYTE_UNKNOWN;
             }
-    uint32_t changes = memory_changes(given, spots, ROW_BYTES, bytes[0], sizeof bytes[0]);
-    for (unsigned lane = 0; lane < PTX_LANES; ++lane) /* what is not known may be other than what was there */
-        if (memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES)) {
-            changes |= UINT32_C(1) << lane;
-            if (given >> lane & 1)
-                ptx_note_unknown(machine, code);
-        }
-    tell(machine, group, code, given, spots, changes & given);
+    uint32_t open = 0; /* rows of which something is not known */
+    for (unsigned lane = 0; lane < PTX_LANES; ++lane)
+        open |= (uint32_t)(memchr(states[lane], BYTE_UNKNOWN, ROW_BYTES) != NULL) << lane;
+    if (open & given)
+        ptx_note_unknown(machine, code);
+    tell(machine, group, code, given, spots,
+         memory_changes(machine, code, given, open, spots, ROW_BYTES, bytes[0], sizeof bytes[0]));
     for (uint32_t left = given; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctz(left);
         ptx_store_bytes(machine, spots[lane], ROW_BYTES, bytes[lane], states[lane]);

@@ -2,6 +2,7 @@
 #include "emulate/ptx/internal.h"
 
 #include "base/bisect.h"
+#include "emulate/ptx/other.h"
 
 #include <stdlib.h>
 
@@ -17,10 +18,17 @@ static uint32_t unknown_word(uint64_t address) {
     return UINT32_C(0x3f800000) | (mixed & UINT32_C(0x007fbfff));
 }
 
+/* Another one for it, of whatever sign, from 2^-7 to 2^8. */
+static uint32_t other_word(uint64_t address) {
+    uint64_t mixed = (address >> 2) * UINT64_C(0xd1342543de82ef95);
+    uint32_t exponent = 120 + (uint32_t)(mixed >> 40 & 15), sign = (uint32_t)(mixed >> 63);
+    return sign << 31 | exponent << 23 | (uint32_t)(mixed >> 16 & UINT32_C(0x007fbfff));
+}
+
 static void unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
     for (size_t i = 0; i < count;) {
         uint64_t address = block->base + offset + i;
-        uint32_t word = unknown_word(address), skip = (uint32_t)(address & 3);
+        uint32_t word = block->other ? other_word(address) : unknown_word(address), skip = (uint32_t)(address & 3);
         size_t piece = 4 - skip < count - i ? 4 - skip : count - i;
         memcpy(bytes + i, (const uint8_t *)&word + skip, piece);
         i += piece;
@@ -87,6 +95,25 @@ static void add_variables(PtxMachine *machine) {
     }
 }
 
+/* A buffer of a run with other data: what the launch gives of it, nobody knows, but for the words that decide. */
+static void put_other(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buffer, uint64_t given, uint8_t rest) {
+    const uint8_t *kept = machine->other->kept[buffer - machine->launch->buffers];
+    uint64_t end = rest == BYTE_KNOWN ? buffer->bytes : given;
+    block->fill = end == buffer->bytes ? BYTE_UNKNOWN : rest;
+    block->other = machine->other->seed;
+    if (!end || (end == buffer->bytes && !kept))
+        return;
+    block_make_states(machine, block);
+    if (block->fill != BYTE_UNKNOWN)
+        unknown_bytes(block, 0, end, block->bytes);
+    memset(block->states, BYTE_UNKNOWN, end);
+    for (uint64_t at = 0; kept && at < end; at++)
+        if (kept[at / OTHER_WORD]) {
+            block->bytes[at] = at < given ? buffer->data[at] : 0;
+            block->states[at] = BYTE_KNOWN;
+        }
+}
+
 static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
     uint8_t rest = buffer->zero ? BYTE_KNOWN : buffer->output ? BYTE_NEVER : BYTE_UNKNOWN;
     uint64_t given = buffer->data ? buffer->data_bytes < buffer->bytes ? buffer->data_bytes : buffer->bytes : 0;
@@ -96,6 +123,10 @@ static void add_buffer(PtxMachine *machine, const PtxBuffer *buffer) {
                                                      .fill = given == buffer->bytes ? BYTE_KNOWN : rest,
                                                      .name = buffer->name,
                                                      .cta = PTX_NONE});
+    if (machine->other && machine->other->kept) {
+        put_other(machine, block, buffer, given, rest);
+        return;
+    }
     if (!given)
         return;
     block_make(machine, block);
@@ -353,13 +384,42 @@ bool memory_writable(PtxMachine *machine, PtxGroup *group, const PtxCode *code, 
     return true;
 }
 
+/* Whether bytes of shared memory are of the variable that the instruction's address is of. Where variables lie in a
+ * recording is not known. */
+static bool stays_within(const PtxMachine *machine, const PtxCode *code, const PtxBlock *block, uint64_t begin,
+                         uint64_t end) {
+    const PtxSeat *seat = code->within;
+    if (!seat || block->space != PTX_SPACE_SHARED || machine->plays)
+        return true;
+    return begin >= seat->at && end <= (seat->bytes ? seat->at + seat->bytes : block->size);
+}
+
+static bool within_fault(PtxMachine *machine, const PtxCode *code, const PtxWarp *warp, uint32_t lane, uint64_t address,
+                         uint64_t bytes, const PtxSpot *spot) {
+    const PtxSeat *seat = code->within;
+    bool before = spot->offset < seat->at;
+    machine->fault = (PtxFault){
+        .rule = RULE_SHARED_OUT_OF_BOUNDS,
+        .code = code,
+        .warp = warp,
+        .lanes = UINT32_C(1) << lane,
+        .address = address,
+        .block = spot->block,
+        .amount = (int64_t)(before ? spot->offset - seat->at : spot->offset + bytes - seat->at - seat->bytes),
+        .other = (int64_t)bytes,
+        .within = seat};
+    return false;
+}
+
 bool ptx_resolve_one(PtxMachine *machine, const PtxCode *code, PtxWarp *warp, uint32_t lane, PtxSpace space,
                      uint64_t address, uint64_t bytes, uint32_t align, PtxSpot *spot) {
     uint32_t thread = warp->index * PTX_LANES + lane;
     Where where = locate(machine, warp->cta, thread, space, address, bytes, spot);
     bool aligned = align <= 1 || address % align == 0;
-    return (where == WHERE_THERE && aligned) ||
-           address_fault(machine, code, warp, lane, where, address, bytes, align, spot);
+    if (where != WHERE_THERE || !aligned)
+        return address_fault(machine, code, warp, lane, where, address, bytes, align, spot);
+    return stays_within(machine, code, spot->block, spot->offset, spot->offset + bytes) ||
+           within_fault(machine, code, warp, lane, address, bytes, spot);
 }
 
 /* ---- Whole rows ---- */
@@ -421,8 +481,10 @@ bool memory_resolve(PtxMachine *machine, PtxGroup *group, const PtxCode *code, P
         return true;
     if (space == PTX_SPACE_LOCAL
             ? resolve_local(machine, group->warp, addresses, *lanes, bytes, align, spots)
-            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots, span))
+            : resolve_together(machine, group->warp->cta, space, addresses, *lanes, bytes, align, spots, span) &&
+                  stays_within(machine, code, span->block, span->begin, span->end))
         return true;
+    span->block = NULL;
     for (uint32_t rest = *lanes; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         if (!ptx_resolve_one(machine, code, group->warp, lane, space, addresses->at[lane], bytes, align, &spots[lane]))
@@ -566,20 +628,25 @@ static bool all_known(const uint8_t *states, size_t count) {
     return true;
 }
 
-/* Whether a lane finds there what it stores. What is not known may be anything. */
-static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes) {
-    bool known = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
-    return block->bytes && known && memcmp(block->bytes + offset, bytes, count) == 0;
+/* Whether a lane finds there what it stores. What is not known may be anything; but in a run with other data, what
+ * stands for it is compared. */
+static bool holds(const PtxBlock *block, uint64_t offset, size_t count, const uint8_t *bytes, bool other) {
+    bool there = block->states ? all_known(block->states + offset, count) : block->fill == BYTE_KNOWN;
+    if (other)
+        there = block->states ? !memchr(block->states + offset, BYTE_NEVER, count) : block->fill != BYTE_NEVER;
+    return block->bytes && there && memcmp(block->bytes + offset, bytes, count) == 0;
 }
 
-uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
+uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
+                        const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch) {
+    const PtxOther *other = machine->other;
     uint32_t changes = 0;
     bool rises = true;
     const PtxSpot *last = NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         const PtxSpot *spot = &spots[lane];
-        changes |= (uint32_t)!holds(spot->block, spot->offset, count, bytes + lane * pitch) << lane;
+        changes |= (uint32_t)!holds(spot->block, spot->offset, count, bytes + lane * pitch, other) << lane;
         rises &= !last || (last->block == spot->block && last->offset < spot->offset);
         last = spot;
     }
@@ -594,7 +661,9 @@ uint32_t memory_changes(uint32_t lanes, const PtxSpot *spots, size_t count, cons
             break;
         }
     }
-    return changes;
+    if (other)
+        return changes | (other->data && other->data[code - machine->program->code] ? lanes & ~unknown : 0);
+    return changes | (lanes & unknown);
 }
 
 /* A known word where a known one was. False: it is not so. */

@@ -33,6 +33,7 @@ void ptx_replicas_close(PtxReplicas *replicas) {
 typedef struct Pair {
     PtxReplicas *replicas;
     uint32_t one, other; /* threads */
+    bool apart;          /* of different CTAs */
     uint32_t count;      /* values that are to be looked at: replicas->work */
     bool differ;         /* something is not the same */
     bool handed;         /* something comes from other lanes: two that add what they have to it may come to the same */
@@ -42,9 +43,9 @@ typedef struct Pair {
 typedef enum Alike { NOT_KNOWN, SAME, DIFFERENT } Alike;
 
 static Alike compare(const Pair *pair, const Form *form) {
-    bool in_warp = pair->one / FORM_LANES == pair->other / FORM_LANES;
+    bool in_warp = !pair->apart && pair->one / FORM_LANES == pair->other / FORM_LANES;
     const PtxValues *values = &pair->replicas->values;
-    if (form->kind == FORM_TABLE && (form->span <= SPAN_CTA || in_warp))
+    if (form->kind == FORM_TABLE && (form->span <= (pair->apart ? SPAN_GRID : SPAN_CTA) || in_warp))
         return (form_offset(values, form, pair->one) ^ form_offset(values, form, pair->other)) & form_mask(form->width)
                    ? DIFFERENT
                    : SAME;
@@ -70,7 +71,8 @@ static void look_at_operand(Pair *pair, const PtxOperand *operand) {
             look_at(pair, flow_value(flow, index));
         } else if (operand[i].kind != PTX_VECTOR && operand[i].kind != PTX_ADDRESS) {
             Form form = ptx_operand_form(&pair->replicas->values, index);
-            pair->differ |= compare(pair, &form) == DIFFERENT;
+            Alike alike = compare(pair, &form);
+            pair->differ |= alike == DIFFERENT || (alike == NOT_KNOWN && pair->apart);
         }
     }
 }
@@ -105,6 +107,28 @@ static void look_behind_result(Pair *pair, const FlowValue *value) {
         pair->differ = true;
 }
 
+/* What decides which way a block is left. */
+static void look_at_end(Pair *pair, uint32_t block) {
+    const PtxFlow *flow = &pair->replicas->flow;
+    const FlowBlock *of = block == PTX_NONE ? NULL : &flow->blocks[block];
+    if (!of || of->begin == of->end || of->successor_count < 2)
+        return;
+    const PtxStatement *last = &flow->module->statements[flow->instructions[of->end - 1]];
+    if (last->flags & PTX_GUARDED)
+        look_at_operand(pair, &flow->module->operands[last->first]);
+}
+
+/* What comes together in a phi, and what decides which of it that is. */
+static void look_behind_phi(Pair *pair, const FlowValue *phi) {
+    const PtxFlow *flow = &pair->replicas->flow;
+    const FlowBlock *block = &flow->blocks[phi->block];
+    look_at_end(pair, block->dominator);
+    for (uint32_t i = 0; i < block->predecessor_count; i++) {
+        look_at(pair, flow->inputs[phi->inputs + i]);
+        look_at_end(pair, flow->edges[block->predecessors + i]);
+    }
+}
+
 static void look_behind(Pair *pair, uint32_t value) {
     const PtxFlow *flow = &pair->replicas->flow;
     const FlowValue *v = &flow->values[value];
@@ -114,21 +138,34 @@ static void look_behind(Pair *pair, uint32_t value) {
         return;
     if (v->kind == VALUE_RESULT)
         look_behind_result(pair, v);
-    for (uint32_t i = 0; v->kind == VALUE_PHI && i < flow->blocks[v->block].predecessor_count; i++)
-        look_at(pair, flow->inputs[v->inputs + i]);
+    if (v->kind == VALUE_PHI)
+        look_behind_phi(pair, v);
 }
 
-bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other) {
+/* The operand that an instruction stores; NULL: none. */
+static const PtxOperand *stored_by(const PtxReplicas *replicas, const PtxCode *code) {
     const PtxModule *module = replicas->flow.module;
     const PtxStatement *statement = &module->statements[code->statement];
-    Pair pair = {.replicas = replicas, .one = one, .other = other};
     PtxEffect effects[PTX_EFFECTS_MOST];
-    const PtxOperand *stored = NULL;
+    for (unsigned i = 0, count = ptx_effects_of(module, statement, effects); i < count; i++)
+        if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size)
+            return ptx_effect_operand(module, statement, effects[i].value);
+    return NULL;
+}
+
+static bool is_in_entry(const PtxReplicas *replicas, const PtxCode *code) {
+    const PtxRoutine *routine = &replicas->program->routines[replicas->program->entry];
+    uint32_t at = (uint32_t)(code - replicas->program->code);
+    return at >= routine->begin && at < routine->end;
+}
+
+bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other, bool apart) {
+    Pair pair = {.replicas = replicas, .one = one, .other = other, .apart = apart};
+    if (!is_in_entry(replicas, code))
+        return false;
     if (code->together) /* rows of a matrix, which lie in registers of others */
         return true;
-    for (unsigned i = 0, count = ptx_effects_of(module, statement, effects); i < count && !stored; i++)
-        if (effects[i].effect.verb == EFFECT_WRITE && effects[i].value.size)
-            stored = ptx_effect_operand(module, statement, effects[i].value);
+    const PtxOperand *stored = stored_by(replicas, code);
     if (!stored)
         return false;
     memset(replicas->seen, 0, replicas->flow.value_count);
@@ -136,4 +173,41 @@ bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one
     while (pair.count && !pair.handed)
         look_behind(&pair, replicas->work[--pair.count]);
     return pair.handed || !pair.differ;
+}
+
+/* ---- Data ---- */
+
+/* Whether a value is loaded, or comes from where it cannot be told. */
+static bool is_data(const PtxFlow *flow, const FlowValue *value) {
+    const PtxStatement *statement = &flow->module->statements[flow->instructions[value->instruction]];
+    const PtxForm *form = &flow->module->forms[statement->what];
+    PtxSpace space = ptx_space_of_form(form->text, 0);
+    if (form->evaluator == PTX_EVALUATE_LOAD)
+        return space != PTX_SPACE_PARAM && space != PTX_SPACE_CONST;
+    return ptx_giver(form) == GIVEN_ELSEWHERE && form->evaluator != PTX_EVALUATE_ELECT &&
+           form->evaluator != PTX_EVALUATE_ACTIVEMASK && form->evaluator != PTX_EVALUATE_CARRY &&
+           form->evaluator != PTX_EVALUATE_BORROW;
+}
+
+bool ptx_stores_data(PtxReplicas *replicas, const PtxCode *code) {
+    const PtxFlow *flow = &replicas->flow;
+    const PtxOperand *stored = is_in_entry(replicas, code) ? stored_by(replicas, code) : NULL;
+    Pair pair = {.replicas = replicas};
+    if (!stored)
+        return true;
+    memset(replicas->seen, 0, flow->value_count);
+    look_at_operand(&pair, stored);
+    while (pair.count) {
+        const FlowValue *v = &flow->values[replicas->work[--pair.count]];
+        if (v->kind == VALUE_RESULT && is_data(flow, v))
+            return true;
+        if (v->kind == VALUE_RESULT) {
+            if (v->before != PTX_NONE)
+                look_at(&pair, v->before);
+            look_at_operands(&pair, &flow->module->statements[flow->instructions[v->instruction]]);
+        }
+        if (v->kind == VALUE_PHI)
+            look_behind_phi(&pair, v);
+    }
+    return false;
 }

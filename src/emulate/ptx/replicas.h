@@ -19,7 +19,10 @@ typedef struct PtxReplicas {
 /* Of a CTA of that shape. False: it would take more than `budget` bytes. */
 bool ptx_replicas_open(PtxReplicas *replicas, const PtxProgram *program, const PtxBlockShape *shape, size_t budget);
 void ptx_replicas_close(PtxReplicas *replicas);
-/* Whether two threads of a CTA, by their numbers, may well store the same. */
-bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other);
+/* Whether two threads, by their numbers in a CTA or in two of them (`apart`), may well store the same. */
+bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other, bool apart);
+/* Whether what an instruction stores is made of data: of what was loaded from memory other than parameters and
+ * constants. What cannot be told is. */
+bool ptx_stores_data(PtxReplicas *replicas, const PtxCode *code);
 
 #endif

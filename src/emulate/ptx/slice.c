@@ -14,6 +14,7 @@ typedef struct Slicer {
     bool *needed;      /* of each value */
     bool *whole;       /* of each instruction of the flow: all that it reads is needed */
     uint32_t memories; /* whose contents are needed */
+    bool *decides;     /* of each code, for whoever asks; NULL: the code is marked */
     uint32_t *work;
     uint32_t work_count, work_capacity;
 } Slicer;
@@ -193,11 +194,16 @@ static void settle(Slicer *s) {
 }
 
 static void mark(Slicer *s) {
-    PtxCode *code = &s->program->code[s->program->routines[s->flow->function].begin];
+    uint32_t begin = s->program->routines[s->flow->function].begin;
+    PtxCode *code = &s->program->code[begin];
     for (uint32_t i = 0; i < s->flow->instruction_count; i++) {
         PtxEffect effects[PTX_EFFECTS_MOST];
         if (s->whole[i])
             continue;
+        if (s->decides) {
+            s->decides[begin + i] = false;
+            continue;
+        }
         code[i].skipped = !does_something(code[i].form, ptx_effects_of(s->flow->module, statement_of(s, i), effects));
         code[i].data = !code[i].skipped;
     }
@@ -219,8 +225,8 @@ static bool carries(const PtxProgram *program) {
     return false;
 }
 
-static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *values, Arena *arena) {
-    Slicer s = {.program = program, .flow = flow, .values = values, .arena = arena};
+static void slice(PtxProgram *program, const PtxFlow *flow, const PtxValues *values, Arena *arena, bool *decides) {
+    Slicer s = {.program = program, .flow = flow, .values = values, .arena = arena, .decides = decides};
     s.needed = ARENA_ARRAY(arena, bool, flow->value_count + 1);
     s.whole = ARENA_ARRAY(arena, bool, flow->instruction_count + 1);
     start(&s);
@@ -489,7 +495,7 @@ bool ptx_open(const PtxProgram *program, size_t budget, bool several, uint32_t *
     return !enough || *line;
 }
 
-bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
+static bool slice_into(PtxProgram *program, size_t budget, bool *decides, const char **problem) {
     if (calls(program) || carries(program))
         return true;
     PtxFlow flow;
@@ -502,10 +508,20 @@ bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
     arena.exhausted = &exhausted;
     bool enough = !setjmp(exhausted);
     if (enough)
-        slice(program, &flow, &values, &arena);
+        slice(program, &flow, &values, &arena, decides);
     else
         *problem = "its slice takes more memory than it may";
     arena_free(&arena);
     ptx_flow_values_free(&flow, &values);
     return enough;
+}
+
+bool ptx_slice(PtxProgram *program, size_t budget, const char **problem) {
+    return slice_into(program, budget, NULL, problem);
+}
+
+void ptx_slice_decides(PtxProgram *program, size_t budget, bool *decides) {
+    const char *problem;
+    memset(decides, true, program->code_count);
+    (void)slice_into(program, budget, decides, &problem);
 }

@@ -1,6 +1,7 @@
 /* Who uses a value, backward over SSA values: threads of a CTA as sets. */
 #include "emulate/ptx/unused.h"
 
+#include "emulate/ptx/guards.h"
 #include "ptx/effects.h"
 
 typedef struct Uses {
@@ -86,13 +87,8 @@ static bool is_mask(const Uses *u, const PtxStatement *statement, const PtxOpera
 static const uint32_t *guarded(const Uses *u, const PtxStatement *statement, uint32_t *room) {
     if (!(statement->flags & PTX_GUARDED))
         return u->all;
-    Form guard = ptx_operand_form(u->values, statement->first);
-    if (guard.assumes || !form_based_on_constant(&guard))
-        return u->all;
-    for (uint32_t i = 0; i < u->warps * PTX_LANES; i++) {
-        bool holds = (guard.ones + form_offset(u->values, &guard, i)) & 1, negated = statement->flags & PTX_NEGATED;
-        room[i / PTX_LANES] = (i % PTX_LANES ? room[i / PTX_LANES] : 0) | (uint32_t)(holds != negated) << i % PTX_LANES;
-    }
+    ptx_guard_may(&(PtxGuards){u->flow, u->values, u->warps}, &u->flow->module->operands[statement->first],
+                  !(statement->flags & PTX_NEGATED), room);
     return room;
 }
 
@@ -103,11 +99,10 @@ static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads)
     const PtxForm *form = form_of(u, instruction);
     uint32_t count, place = 0, room[FORM_MOST_THREADS / PTX_LANES];
     const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
-    bool acts = ptx_giver(form) == GIVEN_ELSEWHERE;
-    if (statement->flags & PTX_GUARDED)
-        use_operand(u, &u->flow->module->operands[statement->first], acts ? u->all : threads);
-    if (acts)
+    if (ptx_giver(form) == GIVEN_ELSEWHERE)
         threads = guarded(u, statement, room);
+    if (statement->flags & PTX_GUARDED) /* of a thread for which it does not hold, whatever the data, data decides nothing */
+        use_operand(u, &u->flow->module->operands[statement->first], threads);
     for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
         bool written = place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1);
         if (written && operands[i].kind != PTX_ADDRESS && form->row)
@@ -238,4 +233,80 @@ void ptx_unused(PtxProgram *program, size_t budget) {
         find(&(Uses){.flow = &flow, .values = &values, .arena = &arena}, program);
     arena_free(&arena);
     ptx_flow_values_free(&flow, &values);
+}
+
+/* ---- Results that nobody reads ---- */
+
+static bool has_updates(const PtxProgram *program, const PtxRoutine *routine) {
+    for (uint32_t i = routine->begin; routine->ready && i < routine->end; i++)
+        if (program->code[i].form->effect_count && program->code[i].form->writes & 1 &&
+            program->code[i].form->evaluator != PTX_EVALUATE_LOAD)
+            return true;
+    return false;
+}
+
+/* Whether no register that an instruction writes is read. */
+static bool gives_nobody(const PtxFlow *flow, const PtxStatement *statement, const bool *read) {
+    uint32_t count;
+    const PtxOperand *to = ptx_operands(flow->module, statement, &count);
+    if (!count || to->kind == PTX_ADDRESS || !(flow->module->forms[statement->what].writes & 1))
+        return false;
+    for (uint32_t i = 0, members = ptx_extent(to); i < members; i++)
+        if (to[i].kind == PTX_REGISTER) {
+            uint32_t value = flow_value(flow, (uint32_t)(to + i - flow->module->operands));
+            if (value == PTX_NONE || read[value])
+                return false;
+        }
+    return true;
+}
+
+/* What is read: by instructions, by phis, and where a guard does not hold. */
+static void find_read(const PtxFlow *flow, bool *read) {
+    const PtxModule *module = flow->module;
+    for (uint32_t i = 0; i < flow->instruction_count; i++) {
+        const PtxStatement *statement = &module->statements[flow->instructions[i]];
+        const PtxForm *form = &module->forms[statement->what];
+        uint32_t count, place = 0;
+        const PtxOperand *operands = ptx_operands(module, statement, &count);
+        uint32_t guard = statement->flags & PTX_GUARDED ? flow_value(flow, statement->first) : PTX_NONE;
+        if (guard != PTX_NONE)
+            read[guard] = true;
+        for (uint32_t k = 0, extent; k < count; k += extent, place++) {
+            bool written = form->row && place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1) &&
+                           operands[k].kind != PTX_ADDRESS;
+            extent = ptx_extent(&operands[k]);
+            for (uint32_t j = k; !written && j < k + extent; j++) {
+                uint32_t value = operands[j].kind == PTX_REGISTER
+                                     ? flow_value(flow, (uint32_t)(&operands[j] - module->operands))
+                                     : PTX_NONE;
+                if (value != PTX_NONE)
+                    read[value] = true;
+            }
+        }
+    }
+    for (uint32_t v = 0; v < flow->value_count; v++) {
+        const FlowValue *value = &flow->values[v];
+        for (uint32_t i = 0; value->kind == VALUE_PHI && i < flow->blocks[value->block].predecessor_count; i++)
+            if (flow->inputs[value->inputs + i] != PTX_NONE)
+                read[flow->inputs[value->inputs + i]] = true;
+        if (value->kind == VALUE_RESULT && value->before != PTX_NONE)
+            read[value->before] = true;
+    }
+}
+
+void ptx_dead(PtxProgram *program, Arena *arena) {
+    for (uint32_t r = 0; r < program->module->functions_count; r++) {
+        const PtxRoutine *routine = &program->routines[r];
+        const char *problem;
+        PtxFlow flow;
+        if (!has_updates(program, routine) ||
+            !ptx_flow(&flow, program->module, routine->function, ptx_flow_budget(program->module), &problem))
+            continue;
+        bool *read = ARENA_ARRAY(arena, bool, flow.value_count + 1);
+        find_read(&flow, read);
+        for (uint32_t i = 0; i < flow.instruction_count; i++)
+            program->code[routine->begin + i].dead =
+                gives_nobody(&flow, &program->module->statements[flow.instructions[i]], read);
+        ptx_flow_free(&flow);
+    }
 }
