@@ -35,6 +35,10 @@ RuleId threads_race_rule(const PtxRace *race) {
     bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
+    if (race->reason == REASON_TENSOR_FENCE)
+        return RULE_FENCE_TENSOR;
+    if (race->reason == REASON_START)
+        return RULE_CLUSTER_START;
     if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
         return RULE_FENCE_TENSORMAP;
     if (race->reason == REASON_PROXY)
@@ -75,6 +79,10 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
+    case REASON_TENSOR_FENCE:
+        return verdict_text(verdict, "Both operations are asynchronous. A barrier between the threads orders what was "
+                                     "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
+                                     "tcgen05.fence::after_thread_sync after it.");
     case REASON_READ_ONLY:
         return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
@@ -97,6 +105,10 @@ static const char *why_same_value(const PtxRace *race) {
         return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
     return "Both write the same value, so the result does not depend on which of them comes last.";
 }
+
+static const char tensor_fences[] =
+    "Put tcgen05.fence::before_thread_sync before the first thread arrives at the barrier between the two, and "
+    "tcgen05.fence::after_thread_sync after the second one has waited for it.";
 
 /* How the operation that is in flight can be waited for. */
 static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
@@ -138,6 +150,8 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
         return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
                "make them, before they synchronize with the thread that starts the asynchronous operation; for "
                "tensor maps, fence.proxy.tensormap.";
+    case REASON_TENSOR_FENCE:
+        return tensor_fences;
     case REASON_IN_FLIGHT:
     case REASON_EXIT:
         return fix_in_flight(check, race);
@@ -164,7 +178,8 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 /* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
-    return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    return check->launch->chosen && !is_shared(race) && !tensor && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
@@ -200,8 +215,27 @@ void threads_grade(const ThreadsCheck *check, Finding *finding) {
     }
 }
 
+/* What was stored to tensor memory is used: the one case of a missing tcgen05.fence that is more than a note. */
+static bool is_stored_there(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect;
+    return code_effect(check, race->first.code, EFFECT_WRITE, &effect) && effect.effect.done == DONE_GROUP &&
+           !ptx_is_tiled(check->module, check->program->entry);
+}
+
+/* Of those that are notes, one stands for all: a kernel that leaves these fences out does so everywhere. */
+static bool is_one_more(const ThreadsCheck *check, const PtxRace *race) {
+    if (race->reason != REASON_TENSOR_FENCE || is_stored_there(check, race))
+        return false;
+    for (size_t i = 0; i < check->verdict->finding_count; i++)
+        if (check->verdict->findings[i].rule == RULE_FENCE_TENSOR) {
+            check->verdict->findings[i].times++;
+            return true;
+        }
+    return false;
+}
+
 static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
-    if (ends_in_warp(check, race)) {
+    if (ends_in_warp(check, race) || (race->reason == REASON_TENSOR_FENCE && !is_stored_there(check, race))) {
         finding->graded = true;
         finding->grade = SEVERITY_NOTE;
     }
@@ -254,6 +288,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
     const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
                           ? "without a proxy fence in between"
+                      : rule == RULE_FENCE_TENSOR        ? "without tcgen05.fence in between"
                       : race->reason == REASON_READ_ONLY ? "in the same launch"
                                                          : "and nothing orders the two";
     if (race->reason == REASON_EXIT)
@@ -262,10 +297,46 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
                         verb_of(&race->first), code_words(check, race->first.code), end);
 }
 
+/* ---- CTAs that need not have started ------------------------------------------------------------- */
+
+static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+    Verdict *verdict = check->verdict;
+    const RaceSide *side = race->first.access.kind == EFFECT_READ ? &race->first : &race->second;
+    uint32_t line = code_line(check->program, side->code);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_CLUSTER_START && verdict->findings[i].place_count &&
+            verdict->findings[i].places[0].ir_line == line) {
+            verdict->findings[i].times++;
+            return NULL;
+        }
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_CLUSTER_START;
+    finding->space = "shared";
+    finding->message = verdict_text(verdict, "%s reaches into CTA %u of its cluster, which need not have started",
+                                    agent_of(check, side), race->spot.block->cta);
+    finding->why = "Nothing that this thread has waited for comes from a thread of that CTA: no cluster barrier, no "
+                   "arrival at an mbarrier, no flag. Until a CTA has started, its shared memory and its tensor memory "
+                   "are not there.";
+    finding->fix = "Put barrier.cluster.arrive and barrier.cluster.wait (cluster.sync()), which may be relaxed for "
+                   "this, before the first instruction that reaches into another CTA.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule";
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &side->code, 1);
+    places[0]->agent = agent_of(check, side);
+    places[0]->role = "reaches into another CTA";
+    threads_grade(check, finding);
+    return finding;
+}
+
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
     RuleId rule = threads_race_rule(race);
+    if (race->reason == REASON_START)
+        return unstarted(check, race, schedule, world);
     const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
-    if (race->first.code == over || race->second.code == over || is_told(check, race, rule))
+    if (race->first.code == over || race->second.code == over || is_told(check, race, rule) ||
+        is_one_more(check, race))
         return NULL;
     if (is_doubtful(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];

@@ -25,6 +25,8 @@ typedef enum RaceReason {
     REASON_IN_FLIGHT,        /* nobody waited for the operation */
     REASON_MIXED_SIZE,       /* both are strong, and overlap in part */
     REASON_EXIT,             /* in flight when its CTA ends: both sides are the operation */
+    REASON_TENSOR_FENCE,     /* of tensor memory: they are ordered, but a tcgen05.fence is missing */
+    REASON_START,            /* the first is the start of the CTA that the second reaches into */
     REASON_READ_ONLY,        /* ld.global.nc reads it, and a thread of the grid writes it; ordered or not */
 } RaceReason;
 
@@ -38,6 +40,8 @@ typedef struct PtxRace {
     bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
     uint64_t step; /* of the second, in thread_instructions */
+    uint8_t role;  /* of the watch that found it (watch_internal.h), and */
+    uint32_t index; /* which of its engine's races it is */
 } PtxRace;
 
 typedef struct PtxWatchOptions {
