@@ -102,6 +102,7 @@ typedef struct ThreadsRace {
     uint32_t bytes;            /* from there on, of the words that were told together */
     ThreadsReason reason;
     bool same_value; /* a write that changes nothing */
+    bool waited;     /* THREADS_IN_FLIGHT: its own threads have waited for the first */
     uint64_t times;
 } ThreadsRace;
 

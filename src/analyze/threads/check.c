@@ -90,7 +90,7 @@ static bool has_races(PtxWatch *watch) {
     uint32_t count = 0;
     const PtxRace *races = watch ? ptx_watch_races(watch, &count) : NULL;
     for (uint32_t i = 0; i < count; i++)
-        if (!races[i].same_value)
+        if (!races[i].same_value && races[i].reason != REASON_LATE)
             return true;
     return false;
 }

@@ -39,6 +39,8 @@ RuleId threads_race_rule(const PtxRace *race) {
         return RULE_FENCE_TENSOR;
     if (race->reason == REASON_START)
         return RULE_CLUSTER_START;
+    if (race->reason == REASON_LATE)
+        return RULE_FENCE_LATE;
     if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
         return RULE_FENCE_TENSORMAP;
     if (race->reason == REASON_PROXY)
@@ -69,6 +71,12 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                                 ? "tensormap"
                                 : "async");
     case REASON_IN_FLIGHT:
+        if (race->waited)
+            return verdict_text(verdict,
+                                "The operation that %s started is asynchronous. That thread waits for it, and nothing "
+                                "orders the wait before what %s does.",
+                                thread_words(check, race->first.cta, race->first.thread),
+                                thread_words(check, race->second.cta, race->second.thread));
         return verdict_text(verdict, "The operation that %s started is asynchronous, and %s has not waited for it.",
                             thread_words(check, race->first.asynchronous ? race->first.cta : race->second.cta,
                                          race->first.asynchronous ? race->first.thread : race->second.thread),
@@ -83,6 +91,9 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
         return verdict_text(verdict, "Both operations are asynchronous. A barrier between the threads orders what was "
                                      "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
                                      "tcgen05.fence::after_thread_sync after it.");
+    case REASON_LATE:
+        return verdict_text(verdict, "The fence comes after the thread that wrote has synchronized with the others. The "
+                                     "documented place is before that, in the thread that wrote.");
     case REASON_READ_ONLY:
         return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
@@ -115,6 +126,11 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
     const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
     PtxEffect effect = {0};
     bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    if (race->waited && race->reason == REASON_IN_FLIGHT)
+        return tensor ? tensor_fences
+                      : "Synchronize between the wait for the operation and the access: __syncthreads() (bar.sync) after "
+                        "the wait, or an arrive on an mbarrier after it that the other thread waits on.";
     switch (found ? effect.effect.done : DONE_NOW) {
     case DONE_TX:
         return "Wait on the mbarrier of the copy (mbarrier.try_wait in a loop, cuda::barrier::wait) before the access.";
@@ -125,6 +141,12 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
                    "synchronize (__syncthreads()) before other threads access the memory.";
         case GROUP_WGMMA:
             return "Wait for the MMA (wgmma.wait_group) before the access.";
+        case GROUP_TENSOR_LOAD:
+            return "Wait for the load (tcgen05.wait::ld) in the warp that made it, before that warp synchronizes with "
+                   "others.";
+        case GROUP_TENSOR_STORE:
+            return "Wait for the store (tcgen05.wait::st) in the warp that made it, before that warp synchronizes with "
+                   "others.";
         default:
             return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
                    "if only its source is reused) in the thread that started it, then synchronize.";
@@ -146,6 +168,7 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
     case REASON_SCOPE:
         return "Use a scope that includes both: .cluster for CTAs of a cluster, .gpu (cuda::thread_scope_device, "
                "__threadfence(), atomicAdd()) for any CTAs, .sys for the host and other devices.";
+    case REASON_LATE:
     case REASON_PROXY:
         return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
                "make them, before they synchronize with the thread that starts the asynchronous operation; for "
@@ -234,10 +257,38 @@ static bool is_one_more(const ThreadsCheck *check, const PtxRace *race) {
     return false;
 }
 
+/* Whether a proxy fence stands behind a copy, before anybody waits for it and before anything else is written that it
+ * could be for: whoever wrote it meant it for what was accessed before, and it comes too late. */
+static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
+    const PtxProgram *program = check->program;
+    for (const PtxCode *code = copy + 1; code < program->code + program->code_count; code++)
+        for (unsigned i = 0; i < code->form->effect_count; i++) {
+            const Effect *effect = &code->form->effects[i].effect;
+            if (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC)
+                return true;
+            if (effect->verb == EFFECT_WAIT || effect->verb == EFFECT_INIT || effect->verb == EFFECT_NAMED_SYNC ||
+                effect->verb == EFFECT_CLUSTER_WAIT || effect->verb == EFFECT_ANYTHING ||
+                (effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE && effect->proxy == PROXY_GENERIC &&
+                 effect->space == SPACE_SHARED))
+                return false;
+        }
+    return false;
+}
+
+/* Memory that was read and is then filled again: on an H200 it was never seen to fail, on later GPUs it was. */
+static bool corrupts(const ThreadsCheck *check, const PtxRace *race) {
+    return race->reason == REASON_PROXY && threads_race_rule(race) == RULE_FENCE_REUSE && race->second.asynchronous &&
+           !ptx_is_tiled(check->module, check->program->entry) &&
+           (check->module->capability >= 100 || is_fenced_behind(check, race->second.code));
+}
+
 static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
     if (ends_in_warp(check, race) || (race->reason == REASON_TENSOR_FENCE && !is_stored_there(check, race))) {
         finding->graded = true;
         finding->grade = SEVERITY_NOTE;
+    } else if (corrupts(check, race)) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
     }
     threads_grade(check, finding);
 }
@@ -288,6 +339,7 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
     const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
                           ? "without a proxy fence in between"
+                      : rule == RULE_FENCE_LATE          ? "and the proxy fence comes only after they synchronize"
                       : rule == RULE_FENCE_TENSOR        ? "without tcgen05.fence in between"
                       : race->reason == REASON_READ_ONLY ? "in the same launch"
                                                          : "and nothing orders the two";
@@ -384,7 +436,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->why = rule == RULE_RACE_SAME_VALUE ? why_same_value(race) : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
-    finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored
+    bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
+    finding->schedule = ordered ? "in every schedule"
+                        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
                             ? "in every schedule: nothing orders the two"
                             : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
                                            schedule_words(check, schedule));

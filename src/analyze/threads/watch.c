@@ -390,6 +390,7 @@ void ptx_watch_observe(void *to, const PtxEvent *event) {
     PtxWatch *watch = to;
     watch->open.operation = 0;
     see(watch, event);
+    watch_late_see(watch, event);
     for (unsigned i = WATCHES_TENSOR; i < WATCH_ROLES; i++)
         if (watch->others[i])
             see(watch->others[i], event);
@@ -437,6 +438,7 @@ PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *op
     if (!watch || options->seat || machine->plays)
         return watch;
     bool tensor = uses_tensor_memory(machine->program);
+    watch->late = watch_late(arena, machine);
     for (unsigned i = WATCHES_TENSOR; i < WATCH_ROLES; i++) {
         if (i == WATCHES_STARTS ? machine->cluster_size < 2 : !tensor)
             continue;
@@ -473,6 +475,7 @@ void ptx_watch_start(PtxWatch *watch) {
     watch->arrival = NULL;
     if (!watch->options.seat)
         threads_restart(watch->engine);
+    watch_late_start(watch);
     watch->started = watch->role == WATCHES_STARTS ? ARENA_ARRAY(&watch->run, uint8_t, watch->machine->cta_count) : NULL;
     for (unsigned i = 0; i < WATCH_ROLES; i++)
         if (watch->others[i])

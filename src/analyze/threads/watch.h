@@ -27,6 +27,7 @@ typedef enum RaceReason {
     REASON_EXIT,             /* in flight when its CTA ends: both sides are the operation */
     REASON_TENSOR_FENCE,     /* of tensor memory: they are ordered, but a tcgen05.fence is missing */
     REASON_START,            /* the first is the start of the CTA that the second reaches into */
+    REASON_LATE,             /* a proxy fence is between, but not in the thread that wrote */
     REASON_READ_ONLY,        /* ld.global.nc reads it, and a thread of the grid writes it; ordered or not */
 } RaceReason;
 
@@ -37,6 +38,7 @@ typedef struct PtxRace {
     uint32_t bytes;
     RaceReason reason;
     bool same_value; /* both write the same */
+    bool waited;     /* REASON_IN_FLIGHT: the first is over for the thread that started it */
     bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
     uint64_t step; /* of the second, in thread_instructions */

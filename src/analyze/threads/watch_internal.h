@@ -49,7 +49,7 @@ typedef enum WatchRole {
     WATCHES_TENSOR,    /* tensor memory, by all that orders */
     WATCHES_CANONICAL, /* ... by tcgen05.fence alone, and what waits for operations themselves */
     WATCHES_STARTS,    /* of CTAs */
-    WATCH_ROLES,
+    WATCH_ROLES,       /* of a race: no engine found it */
 } WatchRole;
 
 /* The operation that the last copy was told of as. */
@@ -57,6 +57,9 @@ typedef struct OpenCopy {
     uint32_t operation, warp, lanes, groups; /* operation 0: something else was told since */
     PtxSpan from, to;
 } OpenCopy;
+
+/* Proxy fences that others execute than those who wrote (watch_late.c). */
+typedef struct WatchLate WatchLate;
 
 struct PtxWatch {
     Arena *arena; /* races */
@@ -66,6 +69,7 @@ struct PtxWatch {
     WatchRole role;
     PtxWatch *others[WATCH_ROLES]; /* NULL: the kernel does not need that one */
     uint8_t *started;              /* WATCHES_STARTS, of each CTA: its start was told */
+    WatchLate *late; /* NULL: no fence can come late */
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
@@ -117,6 +121,11 @@ void watch_reaches(PtxWatch *watch, const PtxEvent *event);
 void watch_flight_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event);
 /* Operations of those lanes that are in flight come before what others put into the pipe, whom they tell so. */
 void watch_pipe(PtxWatch *watch, const PtxEvent *event);
+
+WatchLate *watch_late(Arena *arena, const PtxMachine *machine);
+void watch_late_start(PtxWatch *watch);
+void watch_late_see(PtxWatch *watch, const PtxEvent *event);
+void watch_late_end(PtxWatch *watch); /* what came late is behind the races of the run */
 
 /* Takes over what the engine has found since. */
 void watch_take_races(PtxWatch *watch, const PtxEvent *event);

@@ -153,6 +153,7 @@ static void take(PtxWatch *watch, const PtxWatch *from, uint32_t index, const Th
         .bytes = race->bytes,
         .reason = canonical ? REASON_TENSOR_FENCE : starts ? REASON_START : reason_of(race->reason),
         .same_value = race->same_value,
+        .waited = race->waited,
         .unknown = is_unknown(watch, race),
         .step = watch->machine->thread_instructions,
         .role = (uint8_t)from->role,
@@ -213,6 +214,7 @@ void ptx_watch_values(PtxWatch *watch, const PtxStores *stores) {
 
 void ptx_watch_end(PtxWatch *watch) {
     watch_take_races(watch, NULL);
+    watch_late_end(watch);
 }
 
 static Threads *engine_of(const PtxWatch *watch, const PtxRace *race) {
@@ -221,7 +223,8 @@ static Threads *engine_of(const PtxWatch *watch, const PtxRace *race) {
 
 const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count) {
     for (uint32_t i = 0; i < watch->race_count; i++)
-        watch->races[i].times = threads_races(engine_of(watch, &watch->races[i]), count)[watch->races[i].index].times;
+        if (watch->races[i].role != WATCH_ROLES)
+            watch->races[i].times = threads_races(engine_of(watch, &watch->races[i]), count)[watch->races[i].index].times;
     *count = watch->race_count;
     return watch->races;
 }
