@@ -324,7 +324,8 @@ static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule)
         if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
             rule_of(finding->rule)->severity > rule_of(rule)->severity)
             continue;
-        if ((is_at(&finding->places[0], here) && is_at(other, there)) ||
+        bool same_map = rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is told */
+        if ((is_at(&finding->places[0], here) && (same_map || is_at(other, there))) ||
             (is_at(&finding->places[0], there) && is_at(other, here))) {
             finding->times++;
             return true;
