@@ -245,7 +245,8 @@ uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *w
 
 PtxWatch *runs_watch(ThreadsCheck *check, bool history) {
     const char *problem = "";
-    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = history};
+    PtxWatchOptions options = {
+        .volatile_races = check->options->volatile_races, .history = history, .beyond = !check->recorded};
     PtxWatch *watch = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!watch)
         tell_unwatched(check, "", problem);
@@ -374,7 +375,8 @@ static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
         return false;
     /* what it cannot keep, other runs look at: so it is not one of those that have to have seen everything */
     const char *problem = NULL;
-    PtxWatchOptions options = {.volatile_races = check->options->volatile_races, .history = true};
+    PtxWatchOptions options = {
+        .volatile_races = check->options->volatile_races, .history = true, .beyond = !check->recorded};
     Audience audience = {.check = check, .watch = ptx_watch(&check->arena, check->machine, &options, &problem)};
     PtxExplorer explorer = explorer_of(&audience);
     if (!audience.watch)

@@ -327,7 +327,7 @@ static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule)
         bool same_map = rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is told */
         if ((is_at(&finding->places[0], here) && (same_map || is_at(other, there))) ||
             (is_at(&finding->places[0], there) && is_at(other, here))) {
-            finding->times++;
+            finding->times += race->reason != REASON_LATE;
             return true;
         }
     }

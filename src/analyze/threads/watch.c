@@ -315,6 +315,9 @@ void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier) {
     uint32_t number = ptx_watch_cta(watch, cta->number);
     watch->open.operation = 0;
     threads_meet(watch->engine, named_object(number, barrier), number);
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            threads_meet(watch->others[i]->engine, named_object(number, barrier), number);
     watch_take_races(watch, NULL);
 }
 
@@ -430,17 +433,17 @@ static PtxWatch *watch_with(Arena *arena, PtxMachine *machine, const PtxWatchOpt
     return watch;
 }
 
-/* Launches that are watched together have no more in common than memory, and recordings tell of that alone. */
+/* Launches that are watched together have no more in common than global memory. */
 PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem) {
     PtxWatch *watch = watch_with(arena, machine, options, WATCHES_MEMORY, problem);
     PtxWatchOptions others = *options;
     others.history = false;
-    if (!watch || options->seat || machine->plays)
+    if (!watch || options->seat)
         return watch;
     bool tensor = uses_tensor_memory(machine->program);
-    watch->late = watch_late(arena, machine);
+    watch->late = options->beyond ? watch_late(arena, machine) : NULL;
     for (unsigned i = WATCHES_TENSOR; i < WATCH_ROLES; i++) {
-        if (i == WATCHES_STARTS ? machine->cluster_size < 2 : !tensor)
+        if (i == WATCHES_STARTS ? machine->cluster_size < 2 || !options->beyond : !tensor)
             continue;
         watch->others[i] = watch_with(arena, machine, &others, i, problem);
         if (!watch->others[i]) {

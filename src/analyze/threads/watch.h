@@ -49,6 +49,7 @@ typedef struct PtxRace {
 typedef struct PtxWatchOptions {
     bool volatile_races;          /* volatile accesses count as weak ones */
     bool history;                 /* for ptx_watch_sources */
+    bool beyond;                  /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
     bool apart_fences;            /* the order of sequential fences among each other orders nothing */
     const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
     size_t memory;                /* the most that it may take; 0: 3 GiB */
