@@ -95,9 +95,10 @@ static void look_at_maps(Lint *lint, const Touch *change, const Touch *copy) {
                                 "uses a tensor map that the thread changed before, and no fence of the tensormap proxy "
                                 "is between them");
     ptx_other(lint, finding, "changes it", change->act->statement);
-    ptx_say(finding, NULL,
-            "Put `fence.proxy.tensormap::generic.release` behind the change and `fence.proxy.tensormap::generic.acquire` "
-            "on the map before the copy.");
+    ptx_say(
+        finding, NULL,
+        "Put `fence.proxy.tensormap::generic.release` behind the change and `fence.proxy.tensormap::generic.acquire` "
+        "on the map before the copy.");
 }
 
 /* ---- Memory that is read only --------------------------------------------------------------------- */

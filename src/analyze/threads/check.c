@@ -113,8 +113,8 @@ static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
 static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
     Classes classes;
     ThreadsCheck *check = audience->check;
-    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.gives_up || run->schedule.only ||
-        !classes_apply(check->machine) || has_races(audience->watch))
+    if (run->schedule.kind != SCHEDULE_EAGER || run->schedule.mirrored || run->schedule.gives_up ||
+        run->schedule.only || !classes_apply(check->machine) || has_races(audience->watch))
         return false;
     ClassesEnd result = classes_run(check->machine, &run->schedule, begin_run, end_class, audience, &classes);
     *end = classes.end;

@@ -49,7 +49,8 @@ static void say_made_up(ThreadsCheck *check, const PtxFault *fault) {
 static const char *fix_of(RuleId rule) {
     switch (rule) {
     case RULE_BARRIER_TOKEN:
-        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait by "
+        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait "
+               "by "
                "parity.";
     case RULE_GLOBAL_OUT_OF_BOUNDS:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "

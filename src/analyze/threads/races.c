@@ -92,8 +92,9 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                                      "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
                                      "tcgen05.fence::after_thread_sync after it.");
     case REASON_LATE:
-        return verdict_text(verdict, "The fence comes after the thread that wrote has synchronized with the others. The "
-                                     "documented place is before that, in the thread that wrote.");
+        return verdict_text(verdict,
+                            "The fence comes after the thread that wrote has synchronized with the others. The "
+                            "documented place is before that, in the thread that wrote.");
     case REASON_READ_ONLY:
         return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
@@ -128,9 +129,10 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
     bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
     bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
     if (race->waited && race->reason == REASON_IN_FLIGHT)
-        return tensor ? tensor_fences
-                      : "Synchronize between the wait for the operation and the access: __syncthreads() (bar.sync) after "
-                        "the wait, or an arrive on an mbarrier after it that the other thread waits on.";
+        return tensor
+                   ? tensor_fences
+                   : "Synchronize between the wait for the operation and the access: __syncthreads() (bar.sync) after "
+                     "the wait, or an arrive on an mbarrier after it that the other thread waits on.";
     switch (found ? effect.effect.done : DONE_NOW) {
     case DONE_TX:
         return "Wait on the mbarrier of the copy (mbarrier.try_wait in a loop, cuda::barrier::wait) before the access.";
@@ -202,7 +204,8 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
-    return check->launch->chosen && !is_shared(race) && !tensor && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
+    return check->launch->chosen && !is_shared(race) && !tensor &&
+           rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
@@ -388,8 +391,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     if (race->reason == REASON_START)
         return unstarted(check, race, schedule, world);
     const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
-    if (race->first.code == over || race->second.code == over || is_told(check, race, rule) ||
-        is_one_more(check, race))
+    if (race->first.code == over || race->second.code == over || is_told(check, race, rule) || is_one_more(check, race))
         return NULL;
     if (is_doubtful(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];

@@ -101,7 +101,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
         .proxy = access->proxy,
         .order = strong ? order_apart(watch, access, access->order == ORDER_WEAK ? THREADS_RELAXED : access->order)
                         : THREADS_WEAK,
-        .scope = !strong                                                          ? THREADS_NO_SCOPE
+        .scope = !strong                                                        ? THREADS_NO_SCOPE
                  : access->scope == SCOPE_NONE || watch->role == WATCHES_STARTS ? THREADS_SYS
                                                                                 : access->scope,
         .element = (uint8_t)access->element,
@@ -300,14 +300,15 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
         threads_wait(engine, named, warp, event->lanes, half_of(watch, ORDER_ACQUIRE, THREADS_ACQUIRE), THREADS_CTA);
         break;
     case PTX_EVENT_CLUSTER_ARRIVE:
-        threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes, half_of(watch, event->order, THREADS_RELEASE),
-                       THREADS_CLUSTER);
+        threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes,
+                       half_of(watch, event->order, THREADS_RELEASE), THREADS_CLUSTER);
         break;
     case PTX_EVENT_CLUSTER_MEET:
         threads_flip(engine, cluster);
         break;
     default:
-        threads_wait(engine, cluster, warp, event->lanes, half_of(watch, event->order, THREADS_ACQUIRE), THREADS_CLUSTER);
+        threads_wait(engine, cluster, warp, event->lanes, half_of(watch, event->order, THREADS_ACQUIRE),
+                     THREADS_CLUSTER);
     }
 }
 
@@ -479,7 +480,8 @@ void ptx_watch_start(PtxWatch *watch) {
     if (!watch->options.seat)
         threads_restart(watch->engine);
     watch_late_start(watch);
-    watch->started = watch->role == WATCHES_STARTS ? ARENA_ARRAY(&watch->run, uint8_t, watch->machine->cta_count) : NULL;
+    watch->started =
+        watch->role == WATCHES_STARTS ? ARENA_ARRAY(&watch->run, uint8_t, watch->machine->cta_count) : NULL;
     for (unsigned i = 0; i < WATCH_ROLES; i++)
         if (watch->others[i])
             ptx_watch_start(watch->others[i]);

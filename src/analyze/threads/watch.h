@@ -41,16 +41,16 @@ typedef struct PtxRace {
     bool waited;     /* REASON_IN_FLIGHT: the first is over for the thread that started it */
     bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
-    uint64_t step; /* of the second, in thread_instructions */
-    uint8_t role;  /* of the watch that found it (watch_internal.h), and */
+    uint64_t step;  /* of the second, in thread_instructions */
+    uint8_t role;   /* of the watch that found it (watch_internal.h), and */
     uint32_t index; /* which of its engine's races it is */
 } PtxRace;
 
 typedef struct PtxWatchOptions {
-    bool volatile_races;          /* volatile accesses count as weak ones */
-    bool history;                 /* for ptx_watch_sources */
-    bool beyond;                  /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
-    bool apart_fences;            /* the order of sequential fences among each other orders nothing */
+    bool volatile_races; /* volatile accesses count as weak ones */
+    bool history;        /* for ptx_watch_sources */
+    bool beyond;         /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
+    bool apart_fences;   /* the order of sequential fences among each other orders nothing */
     const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
     size_t memory;                /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;

@@ -115,8 +115,8 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
 
 void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
     const WatchedFlight *flight = flight_find(watch, event->flight->sequence);
-    bool tensor = event->flight->group != GROUP_CP_ASYNC && event->spot_count &&
-                  event->spots[0].block->space == PTX_SPACE_TENSOR;
+    bool tensor =
+        event->flight->group != GROUP_CP_ASYNC && event->spot_count && event->spots[0].block->space == PTX_SPACE_TENSOR;
     if (!flight || !flight->operation)
         return;
     if (watch->role == WATCHES_STARTS)

@@ -69,7 +69,7 @@ struct PtxWatch {
     WatchRole role;
     PtxWatch *others[WATCH_ROLES]; /* NULL: the kernel does not need that one */
     uint8_t *started;              /* WATCHES_STARTS, of each CTA: its start was told */
-    WatchLate *late; /* NULL: no fence can come late */
+    WatchLate *late;               /* NULL: no fence can come late */
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
@@ -82,7 +82,7 @@ struct PtxWatch {
     PtxRace *races;
     uint32_t race_count, race_capacity;
     uint32_t taken; /* of the engine's races, how many were looked at */
-    uint32_t news; /* of the engine (threads_news), as it was when they were taken */
+    uint32_t news;  /* of the engine (threads_news), as it was when they were taken */
     const PtxCode *order_matters;
     const PtxStores *stores; /* of each code; NULL: values are known */
 };

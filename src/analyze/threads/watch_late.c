@@ -35,8 +35,7 @@ void watch_late_start(PtxWatch *watch) {
     const PtxMachine *machine = watch->machine;
     watch->late->clock = 0;
     watch->late->writes = ARENA_ARRAY(&watch->run, LateWrite *, machine->cta_count);
-    watch->late->threads =
-        ARENA_ARRAY(&watch->run, LateThread, (size_t)machine->cta_count * machine->threads_per_cta);
+    watch->late->threads = ARENA_ARRAY(&watch->run, LateThread, (size_t)machine->cta_count * machine->threads_per_cta);
 }
 
 WatchLate *watch_late(Arena *arena, const PtxMachine *machine) {
@@ -83,8 +82,7 @@ static void see_write(PtxWatch *watch, const PtxEvent *event) {
 
 static void see_lanes(PtxWatch *watch, const PtxEvent *event, bool fence) {
     for (uint32_t rest = event->lanes; rest; rest &= rest - 1) {
-        LateThread *thread =
-            &watch->late->threads[thread_of(watch, event->warp, (uint32_t)__builtin_ctz(rest))];
+        LateThread *thread = &watch->late->threads[thread_of(watch, event->warp, (uint32_t)__builtin_ctz(rest))];
         if (fence)
             thread->fence = watch->late->clock;
         else

@@ -146,12 +146,16 @@ static void take(PtxWatch *watch, const PtxWatch *from, uint32_t index, const Th
     if (starts && (alone || race->address >> 62 != 1 || (uint32_t)race->address << 4))
         return;
     PtxRace taken = {
-        .rule = canonical ? RULE_FENCE_TENSOR : starts ? RULE_CLUSTER_START : rule_for(race),
+        .rule = canonical ? RULE_FENCE_TENSOR
+                : starts  ? RULE_CLUSTER_START
+                          : rule_for(race),
         .first = side_of(watch, &race->first),
         .second = side_of(watch, alone ? &race->first : &race->second),
         .spot = spot_of(watch, race->address),
         .bytes = race->bytes,
-        .reason = canonical ? REASON_TENSOR_FENCE : starts ? REASON_START : reason_of(race->reason),
+        .reason = canonical ? REASON_TENSOR_FENCE
+                  : starts  ? REASON_START
+                            : reason_of(race->reason),
         .same_value = race->same_value,
         .waited = race->waited,
         .unknown = is_unknown(watch, race),
@@ -224,7 +228,8 @@ static Threads *engine_of(const PtxWatch *watch, const PtxRace *race) {
 const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count) {
     for (uint32_t i = 0; i < watch->race_count; i++)
         if (watch->races[i].role != WATCH_ROLES)
-            watch->races[i].times = threads_races(engine_of(watch, &watch->races[i]), count)[watch->races[i].index].times;
+            watch->races[i].times =
+                threads_races(engine_of(watch, &watch->races[i]), count)[watch->races[i].index].times;
     *count = watch->race_count;
     return watch->races;
 }

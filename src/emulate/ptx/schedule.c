@@ -347,8 +347,8 @@ static bool replay_step(Runner *r, uint32_t step) {
         control_release(machine, group->warp); /* the run had let it go on alone */
         group = group_of(r, step);
     }
-    bool can_go =
-        group && (ptx_group_can_go(machine, group) || ((spins_stir(machine) || waits_give_up(machine)) && ptx_group_can_go(machine, group)));
+    bool can_go = group && (ptx_group_can_go(machine, group) ||
+                            ((spins_stir(machine) || waits_give_up(machine)) && ptx_group_can_go(machine, group)));
     return can_go ? turn(r, group) : finish(r, PTX_END_DIVERGED);
 }
 
