@@ -102,6 +102,7 @@ typedef struct ThreadsRace {
     uint32_t bytes;            /* from there on, of the words that were told together */
     ThreadsReason reason;
     bool same_value; /* a write that changes nothing */
+    bool waited;     /* THREADS_IN_FLIGHT: its own threads have waited for the first */
     uint64_t times;
 } ThreadsRace;
 
@@ -161,9 +162,12 @@ uint32_t threads_issue(Threads *threads, uint32_t warp, uint32_t lanes, bool tog
  * same, if no lane of the two touches what a lane of the other does. */
 void threads_issue_again(Threads *threads, uint32_t operation, uint32_t site);
 typedef enum ThreadsDone {
-    THREADS_ALL_DONE,  /* it is over */
-    THREADS_READS_DONE /* what it reads, it has read */
+    THREADS_ALL_DONE,   /* it is over */
+    THREADS_READS_DONE, /* what it reads, it has read */
+    THREADS_IN_ORDER,   /* it need not be: but what is put into the same pipe from here on comes behind it */
 } ThreadsDone;
+/* It goes through the one pipe that there is: THREADS_IN_ORDER is for it, and for those before it. */
+void threads_piped(Threads *threads, uint32_t operation);
 /* Lanes know that it is over, each what it issued itself; or all of it, for each of them. */
 void threads_done(Threads *threads, uint32_t operation, ThreadsDone done, uint32_t warp, uint32_t lanes, bool own);
 /* Whoever waits for the phase of the object (below; of that CTA) that is not complete yet will know that it is over:

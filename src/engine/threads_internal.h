@@ -219,8 +219,8 @@ typedef struct Completion {
     uint32_t cta, warp, lanes, epoch; /* who knows, from that epoch on; warp: of the CTA, or a mark's */
     uint32_t part;                    /* lanes of the operation that it is about */
     bool own;                         /* each lane of `lanes` of its own part alone */
-    bool reads_only;
-    uint64_t object; /* of a mark */
+    bool reads_only, in_order;        /* as in ThreadsDone */
+    uint64_t object;                  /* of a mark */
 } Completion;
 typedef struct Part {
     uint32_t lanes, epoch; /* of itself, up to this epoch */
@@ -237,6 +237,7 @@ typedef struct Operation {
     uint32_t cta, warp, lanes, site, after;
     uint32_t next;               /* of its CTA */
     bool closed, marked, listed; /* listed: by its CTA */
+    bool piped;
     uint32_t part_count, part_capacity;
     Part *parts;
     Completion *completions;

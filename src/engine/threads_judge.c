@@ -46,6 +46,17 @@ static ThreadsReason reason_of(const Attempt *attempt, uint32_t index, uint32_t 
     return attempt_same_warp(attempt, earlier) && !record->operation ? THREADS_SAME_WARP : THREADS_UNORDERED;
 }
 
+static bool was_waited_for(const Attempt *attempt, const Record *earlier, uint32_t lane) {
+    if (!earlier->operation)
+        return false;
+    const Operation *operation = operation_at(attempt->threads, earlier->operation);
+    for (const Completion *done = operation->completions; done; done = done->next)
+        if (done->part >> lane & 1 && !done->object && !done->in_order &&
+            !(done->reads_only && earlier->kind != THREADS_READ))
+            return true;
+    return false;
+}
+
 void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by, ThreadsReason reason) {
     const Record *earlier = record_at(attempt->threads, index), *record = attempt->record;
     bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
@@ -57,6 +68,7 @@ void attempt_report(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by
         .bytes = shift > 2 ? 4 : 1U << shift,
         .reason = reason,
         .same_value = silent,
+        .waited = was_waited_for(attempt, earlier, lane),
     };
     uint32_t told = threads_tell(attempt->threads, &race, words);
     if (attempt->told_count < MOST_TOLD)

@@ -105,7 +105,7 @@ static void complete(Threads *threads, uint32_t index, Completion done) {
         for (const Completion *other = operation->completions; other; other = other->next)
             if (other->cta == done.cta && other->warp == done.warp && other->lanes == done.lanes &&
                 other->epoch == done.epoch && other->part == done.part && other->own == done.own &&
-                other->reads_only == done.reads_only)
+                other->reads_only == done.reads_only && other->in_order == done.in_order)
                 return;
         done.next = operation->completions;
         operation->completions = POOL_NEW(&threads->pool, Completion);
@@ -134,6 +134,7 @@ static void put_done(Threads *threads, uint32_t number, View *view, uint32_t lan
                  .part = done->own ? lanes : UINT32_MAX,
                  .own = done->own,
                  .reads_only = done->done == THREADS_READS_DONE,
+                 .in_order = done->done == THREADS_IN_ORDER,
              });
 }
 
@@ -171,6 +172,11 @@ void threads_done_tells(Threads *threads, uint32_t index, uint64_t name, uint32_
                                  threads_clock_share(operation->parts[i].clock));
 }
 
+void threads_piped(Threads *threads, uint32_t operation) {
+    ENTER(threads);
+    operation_at(threads, operation)->piped = true;
+}
+
 void threads_close(Threads *threads, uint32_t operation) {
     operation_at(threads, operation)->closed = true;
 }
@@ -179,6 +185,13 @@ static bool comes_after(const Threads *threads, uint32_t operation, uint32_t ear
     while (operation && operation != earlier)
         operation = operation_at(threads, operation)->after;
     return operation != 0;
+}
+
+/* Whether who asks may go by it: for reads or writes, in the pipe or not. */
+static bool counts_for(const Threads *threads, const Completion *done, const Knower *knower, bool writes) {
+    if (done->in_order)
+        return knower->operation && operation_at(threads, knower->operation)->piped;
+    return !writes || !done->reads_only;
 }
 
 bool threads_knows_operation(const Threads *threads, const Knower *knower, uint32_t index, uint32_t lane, bool writes,
@@ -190,7 +203,7 @@ bool threads_knows_operation(const Threads *threads, const Knower *knower, uint3
     if (threads_clock_ended(knower->clock, operation_at(threads, index)->cta))
         return true;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
-        if (!(done->part >> lane & 1) || (writes && done->reads_only))
+        if (!(done->part >> lane & 1) || !counts_for(threads, done, knower, writes))
             continue;
         uint32_t lanes = done->own ? done->lanes & 1U << lane : done->lanes;
         if (threads_clock_known(knower->clock, done->cta, done->warp, done->epoch) & lanes)
@@ -211,7 +224,7 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
     if (threads_clock_ended(knower->clock, operation_at(threads, index)->cta))
         return UINT32_MAX;
     for (const Completion *done = operation_at(threads, index)->completions; done; done = done->next) {
-        if (writes && done->reads_only)
+        if (!counts_for(threads, done, knower, writes))
             continue;
         uint32_t lanes = threads_clock_known(knower->clock, done->cta, done->warp, done->epoch) & done->lanes;
         known |= done->own ? done->part & lanes : lanes ? done->part : 0;
@@ -226,7 +239,7 @@ uint32_t threads_operation_known(const Threads *threads, const Knower *knower, u
 static bool is_over(Threads *threads, const Operation *operation, const ThreadsAccess *first) {
     uint32_t left = operation->lanes;
     for (const Completion *done = operation->completions; done; done = done->next) {
-        if (done->reads_only && first->kind != THREADS_READ)
+        if (done->in_order || (done->reads_only && first->kind != THREADS_READ))
             continue;
         const Object *object = done->object ? threads_object(threads, done->object, false, 0) : NULL;
         if (!object || object->waited >= done->epoch)

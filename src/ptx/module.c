@@ -37,6 +37,18 @@ uint32_t ptx_function_behind(const PtxModule *module, uint32_t function) {
     return defined_function(module, function);
 }
 
+bool ptx_is_tiled(const PtxModule *module, uint32_t entry) {
+    const PtxFunction *function = &module->functions[entry];
+    uint32_t count = function->parameter_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const PtxVariable *parameter = &module->variables[function->parameters + i];
+        bool points = parameter->pointer && str_is(ptx_name(module, parameter->pointer_space), ".global");
+        if (parameter->pointer ? !points : i + 2 >= count)
+            return false;
+    }
+    return function->entry && count >= 2;
+}
+
 /* ---- Places ---------------------------------------------------------------------------------------------- */
 
 /* The path of .file `number`, without its quotes. */

@@ -312,7 +312,7 @@ static void what_is_no_trail(void **state) {
         {"weir trail 3\nkernel k\n", "a trail needs a line 'launch'"},
         {"weir trail 3\nkernel k\nlaunch {\"grid\": [0, 1, 1]}\n", "'grid' must have integers from 1 to 2147483647"},
         {"weir trail 3\nagent 1\n",
-         "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule, steps or only"},
+         "a line of such a trail starts with kernel, launch, gear, world, volatile, gives-up, schedule, steps or only"},
         {"weir trail 3\nschedule often\n",
          "a schedule is eager, mirrored, lazy, round-robin, random SEED, held THREAD COUNT CODE, or explored"},
         {"weir trail 3\nschedule random\n", "expected a number"},

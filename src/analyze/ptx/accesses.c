@@ -15,7 +15,7 @@ typedef struct Touches {
     uint32_t count, capacity;
 } Touches;
 
-enum { LEAST_BOX = 16 }; /* bytes that the copy of a box touches at least */
+enum { LEAST_BOX = 16, /* bytes that the copy of a box touches at least */ MAP_BYTES = 128 };
 
 static int by_point(const void *a, const void *b) {
     const Touch *x = a, *y = b;
@@ -33,11 +33,11 @@ static Touches touches_of(const Lint *lint) {
         const Act *act = &lint->acts[i];
         const Effect *effect = &act->effect->effect;
         if (!effect_is_access(effect) || effect->on_descriptor || act->effect->matrix || act->on == PTX_NONE ||
-            effect->space == SPACE_TENSOR || effect->proxy == PROXY_TENSORMAP)
+            effect->space == SPACE_TENSOR)
             continue;
         Touch touch = {act, point_of(lint, act->on), 0};
         if (!bytes_of(lint, act, &touch.bytes))
-            touch.bytes = effect->helper == HELPER_TMA ? LEAST_BOX : 0;
+            touch.bytes = effect->proxy == PROXY_TENSORMAP ? MAP_BYTES : effect->helper == HELPER_TMA ? LEAST_BOX : 0;
         if (touch.point.kind && touch.bytes)
             *ARENA_PUSH(lint->arena, touches.items, touches.count, touches.capacity) = touch;
     }
@@ -75,6 +75,30 @@ static void look_at_proxies(Lint *lint, const Touch *generic, const Touch *async
                                 reads ? "reads" : "overwrites");
     ptx_other(lint, finding, "writes", generic->act->statement);
     ptx_say(finding, NULL, "Put `fence.proxy.async.shared::cta` behind the write, before threads synchronize.");
+}
+
+/* ---- Tensor maps ---------------------------------------------------------------------------------- */
+
+static bool is_map_acquire(const Lint *lint, const Act *act, const void *nothing) {
+    (void)lint, (void)nothing;
+    const Effect *effect = &act->effect->effect;
+    return effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_TENSORMAP && effect->order == ORDER_ACQUIRE;
+}
+
+static void look_at_maps(Lint *lint, const Touch *change, const Touch *copy) {
+    if (!writes(change) || change->act->effect->effect.proxy != PROXY_GENERIC ||
+        copy->act->effect->effect.proxy != PROXY_TENSORMAP || !both_run(lint, change->act, copy->act) ||
+        lint->reach.calls || lint->reach.unknown != PTX_NONE ||
+        such_between(lint, change->act->instruction, copy->act->instruction, is_map_acquire, NULL))
+        return;
+    Finding *finding = ptx_find(lint, RULE_FENCE_TENSORMAP, copy->act->statement,
+                                "uses a tensor map that the thread changed before, and no fence of the tensormap proxy "
+                                "is between them");
+    ptx_other(lint, finding, "changes it", change->act->statement);
+    ptx_say(
+        finding, NULL,
+        "Put `fence.proxy.tensormap::generic.release` behind the change and `fence.proxy.tensormap::generic.acquire` "
+        "on the map before the copy.");
 }
 
 /* ---- Memory that is read only --------------------------------------------------------------------- */
@@ -130,6 +154,8 @@ void ptx_accesses(Lint *lint) {
                 continue;
             look_at_proxies(lint, one, other);
             look_at_proxies(lint, other, one);
+            look_at_maps(lint, one, other);
+            look_at_maps(lint, other, one);
             look_at_read_only(lint, one, other);
             look_at_read_only(lint, other, one);
             look_at_sizes(lint, one, other);

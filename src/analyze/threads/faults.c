@@ -50,6 +50,9 @@ static const char *fix_of(const PtxFault *fault) {
     if (fault->within && fault->within->bytes)
         return "Correct the index, or make the array larger. What lies there is padding or another variable.";
     switch (fault->rule) {
+    case RULE_BARRIER_TOKEN:
+        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait by "
+               "parity.";
     case RULE_GLOBAL_OUT_OF_BOUNDS:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "
                "real one.";

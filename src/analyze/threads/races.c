@@ -35,6 +35,12 @@ RuleId threads_race_rule(const PtxRace *race) {
     bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
+    if (race->reason == REASON_TENSOR_FENCE)
+        return RULE_FENCE_TENSOR;
+    if (race->reason == REASON_START)
+        return RULE_CLUSTER_START;
+    if (race->reason == REASON_LATE)
+        return RULE_FENCE_LATE;
     if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
         return RULE_FENCE_TENSORMAP;
     if (race->reason == REASON_PROXY)
@@ -65,6 +71,12 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                                 ? "tensormap"
                                 : "async");
     case REASON_IN_FLIGHT:
+        if (race->waited)
+            return verdict_text(verdict,
+                                "The operation that %s started is asynchronous. That thread waits for it, and nothing "
+                                "orders the wait before what %s does.",
+                                thread_words(check, race->first.cta, race->first.thread),
+                                thread_words(check, race->second.cta, race->second.thread));
         return verdict_text(verdict, "The operation that %s started is asynchronous, and %s has not waited for it.",
                             thread_words(check, race->first.asynchronous ? race->first.cta : race->second.cta,
                                          race->first.asynchronous ? race->first.thread : race->second.thread),
@@ -75,6 +87,14 @@ static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
                             "Both accesses are strong, but they are not to exactly the same bytes: %u and %u "
                             "bytes at a time. The memory model orders only accesses of the same bytes.",
                             race->first.access.element, race->second.access.element);
+    case REASON_TENSOR_FENCE:
+        return verdict_text(verdict, "Both operations are asynchronous. A barrier between the threads orders what was "
+                                     "done to tensor memory if tcgen05.fence::before_thread_sync stands before it, and "
+                                     "tcgen05.fence::after_thread_sync after it.");
+    case REASON_LATE:
+        return verdict_text(verdict,
+                            "The fence comes after the thread that wrote has synchronized with the others. The "
+                            "documented place is before that, in the thread that wrote.");
     case REASON_READ_ONLY:
         return verdict_text(verdict, "ld.global.nc is for data that nothing writes while the kernel runs: it may give "
                                      "what was there before, whatever orders the two.");
@@ -110,11 +130,21 @@ static const char *const why_by_lanes =
     "The two are ordered if lanes that come together at match.sync, or at a shuffle or a vote, are ordered by that. PTX "
     "does not say so, but cuda::pipeline ends its mbarriers this way.";
 
+static const char tensor_fences[] =
+    "Put tcgen05.fence::before_thread_sync before the first thread arrives at the barrier between the two, and "
+    "tcgen05.fence::after_thread_sync after the second one has waited for it.";
+
 /* How the operation that is in flight can be waited for. */
 static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race) {
     const RaceSide *side = race->first.asynchronous ? &race->first : &race->second;
     PtxEffect effect = {0};
     bool found = code_effect(check, side->code, (EffectVerb)side->access.kind, &effect);
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    if (race->waited && race->reason == REASON_IN_FLIGHT)
+        return tensor
+                   ? tensor_fences
+                   : "Synchronize between the wait for the operation and the access: __syncthreads() (bar.sync) after "
+                     "the wait, or an arrive on an mbarrier after it that the other thread waits on.";
     switch (found ? effect.effect.done : DONE_NOW) {
     case DONE_TX:
         return "Wait on the mbarrier of the copy (mbarrier.try_wait in a loop, cuda::barrier::wait) before the access.";
@@ -156,10 +186,13 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
     case REASON_SCOPE:
         return "Use a scope that includes both: .cluster for CTAs of a cluster, .gpu (cuda::thread_scope_device, "
                "__threadfence(), atomicAdd()) for any CTAs, .sys for the host and other devices.";
+    case REASON_LATE:
     case REASON_PROXY:
         return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) after the generic accesses, in the threads that "
                "make them, before they synchronize with the thread that starts the asynchronous operation; for "
                "tensor maps, fence.proxy.tensormap.";
+    case REASON_TENSOR_FENCE:
+        return tensor_fences;
     case REASON_IN_FLIGHT:
     case REASON_EXIT:
         return fix_in_flight(check, race);
@@ -186,7 +219,9 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 /* At a launch that Weir chose, numbers may not fit each other: whether threads share what they access in global memory
  * depends on them. */
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
-    return check->launch->chosen && !is_shared(race) && rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
+    bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
+    return check->launch->chosen && !is_shared(race) && !tensor &&
+           rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
@@ -205,10 +240,57 @@ void threads_grade(const ThreadsCheck *check, Finding *finding) {
     }
 }
 
+/* What was stored to tensor memory is used: the one case of a missing tcgen05.fence that is more than a note. */
+static bool is_stored_there(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect;
+    return code_effect(check, race->first.code, EFFECT_WRITE, &effect) && effect.effect.done == DONE_GROUP &&
+           !ptx_is_tiled(check->module, check->program->entry);
+}
+
+/* Of those that are notes, one stands for all: a kernel that leaves these fences out does so everywhere. */
+static bool is_one_more(const ThreadsCheck *check, const PtxRace *race) {
+    if (race->reason != REASON_TENSOR_FENCE || is_stored_there(check, race))
+        return false;
+    for (size_t i = 0; i < check->verdict->finding_count; i++)
+        if (check->verdict->findings[i].rule == RULE_FENCE_TENSOR) {
+            check->verdict->findings[i].times++;
+            return true;
+        }
+    return false;
+}
+
+/* Whether a proxy fence stands behind a copy, before anybody waits for it and before anything else is written that it
+ * could be for: whoever wrote it meant it for what was accessed before, and it comes too late. */
+static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
+    const PtxProgram *program = check->program;
+    for (const PtxCode *code = copy + 1; code < program->code + program->code_count; code++)
+        for (unsigned i = 0; i < code->form->effect_count; i++) {
+            const Effect *effect = &code->form->effects[i].effect;
+            if (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC)
+                return true;
+            if (effect->verb == EFFECT_WAIT || effect->verb == EFFECT_INIT || effect->verb == EFFECT_NAMED_SYNC ||
+                effect->verb == EFFECT_CLUSTER_WAIT || effect->verb == EFFECT_ANYTHING ||
+                (effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE && effect->proxy == PROXY_GENERIC &&
+                 effect->space == SPACE_SHARED))
+                return false;
+        }
+    return false;
+}
+
+/* Memory that was read and is then filled again: on an H200 it was never seen to fail, on later GPUs it was. */
+static bool corrupts(const ThreadsCheck *check, const PtxRace *race) {
+    return race->reason == REASON_PROXY && threads_race_rule(race) == RULE_FENCE_REUSE && race->second.asynchronous &&
+           !ptx_is_tiled(check->module, check->program->entry) &&
+           (check->module->capability >= 100 || is_fenced_behind(check, race->second.code));
+}
+
 static void grade(const ThreadsCheck *check, const PtxRace *race, Finding *finding) {
-    if (race->by_lanes) {
+    if (race->by_lanes || (race->reason == REASON_TENSOR_FENCE && !is_stored_there(check, race))) {
         finding->graded = true;
         finding->grade = SEVERITY_NOTE;
+    } else if (corrupts(check, race)) {
+        finding->graded = true;
+        finding->grade = SEVERITY_WARNING;
     }
     threads_grade(check, finding);
 }
@@ -244,9 +326,10 @@ static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule)
         if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
             rule_of(finding->rule)->severity > rule_of(rule)->severity)
             continue;
-        if ((is_at(&finding->places[0], here) && is_at(other, there)) ||
+        bool same_map = rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is told */
+        if ((is_at(&finding->places[0], here) && (same_map || is_at(other, there))) ||
             (is_at(&finding->places[0], there) && is_at(other, here))) {
-            finding->times++;
+            finding->times += race->reason != REASON_LATE;
             return true;
         }
     }
@@ -259,6 +342,8 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
     const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
                           ? "without a proxy fence in between"
+                      : rule == RULE_FENCE_LATE          ? "and the proxy fence comes only after they synchronize"
+                      : rule == RULE_FENCE_TENSOR        ? "without tcgen05.fence in between"
                       : race->reason == REASON_READ_ONLY ? "in the same launch"
                                                          : "and nothing orders the two";
     if (race->reason == REASON_EXIT)
@@ -267,10 +352,45 @@ static const char *message_of(const ThreadsCheck *check, const PtxRace *race, Ru
                         verb_of(&race->first), code_words(check, race->first.code), end);
 }
 
+/* ---- CTAs that need not have started ------------------------------------------------------------- */
+
+static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
+    Verdict *verdict = check->verdict;
+    const RaceSide *side = race->first.access.kind == EFFECT_READ ? &race->first : &race->second;
+    uint32_t line = code_line(check->program, side->code);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_CLUSTER_START && verdict->findings[i].place_count &&
+            verdict->findings[i].places[0].ir_line == line) {
+            verdict->findings[i].times++;
+            return NULL;
+        }
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_CLUSTER_START;
+    finding->space = "shared";
+    finding->message = verdict_text(verdict, "%s reaches into CTA %u of its cluster, which need not have started",
+                                    agent_of(check, side), race->spot.block->cta);
+    finding->why = "Nothing that this thread has waited for comes from a thread of that CTA: no cluster barrier, no "
+                   "arrival at an mbarrier, no flag. Until a CTA has started, its shared memory and its tensor memory "
+                   "are not there.";
+    finding->fix = "Put barrier.cluster.arrive and barrier.cluster.wait (cluster.sync()), which may be relaxed for "
+                   "this, before the first instruction that reaches into another CTA.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule";
+    finding->witness = witness_of(check, schedule, world);
+    finding->times = race->times ? (size_t)race->times : 1;
+    FindingPlace **places = code_places(check, finding, &side->code, 1);
+    places[0]->agent = agent_of(check, side);
+    places[0]->role = "reaches into another CTA";
+    threads_grade(check, finding);
+    return finding;
+}
+
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
     RuleId rule = threads_race_rule(race);
+    if (race->reason == REASON_START)
+        return unstarted(check, race, schedule, world);
     const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
-    if (race->first.code == over || race->second.code == over || is_told(check, race, rule))
+    if (race->first.code == over || race->second.code == over || is_told(check, race, rule) || is_one_more(check, race))
         return NULL;
     if (is_doubtful(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
@@ -321,7 +441,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                                                 : why_of(check, race);
     finding->fix = fix_of(check, race);
     finding->launch = check->launch->text;
-    finding->schedule = schedule->kind == SCHEDULE_EAGER && !schedule->mirrored
+    bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
+    finding->schedule = ordered ? "in every schedule"
+                        : schedule->kind == SCHEDULE_EAGER && !schedule->mirrored && !schedule->gives_up
                             ? "in every schedule: nothing orders the two"
                             : verdict_text(check->verdict, "in some schedules, such as %s: nothing orders the two",
                                            schedule_words(check, schedule));

@@ -119,6 +119,9 @@ static void add_event(const Show *show, const PtxEvent *event, Text *to) {
     case PTX_EVENT_COMMIT_TO:
         text_addf(to, "will arrive on %s when earlier operations are complete", place_words(show, event->place));
         break;
+    case PTX_EVENT_PEER:
+        text_addf(to, "allocates tensor memory together with CTA %u", (uint32_t)(event->place >> 32));
+        break;
     case PTX_EVENT_AWAIT_LAUNCHES:
         text_addf(to, "has waited for the launch before");
         break;

@@ -25,6 +25,8 @@ void threads_trail_write(const ThreadsTrail *trail, Text *to) {
     text_addf(to, "\ngear %s\nworld %u\n", gear_names[trail->gear], trail->world);
     if (trail->volatile_races)
         text_addf(to, "volatile 1\n");
+    if (schedule->gives_up)
+        text_addf(to, "gives-up 1\n");
     text_addf(to, "schedule %s", schedule->mirrored ? "mirrored" : schedule_names[schedule->kind]);
     if (schedule->kind == SCHEDULE_RANDOM)
         text_addf(to, " %" PRIu64, schedule->seed);
@@ -196,17 +198,20 @@ static bool read_line(Reading *reading, Str line) {
         trail->gear = str_is(rest, "slice") ? GEAR_SLICE : GEAR_DATA;
         return str_is(rest, gear_names[trail->gear]) || fail(reading, rest.data, "the gear is 'data' or 'slice'");
     }
-    bool world = str_is(key, "world"), beside = str_is(key, "beside");
-    if (!world && !beside && !str_is(key, "volatile"))
+    bool world = str_is(key, "world"), beside = str_is(key, "beside"), gives_up = str_is(key, "gives-up");
+    if (!world && !beside && !gives_up && !str_is(key, "volatile"))
         return fail(
             reading, line.data,
-            "a line of such a trail starts with kernel, launch, gear, world, volatile, schedule, steps or only");
+            "a line of such a trail starts with kernel, launch, gear, world, volatile, gives-up, schedule, steps or "
+            "only");
     if (!read_numbers(reading, rest, &number, 1))
         return false;
     if (world)
         trail->world = (unsigned)number;
     else if (beside)
         trail->beside = number + 1;
+    else if (gives_up)
+        trail->schedule.gives_up = number;
     else
         trail->volatile_races = number;
     return true;

@@ -1,6 +1,8 @@
 /* From the events of the machine to the engine for threads: accesses, fences, barriers. */
 #include "analyze/threads/watch_internal.h"
 
+#include "ptx/effects.h"
+
 #include <string.h>
 
 static const size_t most_memory = (size_t)3 << 30;
@@ -80,7 +82,9 @@ static bool gives_value(const PtxWatch *watch, const PtxEvent *event) {
 /* Where sequential fences are not in one order by themselves, they are by what is written and read between them: a
  * fence before a write, of whichever thread, and one behind what reads it are in an order that cannot be another. */
 static uint8_t order_apart(const PtxWatch *watch, const PtxAccess *access, uint8_t order) {
-    if (!watch->options.apart_fences)
+    if (watch->role == WATCHES_CANONICAL)
+        return THREADS_RELAXED;
+    if (!watch->options.apart_fences && watch->role != WATCHES_STARTS)
         return order;
     return access->kind == EFFECT_READ    ? THREADS_ACQUIRE
            : access->kind == EFFECT_WRITE ? THREADS_RELEASE
@@ -97,7 +101,9 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
         .proxy = access->proxy,
         .order = strong ? order_apart(watch, access, access->order == ORDER_WEAK ? THREADS_RELAXED : access->order)
                         : THREADS_WEAK,
-        .scope = strong ? (access->scope == SCOPE_NONE ? THREADS_SYS : access->scope) : THREADS_NO_SCOPE,
+        .scope = !strong                                                        ? THREADS_NO_SCOPE
+                 : access->scope == SCOPE_NONE || watch->role == WATCHES_STARTS ? THREADS_SYS
+                                                                                : access->scope,
         .element = (uint8_t)access->element,
         .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
         .gives = gives_value(watch, event),
@@ -120,6 +126,8 @@ static void see_access(PtxWatch *watch, const PtxEvent *event) {
     uint64_t addresses[PTX_LANES];
     uint32_t warp = watch_warp(watch, event->warp);
     ThreadsAccess access = watch_access(watch, event);
+    if (watch->role != WATCHES_MEMORY && access.order == THREADS_WEAK)
+        return;
     uint32_t lanes = event->lanes & ~unused_lanes(watch, event->warp, &access);
     lanes = watch_addresses(watch, event->spots, lanes, addresses);
     if (access.kind != THREADS_UPDATE) {
@@ -191,19 +199,28 @@ static void see_proxy_fence(PtxWatch *watch, const PtxEvent *event) {
 
 static void see_fence(PtxWatch *watch, const PtxEvent *event) {
     uint32_t warp = watch_warp(watch, event->warp);
-    if (event->inits)
+    bool tensor = event->space == PTX_SPACE_TENSOR;
+    if (watch->role == WATCHES_CANONICAL ? !tensor : tensor && watch->role != WATCHES_TENSOR)
+        return;
+    if (tensor) {
+        watch_pipe(watch, event);
+        threads_fence(watch->engine, warp, event->lanes, event->order, THREADS_GPU, false);
+    } else if (event->inits) {
         threads_fence_inits(watch->engine, warp, event->lanes);
-    else if (event->proxy != PROXY_GENERIC)
+    } else if (event->proxy != PROXY_GENERIC) {
         see_proxy_fence(watch, event);
-    else if (event->space != PTX_SPACE_TENSOR) /* that of tensor memory is for what waits have said already */
+    } else {
         threads_fence(watch->engine, warp, event->lanes, event->order, event->scope,
                       event->sequential && !watch->options.apart_fences);
+    }
 }
 
 /* ---- Barriers ---- */
 
 void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bool weak) {
     uint64_t addresses[PTX_LANES];
+    if (watch->role != WATCHES_MEMORY)
+        return;
     uint64_t place = watch_place(watch, event->place);
     for (uint32_t i = 0; i < PTX_LANES; i++)
         addresses[i] = threads_shared((uint32_t)(place >> 32), (uint32_t)place);
@@ -220,8 +237,13 @@ void watch_mbarrier(PtxWatch *watch, const PtxEvent *event, ThreadsKind kind, bo
     threads_access(watch->engine, 0, watch_warp(watch, event->warp), event->lanes, &access, addresses);
 }
 
-static ThreadsOrder half_of(uint8_t order, ThreadsOrder half) {
-    return order == ORDER_RELAXED ? THREADS_RELAXED : half;
+static ThreadsOrder half_of(const PtxWatch *watch, uint8_t order, ThreadsOrder half) {
+    if (watch->role == WATCHES_STARTS)
+        return half;
+    return order == ORDER_RELAXED || watch->role == WATCHES_CANONICAL ? THREADS_RELAXED : half;
+}
+static ThreadsScope scope_of(const PtxWatch *watch, uint8_t scope) {
+    return watch->role == WATCHES_STARTS ? THREADS_SYS : scope ? scope : THREADS_CTA;
 }
 
 static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
@@ -230,7 +252,7 @@ static void see_arrival(PtxWatch *watch, const PtxEvent *event) {
     watch_mbarrier(watch, event, THREADS_UPDATE, false);
     if (event->kind == PTX_EVENT_ARRIVE || event->arrives)
         threads_arrive(watch->engine, object, cta, watch_warp(watch, event->warp), event->lanes,
-                       half_of(event->order, THREADS_RELEASE), event->scope ? event->scope : THREADS_CTA);
+                       half_of(watch, event->order, THREADS_RELEASE), scope_of(watch, event->scope));
 }
 
 static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
@@ -250,7 +272,7 @@ static void see_mbarrier(PtxWatch *watch, const PtxEvent *event) {
     case PTX_EVENT_WAIT:
         watch_mbarrier(watch, event, THREADS_READ, false);
         threads_wait(watch->engine, object, watch_warp(watch, event->warp), event->lanes,
-                     half_of(event->order, THREADS_ACQUIRE), event->scope ? event->scope : THREADS_CTA);
+                     half_of(watch, event->order, THREADS_ACQUIRE), scope_of(watch, event->scope));
         break;
     default:
         if (event->flight)
@@ -268,23 +290,25 @@ static void see_barrier(PtxWatch *watch, const PtxEvent *event) {
     uint64_t named = named_object(number, event->barrier), cluster = cluster_object(number - cta->rank);
     switch (event->kind) {
     case PTX_EVENT_NAMED_ARRIVE:
-        threads_arrive(engine, named, number, warp, event->lanes, THREADS_RELEASE, THREADS_CTA);
+        threads_arrive(engine, named, number, warp, event->lanes, half_of(watch, ORDER_RELEASE, THREADS_RELEASE),
+                       THREADS_CTA);
         break;
     case PTX_EVENT_NAMED_MEET:
         threads_flip(engine, named);
         break;
     case PTX_EVENT_NAMED_SYNC:
-        threads_wait(engine, named, warp, event->lanes, THREADS_ACQUIRE, THREADS_CTA);
+        threads_wait(engine, named, warp, event->lanes, half_of(watch, ORDER_ACQUIRE, THREADS_ACQUIRE), THREADS_CTA);
         break;
     case PTX_EVENT_CLUSTER_ARRIVE:
-        threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes, half_of(event->order, THREADS_RELEASE),
-                       THREADS_CLUSTER);
+        threads_arrive(engine, cluster, THREADS_ANY_CTA, warp, event->lanes,
+                       half_of(watch, event->order, THREADS_RELEASE), THREADS_CLUSTER);
         break;
     case PTX_EVENT_CLUSTER_MEET:
         threads_flip(engine, cluster);
         break;
     default:
-        threads_wait(engine, cluster, warp, event->lanes, half_of(event->order, THREADS_ACQUIRE), THREADS_CLUSTER);
+        threads_wait(engine, cluster, warp, event->lanes, half_of(watch, event->order, THREADS_ACQUIRE),
+                     THREADS_CLUSTER);
     }
 }
 
@@ -292,12 +316,19 @@ void ptx_watch_meet(PtxWatch *watch, const PtxCta *cta, uint32_t barrier) {
     uint32_t number = ptx_watch_cta(watch, cta->number);
     watch->open.operation = 0;
     threads_meet(watch->engine, named_object(number, barrier), number);
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            threads_meet(watch->others[i]->engine, named_object(number, barrier), number);
     watch_take_races(watch, NULL);
 }
 
 /* ---- Everything ---- */
 
 static void see(PtxWatch *watch, const PtxEvent *event) {
+    if (watch->role == WATCHES_STARTS && event->warp && !event->flight) {
+        watch_started(watch, event);
+        watch_reaches(watch, event);
+    }
     switch (event->kind) {
     case PTX_EVENT_ACCESS:
         if (event->flight)
@@ -352,6 +383,7 @@ static void see(PtxWatch *watch, const PtxEvent *event) {
         threads_over(watch->engine, ptx_watch_cta(watch, event->warp->cta->number));
         watch_cta_over(watch, event->warp->cta->number);
         break;
+    case PTX_EVENT_PEER:
     case PTX_EVENT_AWAIT_LAUNCHES:
     case PTX_EVENT_UNKNOWN:
         break;
@@ -362,12 +394,27 @@ void ptx_watch_observe(void *to, const PtxEvent *event) {
     PtxWatch *watch = to;
     watch->open.operation = 0;
     see(watch, event);
+    watch_late_see(watch, event);
+    for (unsigned i = WATCHES_TENSOR; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            see(watch->others[i], event);
     watch_take_races(watch, event);
 }
 
 /* ---- Its life ---- */
 
-PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem) {
+static bool uses_tensor_memory(const PtxProgram *program) {
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const PtxForm *form = program->code[i].form;
+        for (unsigned j = 0; form && j < form->effect_count; j++)
+            if (form->effects[j].effect.space == SPACE_TENSOR && form->effects[j].effect.verb <= EFFECT_UPDATE)
+                return true;
+    }
+    return false;
+}
+
+static PtxWatch *watch_with(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, WatchRole role,
+                            const char **problem) {
     ThreadsShape shape = {.ctas = machine->cta_count,
                           .cta_threads = machine->threads_per_cta,
                           .cluster = machine->cluster_size,
@@ -381,14 +428,38 @@ PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *op
     watch->arena = arena;
     watch->machine = machine;
     watch->options = *options;
+    watch->role = role;
     watch->engine = engine;
     watch->cta_warps = seat ? seat->cta_warps : (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
+    return watch;
+}
+
+/* Launches that are watched together have no more in common than global memory. */
+PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem) {
+    PtxWatch *watch = watch_with(arena, machine, options, WATCHES_MEMORY, problem);
+    PtxWatchOptions others = *options;
+    others.history = false;
+    if (!watch || options->seat)
+        return watch;
+    bool tensor = uses_tensor_memory(machine->program);
+    watch->late = options->beyond ? watch_late(arena, machine) : NULL;
+    for (unsigned i = WATCHES_TENSOR; i < WATCH_ROLES; i++) {
+        if (i == WATCHES_STARTS ? machine->cluster_size < 2 || !options->beyond : !tensor)
+            continue;
+        watch->others[i] = watch_with(arena, machine, &others, i, problem);
+        if (!watch->others[i]) {
+            ptx_watch_free(watch);
+            return NULL;
+        }
+    }
     return watch;
 }
 
 void ptx_watch_free(PtxWatch *watch) {
     if (!watch)
         return;
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        ptx_watch_free(watch->others[i]);
     if (!watch->options.seat)
         threads_free(watch->engine);
     arena_free(&watch->run);
@@ -408,8 +479,17 @@ void ptx_watch_start(PtxWatch *watch) {
     watch->arrival = NULL;
     if (!watch->options.seat)
         threads_restart(watch->engine);
+    watch_late_start(watch);
+    watch->started =
+        watch->role == WATCHES_STARTS ? ARENA_ARRAY(&watch->run, uint8_t, watch->machine->cta_count) : NULL;
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            ptx_watch_start(watch->others[i]);
 }
 
 const char *ptx_watch_problem(const PtxWatch *watch) {
-    return threads_trouble(watch->engine);
+    const char *problem = threads_trouble(watch->engine);
+    for (unsigned i = 0; i < WATCH_ROLES && !problem; i++)
+        problem = watch->others[i] ? threads_trouble(watch->others[i]->engine) : NULL;
+    return problem;
 }

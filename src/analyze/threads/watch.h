@@ -25,6 +25,9 @@ typedef enum RaceReason {
     REASON_IN_FLIGHT,        /* nobody waited for the operation */
     REASON_MIXED_SIZE,       /* both are strong, and overlap in part */
     REASON_EXIT,             /* in flight when its CTA ends: both sides are the operation */
+    REASON_TENSOR_FENCE,     /* of tensor memory: they are ordered, but a tcgen05.fence is missing */
+    REASON_START,            /* the first is the start of the CTA that the second reaches into */
+    REASON_LATE,             /* a proxy fence is between, but not in the thread that wrote */
     REASON_READ_ONLY,        /* ld.global.nc reads it, and a thread of the grid writes it; ordered or not */
 } RaceReason;
 
@@ -37,15 +40,19 @@ typedef struct PtxRace {
     bool same_value; /* both write the same */
     bool by_chance;  /* ... in this run, and not with other data */
     bool by_lanes;   /* unless lanes that come together at a shuffle or the like are ordered by that */
+    bool waited;     /* REASON_IN_FLIGHT: the first is over for the thread that started it */
     bool unknown;    /* ... or may, in a recording that does not say what */
     uint64_t times;
-    uint64_t step; /* of the second, in thread_instructions */
+    uint64_t step;  /* of the second, in thread_instructions */
+    uint8_t role;   /* of the watch that found it (watch_internal.h), and */
+    uint32_t index; /* which of its engine's races it is */
 } PtxRace;
 
 typedef struct PtxWatchOptions {
-    bool volatile_races;          /* volatile accesses count as weak ones */
-    bool history;                 /* for ptx_watch_sources */
-    bool apart_fences;            /* the order of sequential fences among each other orders nothing */
+    bool volatile_races; /* volatile accesses count as weak ones */
+    bool history;        /* for ptx_watch_sources */
+    bool beyond;         /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
+    bool apart_fences;   /* the order of sequential fences among each other orders nothing */
     const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
     size_t memory;                /* the most that it may take; 0: 3 GiB */
 } PtxWatchOptions;

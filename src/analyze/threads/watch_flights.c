@@ -77,6 +77,10 @@ static bool is_committed(const PtxFlight *flight) {
     return flight->group == GROUP_NONE && flight->place == PTX_NO_PLACE;
 }
 
+static bool touches_tensor(const PtxFlight *flight) {
+    return flight->group == GROUP_TENSOR_LOAD || flight->group == GROUP_TENSOR_STORE || is_committed(flight);
+}
+
 static void take_covered(PtxWatch *watch, WatchedFlight *flight) {
     for (uint32_t i = 0; i < watch->covered_count; i++)
         *ARENA_PUSH(&watch->run, flight->covered, flight->covered_count, flight->covered_capacity) = watch->covered[i];
@@ -92,12 +96,16 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
         return;
     }
     bool together = is_together(flight->group), committed = is_committed(flight);
+    if (watches_tensor(watch) && !touches_tensor(flight))
+        return;
     WatchedWarp *warp = warp_of(watch, flight->warp);
     uint32_t lanes = together ? flight->warp->launched & ~flight->warp->exited : flight->lanes;
     known->operation = threads_issue(watch->engine, watch_warp(watch, flight->warp), lanes, together,
                                      committed ? warp->newest[flight->lane] : 0, watch_site(watch, flight->code));
-    if (committed)
+    if (committed) {
         warp->newest[flight->lane] = known->operation;
+        threads_piped(watch->engine, known->operation);
+    }
     if (flight->group != GROUP_NONE || committed)
         *ARENA_PUSH(&watch->run, warp->waited, warp->waited_count, warp->waited_capacity) =
             (Waited){known->operation, lanes, flight->groups, flight->group, false};
@@ -107,7 +115,13 @@ void watch_issue(PtxWatch *watch, const PtxEvent *event) {
 
 void watch_flight_access(PtxWatch *watch, const PtxEvent *event) {
     const WatchedFlight *flight = flight_find(watch, event->flight->sequence);
+    bool tensor =
+        event->flight->group != GROUP_CP_ASYNC && event->spot_count && event->spots[0].block->space == PTX_SPACE_TENSOR;
     if (!flight || !flight->operation)
+        return;
+    if (watch->role == WATCHES_STARTS)
+        watch_flight_reaches(watch, flight->operation, event);
+    if (watch->role == WATCHES_STARTS || tensor != watches_tensor(watch))
         return;
     ThreadsAccess access = watch_access(watch, event);
     uint64_t addresses[PTX_LANES];
@@ -193,6 +207,8 @@ static void touch_mbarrier(PtxWatch *watch, uint32_t operation, const PtxEvent *
                             .object = true,
                             .site = watch_site(watch, event->code)};
     uint64_t place = watch_place(watch, event->place);
+    if (watch->role != WATCHES_MEMORY)
+        return;
     threads_piece(watch->engine, operation, &access, threads_shared((uint32_t)(place >> 32), (uint32_t)place), 8);
 }
 
@@ -215,6 +231,8 @@ void watch_flight_done(PtxWatch *watch, const PtxEvent *event) {
     }
     if (!flight->operation)
         return;
+    if (watch->role == WATCHES_STARTS) /* it comes from a thread that has begun */
+        threads_done_tells(watch->engine, flight->operation, object, cta, UINT32_MAX, THREADS_SYS);
     touch_mbarrier(watch, flight->operation, event);
     threads_done_by(watch->engine, flight->operation, THREADS_ALL_DONE, object, cta, UINT32_MAX);
 }
@@ -298,6 +316,14 @@ void watch_await(PtxWatch *watch, const PtxEvent *event) {
             threads_close(watch->engine, waited->operation);
     }
     warp->waited_count = kept;
+}
+
+void watch_pipe(PtxWatch *watch, const PtxEvent *event) {
+    const WatchedWarp *warp = warp_of(watch, event->warp);
+    for (uint32_t i = 0; event->order == ORDER_RELEASE && i < warp->waited_count; i++)
+        if (warp->waited[i].group == GROUP_NONE && warp->waited[i].lanes & event->lanes)
+            threads_done(watch->engine, warp->waited[i].operation, THREADS_IN_ORDER, watch_warp(watch, event->warp),
+                         warp->waited[i].lanes & event->lanes, true);
 }
 
 /* ---- Arrivals that come when others are over ---- */

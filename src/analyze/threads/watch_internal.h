@@ -36,17 +36,40 @@ typedef struct WatchedWarp {
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */
 } WatchedWarp;
 
+/* What is ordered by other rules than memory is watched apart from it, by engines of their own, that are told what
+ * synchronizes and nothing else of memory.
+ *
+ * Tensor memory: tcgen05.fence carries what was done to it over an arrival and a wait that are relaxed. It is watched
+ * twice: as far as anything orders it, and as far as these fences do, which is what the ISA's canonical patterns have.
+ * The start of CTAs: whoever reaches into another CTA of its cluster has to come behind its start, by whatever brings
+ * something from there to here; how strong that is says nothing of time. A CTA's start is an operation that writes to
+ * its first byte, over for its threads when they begin; reaching into it reads that byte. */
+typedef enum WatchRole {
+    WATCHES_MEMORY,    /* all but tensor memory */
+    WATCHES_TENSOR,    /* tensor memory, by all that orders */
+    WATCHES_CANONICAL, /* ... by tcgen05.fence alone, and what waits for operations themselves */
+    WATCHES_STARTS,    /* of CTAs */
+    WATCH_ROLES,       /* of a race: no engine found it */
+} WatchRole;
+
 /* The operation that the last copy was told of as. */
 typedef struct OpenCopy {
     uint32_t operation, warp, lanes, groups; /* operation 0: something else was told since */
     PtxSpan from, to;
 } OpenCopy;
 
+/* Proxy fences that others execute than those who wrote (watch_late.c). */
+typedef struct WatchLate WatchLate;
+
 struct PtxWatch {
     Arena *arena; /* races */
     Arena run;    /* flights and groups of this run */
     PtxMachine *machine;
     PtxWatchOptions options;
+    WatchRole role;
+    PtxWatch *others[WATCH_ROLES]; /* NULL: the kernel does not need that one */
+    uint8_t *started;              /* WATCHES_STARTS, of each CTA: its start was told */
+    WatchLate *late;               /* NULL: no fence can come late */
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */
     OpenCopy open;
@@ -58,7 +81,8 @@ struct PtxWatch {
     uint32_t covered_count, covered_capacity;
     PtxRace *races;
     uint32_t race_count, race_capacity;
-    uint32_t news; /* of the engine (threads_news), as it was when they were taken */
+    uint32_t taken; /* of the engine's races, how many were looked at */
+    uint32_t news;  /* of the engine (threads_news), as it was when they were taken */
     const PtxCode *order_matters;
     const PtxStores *stores; /* of each code; NULL: values are known */
 };
@@ -87,6 +111,21 @@ void watch_commit(PtxWatch *watch, const PtxEvent *event);
 void watch_await(PtxWatch *watch, const PtxEvent *event);
 void watch_arrival(PtxWatch *watch, const PtxEvent *event);
 void watch_cta_over(PtxWatch *watch, uint32_t cta);
+
+static inline bool watches_tensor(const PtxWatch *watch) {
+    return watch->role == WATCHES_TENSOR || watch->role == WATCHES_CANONICAL;
+}
+/* WATCHES_STARTS: the CTA of the event's warp has begun; by that event it reaches into others. */
+void watch_started(PtxWatch *watch, const PtxEvent *event);
+void watch_reaches(PtxWatch *watch, const PtxEvent *event);
+void watch_flight_reaches(PtxWatch *watch, uint32_t operation, const PtxEvent *event);
+/* Operations of those lanes that are in flight come before what others put into the pipe, whom they tell so. */
+void watch_pipe(PtxWatch *watch, const PtxEvent *event);
+
+WatchLate *watch_late(Arena *arena, const PtxMachine *machine);
+void watch_late_start(PtxWatch *watch);
+void watch_late_see(PtxWatch *watch, const PtxEvent *event);
+void watch_late_end(PtxWatch *watch); /* what came late is behind the races of the run */
 
 /* Takes over what the engine has found since. */
 void watch_take_races(PtxWatch *watch, const PtxEvent *event);

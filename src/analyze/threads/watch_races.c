@@ -124,22 +124,47 @@ static bool is_unknown(const PtxWatch *watch, const ThreadsRace *race) {
            stores_of(watch, &race->first.access)->how == STORES_ROWS;
 }
 
-static void take(PtxWatch *watch, const ThreadsRace *found) {
+/* Whether tensor memory has that pair among its races already, whatever orders them: then it is no fence that is
+ * missing. */
+static bool is_race_already(const PtxWatch *watch, const PtxRace *race) {
+    for (uint32_t i = 0; i < watch->race_count; i++)
+        if (watch->races[i].role == WATCHES_TENSOR &&
+            ((watch->races[i].first.code == race->first.code && watch->races[i].second.code == race->second.code) ||
+             (watch->races[i].first.code == race->second.code && watch->races[i].second.code == race->first.code)))
+            return true;
+    return false;
+}
+
+static void take(PtxWatch *watch, const PtxWatch *from, uint32_t index, const ThreadsRace *found) {
     ThreadsRace same = *found;
     const ThreadsRace *race = &same;
     same.same_value = is_same(watch, watch, found);
-    bool alone = race->reason == THREADS_AT_EXIT;
-    *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = (PtxRace){
-        .rule = rule_for(race),
+    bool alone = race->reason == THREADS_AT_EXIT, canonical = from->role == WATCHES_CANONICAL;
+    bool starts = from->role == WATCHES_STARTS;
+    if (watches_tensor(from) && (!(race->address >> 63) || (canonical && alone)))
+        return;
+    if (starts && (alone || race->address >> 62 != 1 || (uint32_t)race->address << 4))
+        return;
+    PtxRace taken = {
+        .rule = canonical ? RULE_FENCE_TENSOR
+                : starts  ? RULE_CLUSTER_START
+                          : rule_for(race),
         .first = side_of(watch, &race->first),
         .second = side_of(watch, alone ? &race->first : &race->second),
         .spot = spot_of(watch, race->address),
         .bytes = race->bytes,
-        .reason = reason_of(race->reason),
+        .reason = canonical ? REASON_TENSOR_FENCE
+                  : starts  ? REASON_START
+                            : reason_of(race->reason),
         .same_value = race->same_value,
+        .waited = race->waited,
         .unknown = is_unknown(watch, race),
         .step = watch->machine->thread_instructions,
+        .role = (uint8_t)from->role,
+        .index = index,
     };
+    if (!canonical || !is_race_already(watch, &taken))
+        *ARENA_PUSH(watch->arena, watch->races, watch->race_count, watch->race_capacity) = taken;
 }
 
 PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const ThreadsRace *found) {
@@ -161,15 +186,28 @@ PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const T
     };
 }
 
-void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
-    uint32_t count, news = threads_news(watch->engine);
-    if (watch->options.seat || news == watch->news)
+static void take_from(PtxWatch *watch, PtxWatch *from) {
+    uint32_t count, news = threads_news(from->engine);
+    if (news == from->news)
         return;
-    const ThreadsRace *races = threads_races(watch->engine, &count);
-    watch->news = news;
+    const ThreadsRace *races = threads_races(from->engine, &count);
+    from->news = news;
+    for (; from->taken < count; from->taken++)
+        take(watch, from, from->taken, &races[from->taken]);
+}
+
+static bool has_others(const PtxWatch *watch) {
+    return watch->others[WATCHES_TENSOR] || watch->others[WATCHES_STARTS];
+}
+
+void watch_take_races(PtxWatch *watch, const PtxEvent *event) {
     (void)event;
-    while (watch->race_count < count)
-        take(watch, &races[watch->race_count]);
+    if (watch->options.seat || (threads_news(watch->engine) == watch->news && !has_others(watch)))
+        return;
+    take_from(watch, watch);
+    for (unsigned i = 0; i < WATCH_ROLES; i++)
+        if (watch->others[i])
+            take_from(watch, watch->others[i]);
     if (!watch->order_matters && threads_order_matters(watch->engine) != THREADS_NONE)
         watch->order_matters = &watch->machine->program->code[threads_order_matters(watch->engine)];
 }
@@ -180,18 +218,24 @@ void ptx_watch_values(PtxWatch *watch, const PtxStores *stores) {
 
 void ptx_watch_end(PtxWatch *watch) {
     watch_take_races(watch, NULL);
+    watch_late_end(watch);
+}
+
+static Threads *engine_of(const PtxWatch *watch, const PtxRace *race) {
+    return race->role == WATCHES_MEMORY ? watch->engine : watch->others[race->role]->engine;
 }
 
 const PtxRace *ptx_watch_races(const PtxWatch *watch, uint32_t *count) {
-    const ThreadsRace *races = threads_races(watch->engine, count);
     for (uint32_t i = 0; i < watch->race_count; i++)
-        watch->races[i].times = races[i].times;
+        if (watch->races[i].role != WATCH_ROLES)
+            watch->races[i].times =
+                threads_races(engine_of(watch, &watch->races[i]), count)[watch->races[i].index].times;
     *count = watch->race_count;
     return watch->races;
 }
 
 void ptx_watch_again(PtxWatch *watch, uint32_t race, uint64_t times) {
-    threads_again(watch->engine, race, times);
+    threads_again(engine_of(watch, &watch->races[race]), watch->races[race].index, times);
 }
 
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch) {

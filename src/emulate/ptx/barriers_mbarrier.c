@@ -3,8 +3,15 @@
  * A token is the phase (upper half) and the arrivals that were pending (lower half) before the arrival that gave it. */
 #include "emulate/mbarrier.h"
 #include "emulate/ptx/barriers.h"
+#include "emulate/ptx/internal.h"
 
-enum { MBARRIER_BYTES = 8, TOKEN_PHASE = 32 };
+/* A state: the phase, which mbarrier it is of, and the arrivals that were pending. */
+enum { MBARRIER_BYTES = 8, TOKEN_PHASE = 32, TOKEN_TAG = 20, TOKEN_PENDING = (1 << TOKEN_TAG) - 1, TOKEN_TAGS = 4095 };
+
+/* Never 0, and not the same for any two within 32 KB of each other. */
+static uint32_t token_tag(uint64_t place) {
+    return (uint32_t)((place >> 3) + (place >> 32) * 61) % TOKEN_TAGS + 1;
+}
 
 typedef struct MbarrierDetail {
     const PtxArgument *bar, *count, *gives, *phase;
@@ -140,7 +147,8 @@ static bool bring(PtxMachine *machine, const PtxEvent *event, bool no_complete, 
         ptx_tell(machine, &told);
         int64_t pending = mbarrier->pending;
         for (uint32_t rest = tokens ? lanes : 0; rest; rest &= rest - 1, pending -= one.arrivals)
-            tokens->at[__builtin_ctz(rest)] = (uint64_t)mbarrier->phase << TOKEN_PHASE | (uint32_t)pending;
+            tokens->at[__builtin_ctz(rest)] = (uint64_t)mbarrier->phase << TOKEN_PHASE |
+                                              token_tag(event->place) << TOKEN_TAG | (pending & TOKEN_PENDING);
         bool completes = mbarrier_completes(&tally);
         mbarrier->count = tally.count;
         mbarrier->pending = tally.pending;
@@ -489,6 +497,10 @@ static bool find_over(PtxMachine *machine, PtxGroup *group, const PtxCode *code,
             if (!mbarrier || !mbarrier->live)
                 return fails_gone(machine, &event, mbarrier);
         }
+        bool other = ((uint32_t)phase >> TOKEN_TAG) != token_tag(place) || phase >> TOKEN_PHASE > mbarrier->phase;
+        if (detail->by_state && other && !machine->plays)
+            return fails(machine, &event, event.lanes, RULE_BARRIER_TOKEN, 0,
+                         "its state is not one that an arrive on this mbarrier gave");
         if (detail->by_state && (uint32_t)(phase >> TOKEN_PHASE) + 1 < mbarrier->phase)
             return fails(machine, &event, event.lanes, RULE_BARRIER_OVERRUN, (int64_t)(phase >> TOKEN_PHASE),
                          machine_sentence(machine, "its token is of phase %u, and %u phases are complete",
@@ -509,6 +521,28 @@ static uint32_t same_phase(uint32_t lanes, const Lanes *tokens) {
     return same;
 }
 
+/* Whether it goes on waiting. Time passes; where nobody else can do anything, it is as long as it takes. */
+static bool is_patient(const PtxMachine *machine, const PtxGroup *group, const PtxCode *code) {
+    if (machine->timed || (code->once && machine->gives_up))
+        return false;
+    return !code->once || group->gave_up != machine->changes + 1 || group->gave_up_pc != group->pc;
+}
+
+bool waits_give_up(PtxMachine *machine) {
+    for (uint32_t i = 0; i < machine->cta_count; i++)
+        for (uint32_t w = 0; machine->ctas[i] && w < machine->ctas[i]->warp_count; w++)
+            for (PtxGroup *group = machine->ctas[i]->warps[w].groups; group; group = group->next) {
+                bool gave_up = group->gave_up == machine->changes + 1 && group->gave_up_pc == group->pc;
+                if (group->status != PTX_IS_MBARRIER || !machine->program->code[group->pc].once || gave_up)
+                    continue;
+                group->gave_up = machine->changes + 1;
+                group->gave_up_pc = group->pc;
+                group->status = PTX_IS_READY;
+                return true;
+            }
+    return false;
+}
+
 static PtxStep wait_run(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const MbarrierDetail *detail = code->detail;
     PtxSpot spots[PTX_LANES];
@@ -522,7 +556,7 @@ static PtxStep wait_run(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
         return PTX_STEP_FAULT;
     if (machine->passes)
         over = lanes;
-    if (lanes && (machine->plays ? over != lanes : !over && detail->blocks && !machine->timed))
+    if (lanes && (machine->plays ? over != lanes : !over && detail->blocks && is_patient(machine, group, code)))
         return sleep_on(machine, group, code, lanes, spots, phases);
     for (uint32_t left = lanes; left;) {
         bool passed = over >> __builtin_ctz(left) & 1;
@@ -549,7 +583,7 @@ static PtxStep pending_run(PtxMachine *machine, PtxGroup *group, const PtxCode *
     uint32_t unknown = 0;
     const Lanes *states = ptx_fetch(machine, group, detail->state, 0, &scratch, &unknown);
     for (unsigned i = 0; i < PTX_LANES; i++)
-        counts.at[i] = (uint32_t)states->at[i];
+        counts.at[i] = (uint32_t)states->at[i] & TOKEN_PENDING;
     ptx_put(machine, group, detail->gives, 0, &counts, lanes, unknown & lanes);
     return PTX_STEP_NEXT;
 }

@@ -367,7 +367,7 @@ static uint32_t choose_step(Search *search, const uint32_t *steps, uint32_t coun
 static Ending advance(Search *search) {
     uint32_t steps[OPTIONS_MOST], count = enabled(search, steps), number;
     if (!count) {
-        if (release_warps(search->machine) || spins_stir(search->machine))
+        if (release_warps(search->machine) || spins_stir(search->machine) || waits_give_up(search->machine))
             return ENDING_NONE;
         search->end = some_live(search->machine) ? PTX_END_STUCK : PTX_END_COMPLETE;
         return ENDING_DONE;

@@ -158,6 +158,8 @@ void spin_forget(PtxGroup *group);
 /* Nobody can go: lets those of the machine's groups go round again that others may need at a barrier. False: there are
  * none. */
 bool spins_stir(PtxMachine *machine);
+/* Nobody can go on: of those that wait for a phase once, one gives up. False: there is none. */
+bool waits_give_up(PtxMachine *machine);
 
 /* ---- memory.c ---- */
 

@@ -104,12 +104,14 @@ typedef struct PtxGroup {
     struct PtxWarp *warp;
     PtxFrame *frame;
     uint32_t lanes;
-    uint32_t pc;          /* code */
-    uint32_t meet;        /* PTX_IS_MEETS: top of the places where it is waited for; see control.c */
-    uint8_t status;       /* PtxStatus */
-    uint32_t waits_for;   /* a barrier's number, a mask of lanes */
-    uint64_t place;       /* PTX_IS_MBARRIER: see PtxEvent.place, PTX_NO_PLACE: lanes wait for several */
-    uint64_t since;       /* machine->changes when it began to spin */
+    uint32_t pc;        /* code */
+    uint32_t meet;      /* PTX_IS_MEETS: top of the places where it is waited for; see control.c */
+    uint8_t status;     /* PtxStatus */
+    uint32_t waits_for; /* a barrier's number, a mask of lanes */
+    uint64_t place;     /* PTX_IS_MBARRIER: see PtxEvent.place, PTX_NO_PLACE: lanes wait for several */
+    uint64_t since;     /* machine->changes when it began to spin */
+    uint64_t gave_up;   /* machine->changes + 1 when a wait that is made once gave up last, with nobody to wait for */
+    uint32_t gave_up_pc;
     uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
     uint32_t fingerprint_pc;
     void *parts; /* control.c: where its lanes parted from others */
@@ -191,6 +193,7 @@ typedef enum PtxEventKind {
     PTX_EVENT_TRACK,    /* cp.async.mbarrier.arrive: an arrival when the copies so far are over; that comes as ARRIVE of
                            the flight that this begins, which has these lanes */
     PTX_EVENT_COMMIT_TO, /* tcgen05.commit: an arrival when the MMAs so far are over */
+    PTX_EVENT_PEER,      /* lanes do what the other CTA of a pair takes part in: place: that CTA << 32 */
     PTX_EVENT_AWAIT_LAUNCHES,
     PTX_EVENT_EXIT, /* lanes end */
     PTX_EVENT_CTA_OVER,
@@ -316,6 +319,7 @@ typedef struct PtxMachine {
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
     bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are told to have met (WARP_SYNC) */
+    bool gives_up;     /* a wait that is made once (PtxCode.once) has no patience: it fails if the phase is not over */
     bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
     bool plays;

@@ -173,6 +173,69 @@ static void note_meets(PtxProgram *program, const PtxRoutine *routine, const Ptx
     }
 }
 
+/* Whether going round by it does nothing but wait: it reads, waits, computes. */
+static bool is_quiet(const PtxCode *code) {
+    for (unsigned i = 0; i < code->form->effect_count; i++) {
+        EffectVerb verb = code->form->effects[i].effect.verb;
+        if (verb == EFFECT_WRITE || verb == EFFECT_UPDATE || verb == EFFECT_ANYTHING ||
+            (verb >= EFFECT_INIT && verb <= EFFECT_CLUSTER_WAIT && verb != EFFECT_WAIT))
+            return false;
+    }
+    return true;
+}
+
+/* The first code from `begin` on, before `end`, that is not quiet, or `end`. */
+static uint32_t quiet_until(const PtxProgram *program, uint32_t begin, uint32_t end) {
+    while (begin < end && is_quiet(&program->code[begin]))
+        begin++;
+    return begin;
+}
+
+static bool comes_back(const PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow, uint32_t at,
+                       uint8_t *seen, uint32_t *stack) {
+    uint32_t home = flow->block_of[at - routine->begin], count = 0;
+    memset(seen, 0, flow->block_count);
+    stack[count++] = home;
+    for (bool first = true; count; first = false) {
+        uint32_t number = stack[--count];
+        const FlowBlock *block = &flow->blocks[number];
+        uint32_t begin = first ? at + 1 : routine->begin + block->begin, end = routine->begin + block->end;
+        if (!first && number == home)
+            end = at;
+        if (quiet_until(program, begin, end) != end)
+            continue;
+        if (!first && number == home)
+            return true;
+        for (uint32_t i = 0; i < block->successor_count; i++) {
+            uint32_t next = flow->edges[block->successors + i];
+            if (!seen[next])
+                stack[count++] = next;
+            seen[next] = true;
+        }
+    }
+    return false;
+}
+
+/* Waits that may give up, and that no loop makes again until they do not. */
+static void note_peeks(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
+    uint8_t *seen = NULL;
+    uint32_t *stack = NULL;
+    for (uint32_t i = routine->begin; i + 1 < routine->end; i++) {
+        PtxCode *code = &program->code[i];
+        bool gives_up = false;
+        for (unsigned j = 0; j < code->form->effect_count; j++)
+            gives_up |= code->form->effects[j].effect.verb == EFFECT_WAIT && code->form->effects[j].effect.gives_up;
+        if (!gives_up)
+            continue;
+        if (!seen) {
+            seen = ARENA_ARRAY(program->arena, uint8_t, flow->block_count);
+            stack = ARENA_ARRAY(program->arena, uint32_t, flow->block_count + 1);
+        }
+        code->once = !comes_back(program, routine, flow, i, seen, stack);
+        program->peeks |= code->once;
+    }
+}
+
 static void add_code(PtxProgram *program, uint32_t statement, const PtxForm *form) {
     PtxCode *code = ARENA_PUSH(program->arena, program->code, program->code_count, program->code_capacity);
     *code = (PtxCode){.statement = statement, .guard = PTX_NONE, .meets = PTX_NONE, .form = form};
@@ -203,6 +266,7 @@ static bool add_routine(PtxProgram *program, uint32_t index, size_t budget, Want
     add_code(program, function->end - 1, return_form(program));
     routine->end = program->code_count;
     note_meets(program, routine, &flow);
+    note_peeks(program, routine, &flow);
     ptx_flow_free(&flow);
     Arena scratch;
     arena_init(&scratch, budget);

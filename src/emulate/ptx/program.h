@@ -70,6 +70,7 @@ typedef struct PtxCode {
     bool visible; /* other threads may notice it, or it notices them: a memory access that is not to the thread's own, a
                      barrier, ... */
     bool blocks;  /* it may wait: lanes whose guard does not hold part from the others before it */
+    bool once;    /* a wait for a phase that may give up, and is in no loop of waiting: it is no wait for ever */
     bool together; /* all lanes of a warp run it together: .aligned */
     bool skipped;  /* gear `slice`: nothing that decides anything depends on it */
     bool dead;     /* nobody reads what it gives (unused.h) */
@@ -123,6 +124,7 @@ typedef struct PtxProgram {
     uint64_t const_bytes;
     uint32_t required[3], cluster[3]; /* .reqntid, .reqnctapercluster; 0: not said */
     bool explicit_cluster;
+    bool peeks;                            /* some code is `once` */
     uint32_t unknown_count, first_unknown; /* instructions that no family takes, and the first of these: code */
 } PtxProgram;
 

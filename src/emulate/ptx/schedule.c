@@ -217,7 +217,7 @@ static bool stir(Runner *r) {
             return true;
     }
     each_warp(r, release_patient, &any);
-    return any || spins_stir(r->machine) || begin_one(r);
+    return any || spins_stir(r->machine) || begin_one(r) || waits_give_up(r->machine);
 }
 
 static PtxEnd nobody_moves(const Runner *r) {
@@ -347,8 +347,8 @@ static bool replay_step(Runner *r, uint32_t step) {
         control_release(machine, group->warp); /* the run had let it go on alone */
         group = group_of(r, step);
     }
-    bool can_go =
-        group && (ptx_group_can_go(machine, group) || (spins_stir(machine) && ptx_group_can_go(machine, group)));
+    bool can_go = group && (ptx_group_can_go(machine, group) ||
+                            ((spins_stir(machine) || waits_give_up(machine)) && ptx_group_can_go(machine, group)));
     return can_go ? turn(r, group) : finish(r, PTX_END_DIVERGED);
 }
 
@@ -412,6 +412,7 @@ PtxEnd ptx_schedule_run(PtxMachine *machine, const PtxSchedule *schedule) {
         machine->arena.exhausted = before;
         return deadline_passed() ? PTX_END_TIME : PTX_END_BUDGET;
     }
+    machine->gives_up = schedule->gives_up;
     start(&runner);
     if (has_only(&runner))
         run_kind(&runner);
@@ -429,6 +430,8 @@ void ptx_schedule_describe(const PtxSchedule *schedule, Text *to) {
         text_addf(to, " (seed %llu)", (unsigned long long)schedule->seed);
     if (schedule->mirrored)
         text_addf(to, ", last CTA first");
+    if (schedule->gives_up)
+        text_addf(to, ", try_wait timing out");
     for (uint32_t i = 0; i < schedule->only_count; i++)
         text_addf(to, "%s %u", i ? " and" : ", cluster", schedule->only[i]);
 }

@@ -12,6 +12,7 @@ typedef struct PtxSchedule {
                           others can move */
     uint64_t seed;
     bool mirrored; /* from the last CTA and warp to the first */
+    bool gives_up; /* waits that are made once have no patience (PtxMachine.gives_up) */
     uint32_t held, held_count, held_pc;
     const uint32_t *only; /* clusters that are run, and no others, in this order; NULL: all */
     uint32_t only_count;

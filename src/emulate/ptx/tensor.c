@@ -119,6 +119,7 @@ typedef enum Life { LIFE_ALLOCATE, LIFE_FREE, LIFE_RELINQUISH } Life;
 typedef struct LifeDetail {
     Life what;
     PtxSpace space;
+    bool pair; /* by two CTAs together */
 } LifeDetail;
 
 /* The first units in a row that are free; TENSOR_UNIT if there are not that many. */
@@ -199,6 +200,13 @@ static PtxStep allocate(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     PtxStep step = write_address(machine, group, code, lanes, at * TENSOR_UNIT);
     if (step != PTX_STEP_NEXT)
         return step;
+    const LifeDetail *detail = code->detail;
+    if (detail->pair && machine->cluster_size % 2 == 0)
+        ptx_tell(machine, &(PtxEvent){.kind = PTX_EVENT_PEER,
+                                      .code = code,
+                                      .warp = group->warp,
+                                      .lanes = lanes,
+                                      .place = (uint64_t)(group->warp->cta->number ^ 1) << 32});
     take_bytes(machine, memory, at, units);
     memory->units |= ((UINT32_C(1) << units) - 1) << at;
     memory->begins |= UINT32_C(1) << at;
@@ -264,6 +272,7 @@ static bool life_prepare(const PtxPrepare *about, PtxCode *code) {
         detail.what = LIFE_RELINQUISH;
     if (!found || found->effect.space != SPACE_TENSOR || code->count != (detail.what == LIFE_RELINQUISH ? 0 : 2))
         return false;
+    detail.pair = found->effect.pair;
     return take_code(about, code, run_life, &detail, sizeof detail);
 }
 
