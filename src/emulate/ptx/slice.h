@@ -11,5 +11,7 @@
 
 /* Sets `skipped` and `data` of the code. False, with a sentence, if that would take more than `budget` bytes. */
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem);
+/* Of each value of a flow: whether something that decides is computed from it, in an instruction that counts. */
+bool *ptx_slice_needed(const PtxFlow *flow, const PtxValues *values, const bool *counts, Arena *arena);
 
 #endif
