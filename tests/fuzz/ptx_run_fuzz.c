@@ -1,19 +1,24 @@
 /* Any bytes as PTX. Of a module without errors every kernel is run at launches that Weir chooses, in both gears, within
- * its budget and without a fault; its verdict can be put into words and into JSON. */
+ * its budget and without a fault; its verdict can be put into words and into JSON. In one gear it is as `weir check
+ * --no-launch` does it, with other orders, for so many seconds. */
 #include "analyze/threads/check.h"
+#include "base/deadline.h"
 #include "ptx_functions.h"
 #include "said.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LARGEST_INPUT = 16 << 10, BUDGET = 256 << 20, INSTRUCTIONS = 1000 };
+enum { LARGEST_INPUT = 16 << 10, BUDGET = 256 << 20, INSTRUCTIONS = 1000, SECONDS = 2 };
 
 static void check_kernel(PtxModule *module, uint32_t kernel, PtxGear gear) {
     Arena arena;
     arena_init(&arena, BUDGET);
     Verdict verdict = {.arena = &arena, .kernel = "fuzz"};
-    ThreadsOptions options = {.gear = gear, .budget = INSTRUCTIONS, .orders = ORDERS_EAGER};
+    ThreadsOptions options = {.gear = gear, .budget = INSTRUCTIONS};
+    options.orders = gear == GEAR_DATA ? ORDERS_DIRECTED : ORDERS_EAGER;
+    deadline_start(SECONDS);
     threads_check(module, kernel, &options, &verdict);
+    (void)deadline_end();
     verdict_close(&verdict);
     say_verdict(&verdict, module->source);
     arena_free(&arena);

@@ -4,11 +4,12 @@
 #include "analyze/threads/classes.h"
 #include "base/deadline.h"
 #include "emulate/ptx/explore.h"
+#include "emulate/ptx/scout.h"
 #include "emulate/ptx/slice.h"
 #include "emulate/ptx/unused.h"
 #include "emulate/ptx/within.h"
 
-enum { MOST_LAUNCHES = 16, USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
+enum { USUAL_RANDOM = 4, MOST_GROWTHS = 6 };
 static const uint64_t usual_budget = UINT64_C(1) << 28, largest_buffer = UINT64_C(1) << 28;
 static const size_t program_budget = (size_t)2 << 30;
 
@@ -24,6 +25,8 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
         return false;
     }
     check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    if (check->odd_budget && check->odd_budget < check->machine->budget)
+        check->machine->budget = check->odd_budget;
     check->machine->ran = check->ran;
     check->events = 0;
     check->classes = 0;
@@ -84,6 +87,7 @@ static void end_run(const Audience *audience) {
     if (problem && audience->watch != audience->check->explores)
         tell_unwatched(audience->check, " to the end", problem);
     audience->check->runs++;
+    audience->check->spent += audience->check->machine->used;
     worlds_note(audience->check);
 }
 
@@ -214,6 +218,9 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
     case PTX_END_TIME:
         return false; /* whoever set the deadline says so */
     case PTX_END_BUDGET:
+        check->stopped = true;
+        if (check->odd_budget)
+            return false; /* what it would have shown is missing, and that is told */
         if (machine->used >= machine->budget)
             verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu instructions (raise --budget)",
                                (unsigned long long)machine->budget);
@@ -310,7 +317,8 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
     PtxSchedule list[MOST_HELD];
     uint64_t budget = machine->budget, spent = 0;
     uint32_t count = history_holds(check->history, check, list, MOST_HELD), made = 0;
-    for (; made < count && spent < all_runs && !deadline_passed(); made++) {
+    uint64_t most = check->odd_budget ? check->odd_budget : all_runs;
+    for (; made < count && spent < most && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         machine->budget = 4 * check->first_used + least < budget ? 4 * check->first_used + least : budget;
         PtxEnd end = runs_make(check, &run, watch);
@@ -320,7 +328,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
         if (is_wrong(end) && !judge_other(check, &run, end))
             return;
     }
-    if (made < count)
+    if (made < count && !check->odd_budget)
         verdict_note(check->verdict,
                      "of %u orders in which threads are slow where they wait for an mbarrier or arrive, %u were run",
                      count, made);
@@ -502,6 +510,9 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     check->hung = end == PTX_END_STUCK;
     if ((!runs_judge(check, &first, end) && !check->hung) || orders == ORDERS_EAGER)
         return;
+    check->open |= guessed || why || history_any(check->history);
+    if (check->once || (check->odd_budget && has_races(watch)))
+        return;
     if (guessed && !check->hung)
         worlds_run(check);
     if (check->program->peeks && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL))
@@ -512,13 +523,13 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
                      "what is read at line %u is volatile: threads that exchange values so are not said to race; with "
                      "--volatile-races they are",
                      code_line(check->program, why));
-    if (why && !check->hung && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) &&
+    if (why && !check->hung && !check->odd_budget && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) &&
         (!is_volatile || orders_decide(check)) && explore_orders(check, why))
         return;
     run_orders(check, watch, told, why);
 }
 
-static void check_launch(ThreadsCheck *check, PtxLaunch *launch) {
+void runs_launch(ThreadsCheck *check, PtxLaunch *launch) {
     if (runs_open(check, launch))
         run_all(check, launch, runs_watch(check, false));
     runs_add_launch(check, launch);
@@ -563,90 +574,6 @@ static void replay(ThreadsCheck *check) {
     runs_close(check);
 }
 
-/* Launches that Weir chooses, with smaller blocks where shared memory is too small for the usual one. */
-static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **problem) {
-    const Launch *fixed = check->options->fixed;
-    uint32_t count = ptx_launch_choose(&check->arena, check->program, fixed, launches, MOST_LAUNCHES, problem);
-    for (int64_t threads = 64; count && launches[0].chosen_block && !check->program->required[0] && threads >= 32;
-         threads /= 2) {
-        if (!runs_open(check, &launches[0]))
-            break;
-        ThreadsRun run = {0};
-        bool small =
-            runs_make(check, &run, NULL) == PTX_END_FAULT && check->machine->fault.rule == RULE_SHARED_OUT_OF_BOUNDS;
-        runs_close(check);
-        if (!small)
-            break;
-        Launch less = fixed ? *fixed : (Launch){.kernel = STR("")};
-        less.block[0] = threads, less.block[1] = less.block[2] = 1;
-        count = ptx_launch_choose(&check->arena, check->program, &less, launches, MOST_LAUNCHES, problem);
-        for (uint32_t i = 0; i < count; i++)
-            launches[i].chosen_block = true;
-    }
-    return count;
-}
-
-/* That some launches do not fit the kernel matters only if no other one does. */
-static void tell_doubts(ThreadsCheck *check) {
-    for (int i = 0; i < DOUBTED_KINDS; i++) {
-        const Doubt *doubt = &check->doubts[i];
-        const char *more = doubt->count > 1 ? verdict_text(check->verdict, " (and %u more)", doubt->count - 1) : "";
-        if (!doubt->count)
-            continue;
-        if (i == DOUBTED_FIT && check->completed)
-            verdict_note(check->verdict, "%u of the launches that Weir chose do not fit the kernel: at line %u, %s",
-                         doubt->count, doubt->line, doubt->text);
-        else if (i == DOUBTED_FIT)
-            verdict_incomplete(check->verdict, "", doubt->line,
-                               "no launch that Weir chose fits the kernel: %s: give one with --launch", doubt->text);
-        else
-            verdict_incomplete(check->verdict, "", doubt->line, "%s%s", doubt->text, more);
-    }
-}
-
-/* Whether every launch does the same. CTAs that do meet in global memory, which two of them show as well as more. */
-static void find_scope(ThreadsCheck *check) {
-    Verdict *verdict = check->verdict;
-    const PtxProgram *program = check->program;
-    uint32_t line = 0, cluster = 1;
-    bool several = false;
-    if (verdict->only_launch || verdict->incomplete_count || verdict_faults(verdict, NULL))
-        return;
-    for (int i = 0; i < 3; i++)
-        cluster *= program->cluster[i] ? program->cluster[i] : 1;
-    for (size_t i = 0; i < verdict->launch_count; i++)
-        several |= verdict->launches[i].ctas > cluster;
-    verdict->closed = !ptx_open(program, program_budget, several, &line);
-    verdict->open = verdict->closed ? NULL
-                    : line          ? verdict_text(verdict, "what line %u does", line)
-                                    : "the size of the CTA or of its memory, or a call,";
-}
-
-static void check_launches(ThreadsCheck *check) {
-    const ThreadsOptions *options = check->options;
-    PtxLaunch *launches = ARENA_ARRAY(&check->arena, PtxLaunch, MOST_LAUNCHES);
-    const char *problem = "";
-    uint32_t count = 1;
-    bool chosen = !options->launch;
-    if (chosen)
-        count = choose(check, launches, &problem);
-    else
-        count = ptx_launch_bind(&check->arena, check->program, options->launch, launches, &problem);
-    if (!count) {
-        verdict_incomplete(check->verdict, "", 0, "there is no launch to run: %s", problem);
-        return;
-    }
-    for (uint32_t i = 0; i < count && !deadline_passed(); i++) {
-        check_launch(check, &launches[i]);
-        if (verdict_faults(check->verdict, NULL))
-            break; /* what other launches show is mostly the same */
-    }
-    tell_doubts(check);
-    threads_coverage(check, !verdict_faults(check->verdict, NULL));
-    check->verdict->only_launch = !chosen;
-    find_scope(check);
-}
-
 static void check_kernel(ThreadsCheck *check) {
     const char *problem = "";
     if (!runs_prepare(check, &problem))
@@ -654,7 +581,7 @@ static void check_kernel(ThreadsCheck *check) {
     else if (check->options->trail)
         replay(check);
     else
-        check_launches(check);
+        launches_check(check);
 }
 
 /* Calls `work`, and frees what the check holds if an arena is exhausted. */
@@ -664,6 +591,7 @@ void runs_with_arena(ThreadsCheck *check, void (*work)(ThreadsCheck *check)) {
     if (setjmp(here)) {
         check->verdict->arena->exhausted = outer;
         runs_close(check);
+        ptx_scout_free(check->scout);
         arena_free(&check->arena);
         if (outer)
             longjmp(*outer, 1);
@@ -722,8 +650,9 @@ static void check_with_data(ThreadsCheck *check, const PtxLaunch *launch) {
 
 /* Where other things are not known, either, stores may have been left out: that nothing was written is no finding then.
  */
-static void doubt_unset(Verdict *verdict) {
-    for (size_t i = 0; verdict->incomplete_count && i < verdict->finding_count; i++)
+static void doubt_unset(const ThreadsCheck *check) {
+    Verdict *verdict = check->verdict;
+    for (size_t i = 0; verdict->incomplete_count > check->doubted_launches && i < verdict->finding_count; i++)
         if (verdict->findings[i].rule == RULE_SHARED_UNINITIALIZED) {
             verdict->findings[i].graded = true;
             verdict->findings[i].grade = SEVERITY_NOTE;
@@ -733,5 +662,5 @@ static void doubt_unset(Verdict *verdict) {
 void threads_check(PtxModule *module, uint32_t entry, const ThreadsOptions *options, Verdict *verdict) {
     ThreadsCheck check = {.module = module, .entry = entry, .options = options, .verdict = verdict};
     runs_with_arena(&check, check_kernel);
-    doubt_unset(verdict);
+    doubt_unset(&check);
 }

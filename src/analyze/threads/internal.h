@@ -37,6 +37,15 @@ typedef struct ThreadsCheck {
     PtxRace *always; /* races that every run so far has had, whichever way such conditions went */
     uint32_t always_count;
     uint8_t *spans;             /* machine->spans */
+    bool *dead;                 /* of each code: no launch comes to it; NULL: nothing is known of that */
+    uint8_t *matters;           /* of each code, which outcomes matter (outcomes.c); NULL: that was not asked */
+    struct PtxScout *scout;     /* NULL: there is none */
+    uint64_t spent;             /* instructions of all runs */
+    uint64_t odd_budget;        /* instructions of a run of a launch that callers may not make; 0: it is another one */
+    uint64_t odd_spent;         /* instructions of all such runs */
+    bool open;                  /* what some launch does depends on orders or on data that is not known */
+    bool once;                  /* one run of the launch is made, and no other order or world */
+    bool stopped;               /* a run took more instructions than it may */
     struct ThreadsCheck *outer; /* that of the same launch with less than all values; NULL: there is none */
     /* The launch that is run. */
     const PtxLaunch *launch;
@@ -49,14 +58,15 @@ typedef struct ThreadsCheck {
     size_t runs;
     size_t completed; /* launches whose first run ended as it should */
     Doubt doubts[DOUBTED_KINDS];
-    PtxReplicas replicas;  /* of the launch; opened when asked for */
-    size_t classes;        /* of CTAs in the last run; 0: all were run */
-    bool guessed;          /* in the run of some class */
-    bool hung;             /* in some order */
-    uint64_t first_used;   /* instructions of the first run */
-    bool recorded;         /* a recording is played */
-    const char *unordered; /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
-    bool unordered_within; /* ... and threads of one CTA may be, too */
+    size_t doubted_launches; /* reasons of the verdict that are about launches alone, not about what is not known */
+    PtxReplicas replicas;    /* of the launch; opened when asked for */
+    size_t classes;          /* of CTAs in the last run; 0: all were run */
+    bool guessed;            /* in the run of some class */
+    bool hung;               /* in some order */
+    uint64_t first_used;     /* instructions of the first run */
+    bool recorded;           /* a recording is played */
+    const char *unordered;   /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
+    bool unordered_within;   /* ... and threads of one CTA may be, too */
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */

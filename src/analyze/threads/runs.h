@@ -60,4 +60,28 @@ void threads_run_again(ThreadsCheck *check, const ThreadsRun *run, PtxRace *race
 void threads_unset(ThreadsCheck *check, const ThreadsRun *run);
 void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run);
 
+/* Every run of a launch that it takes, and what they show. */
+void runs_launch(ThreadsCheck *check, PtxLaunch *launch);
+
+/* ---- launches.c ---- */
+
+/* The launch that was given, or those that Weir chooses. */
+void launches_check(ThreadsCheck *check);
+/* One that callers may not make: what goes wrong is no finding. */
+typedef enum TriedKind {
+    TRIED_ODD,   /* it is in doubt */
+    TRIED_LARGE, /* the same, and it is run once */
+    TRIED_EMPTY, /* a size is 0 or less: it is noted */
+} TriedKind;
+void runs_try(ThreadsCheck *check, PtxLaunch *launch, TriedKind kind);
+/* Looks for others like that one (check->scout). */
+struct PtxScout *runs_scout(ThreadsCheck *check, const PtxLaunch *like);
+
+/* ---- outcomes.c ---- */
+
+/* Launches for outcomes of conditions that those did not have. */
+void outcomes_run(ThreadsCheck *check, PtxLaunch *launches, uint32_t count);
+/* Those that still no launch had. */
+void outcomes_say(ThreadsCheck *check);
+
 #endif

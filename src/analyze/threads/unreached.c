@@ -189,6 +189,10 @@ void threads_coverage(ThreadsCheck *check, bool asked) {
         const PtxCode *code = &program->code[i];
         CodeRole role = code_role(check, code);
         bool missing = !is_done(check, i) && (!beyond || beyond[i] == BEYOND);
+        if (check->dead && check->dead[i] && !is_done(check, i)) {
+            coverage->unreachable += role != ROLE_OTHER;
+            continue;
+        }
         if (role == ROLE_SYNCHRONIZES) {
             coverage->barrier_ops++;
             coverage->barrier_ops_run += is_done(check, i);

@@ -175,10 +175,10 @@ static void find_all_spans(ThreadsCheck *check) {
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
 typedef struct Worlds {
-    bool single;    /* no run had more than one guess */
-    bool over;      /* nothing more comes of them */
-    uint32_t most;  /* guesses of a run */
-    uint64_t spent; /* instructions */
+    bool single;                /* no run had more than one guess */
+    bool over;                  /* nothing more comes of them */
+    uint32_t most;              /* guesses of a run */
+    uint64_t spent, most_spent; /* instructions */
 } Worlds;
 
 /* Ends badly, in a world that need not be. */
@@ -226,7 +226,7 @@ static void run_chosen(ThreadsCheck *check, Worlds *worlds) {
         unsigned way = check->ways[i];
         if (!way || way == UINT32_MAX || check->went[i] == (PTX_RAN_YES | PTX_RAN_NO))
             continue;
-        if (made++ == MOST_CHOSEN || worlds->spent > most_instructions)
+        if (made++ == MOST_CHOSEN || worlds->spent > worlds->most_spent)
             return;
         check->ways[i] = UINT32_MAX; /* once */
         run_world(check, worlds, &(ThreadsRun){.world = way}, true);
@@ -236,10 +236,12 @@ static void run_chosen(ThreadsCheck *check, Worlds *worlds) {
 
 static void run_mix(ThreadsCheck *check, Worlds *worlds, unsigned bit, const PtxSchedule *schedule) {
     for (unsigned way = 0; way < 2 && !worlds->over; way++) {
-        if (worlds->spent > most_instructions) {
-            verdict_incomplete(check->verdict, "", 0,
-                               "a condition on data that is not known may differ between threads, and not all of them "
-                               "were tried apart: give the data with the launch");
+        if (worlds->spent > worlds->most_spent) {
+            check->stopped = true;
+            if (!check->odd_budget)
+                verdict_incomplete(check->verdict, "", 0,
+                                   "a condition on data that is not known may differ between threads, and not all of "
+                                   "them were tried apart: give the data with the launch");
             worlds->over = true;
             return;
         }
@@ -278,8 +280,9 @@ static void run_mixed(ThreadsCheck *check, Worlds *worlds) {
 void worlds_run(ThreadsCheck *check) {
     Worlds worlds = {.single = check->machine->guess_count == 1, .most = check->machine->guess_count};
     size_t classes = check->classes;
+    worlds.most_spent = check->odd_budget ? check->odd_budget : most_instructions;
     for (unsigned world = 1; world < WORLD_PLAIN && !worlds.over; world++)
-        if (world < FEW_WORLDS || (worlds.most > 2 && worlds.spent < most_instructions))
+        if (world < FEW_WORLDS || (worlds.most > 2 && worlds.spent < worlds.most_spent))
             run_world(check, &worlds, &(ThreadsRun){.world = world}, true);
     run_chosen(check, &worlds);
     check->classes = classes;

@@ -121,7 +121,11 @@ static PtxStep choose(PtxMachine *machine, PtxGroup *group, const Compute *how, 
 
 static PtxStep run_selp(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const Compute *how = code->detail;
-    return choose(machine, group, how, fetched(machine, group, &how->chooser), lanes);
+    Mask mask = fetched(machine, group, &how->chooser);
+    if (machine->ran)
+        machine->ran[code - machine->program->code] |= (mask.lanes & lanes & ~mask.unknown ? PTX_RAN_FIRST : 0) |
+                                                       (~mask.lanes & lanes & ~mask.unknown ? PTX_RAN_SECOND : 0);
+    return choose(machine, group, how, mask, lanes);
 }
 
 static PtxStep run_slct(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {

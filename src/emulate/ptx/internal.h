@@ -47,6 +47,8 @@ void release_frame(PtxMachine *machine, PtxFrame *frame);
 /* If all of its threads have ended, and what they had in flight. Its memory is used for others when that holds for the
  * whole cluster. */
 void cta_end(PtxMachine *machine, PtxCta *cta);
+/* An instruction is not run: what it would have written is not known. */
+PtxStep ptx_skip(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes);
 
 enum { POOL_FOUND = 8 };
 

@@ -608,7 +608,9 @@ static void choose_shapes(const PtxProgram *program, const PtxUses *uses, Launch
         if (to->chosen_block)
             launch->block[i] = program->required[0] ? program->required[i] : 1;
         if (!launch->cluster[i])
-            launch->cluster[i] = program->cluster[0] ? program->cluster[i] : 1;
+            launch->cluster[i] = program->cluster[0]                       ? program->cluster[i]
+                                 : uses->pairs && launch->chosen && i == 0 ? 2
+                                                                           : 1;
         if (to->chosen_grid)
             launch->grid[i] = launch->cluster[i] * (uses->axes >> i & 1 ? SMALL_GRID : 1);
     }
@@ -636,7 +638,7 @@ bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *give
     *launch = (PtxLaunch){.dependent = given->dependent, .chosen = given->chosen};
     *all = *given;
     choose_shapes(program, &uses, all, launch);
-    ptx_launch_fill(arena, program, &uses, PTX_USUAL_NUMBER, all, chosen);
+    ptx_launch_fill(arena, program, &uses, NULL, all, chosen);
     bool good =
         check_shapes(&binding, all) && check_shared(&binding, all) && bind_arguments(&binding, all, chosen, launch);
     copy_shape(launch->grid, all->grid);

@@ -56,6 +56,22 @@ bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *give
  * is not said), or NULL. How many there are, at most `most`; 0 with a sentence if what is fixed does not fit. */
 uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxLaunch *launches,
                            uint32_t most, const char **problem);
+/* A launch of that kind where numbers are not given: each parameter that nobody gave gets its number, whether it is one
+ * or not; grid and block are as said, unless they are fixed or NULL. */
+bool ptx_launch_with(Arena *arena, const PtxProgram *program, const Launch *fixed, const int64_t *numbers,
+                     const uint32_t *grid, const uint32_t *block, PtxLaunch *launch, const char **problem);
+/* Numbers that are not all the same. */
+typedef enum PtxNumbers {
+    PTX_NUMBERS_UP,    /* a later parameter has a larger one, as strides are larger than sizes */
+    PTX_NUMBERS_DOWN,  /* the other way round */
+    PTX_NUMBERS_LARGE, /* thousands, and many CTAs */
+    PTX_NUMBERS_NONE,  /* 0, all of them */
+} PtxNumbers;
+/* False: such a launch is not another one than those that are there. `like` has the shape. */
+bool ptx_launch_numbers(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxNumbers kind,
+                        const PtxLaunch *like, PtxLaunch *launch);
+/* The integer that a launch has for that parameter; false: it has something else. */
+bool ptx_launch_number(const PtxProgram *program, const PtxLaunch *launch, uint32_t parameter, int64_t *number);
 /* The same launch with memory for that buffer that is `bytes` large. */
 bool ptx_launch_grow(Arena *arena, const PtxProgram *program, PtxLaunch *launch, uint32_t buffer, uint64_t bytes);
 

@@ -38,13 +38,15 @@ typedef struct PtxUses {
     unsigned axes;        /* of %ctaid that are read: bit 0 is x */
     unsigned thread_axes; /* of %tid, the same */
     bool roles;           /* its warps may do different things: it has mbarriers, or barriers for a part of the CTA */
+    bool pairs;           /* it has operations of two CTAs of a cluster */
     int64_t least;        /* threads that a barrier is for, at most; 0: none says it */
 } PtxUses;
-/* What a number is that a given launch leaves out. */
-enum { PTX_USUAL_NUMBER = 100 };
+/* Whether a launch has an argument for that parameter. */
+bool ptx_launch_gives(const Launch *launch, Str name, uint32_t index);
 PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program);
-/* Adds what `launch` does not say: every parameter gets an argument. `number`: what integers that nobody knows are. */
-void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *uses, int64_t number, Launch *launch,
-                     bool *chosen);
+/* Adds what `launch` does not say: every parameter gets an argument. `numbers`: of each parameter, what it is if it is
+ * an integer that nobody gave; NULL: a usual number. */
+void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *uses, const int64_t *numbers,
+                     Launch *launch, bool *chosen);
 
 #endif

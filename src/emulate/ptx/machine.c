@@ -1,6 +1,7 @@
 /* The machine: what it holds, CTAs that begin and end, and a group's turn. */
 #include "emulate/ptx/alike.h"
 #include "emulate/ptx/internal.h"
+#include "emulate/ptx/scout.h"
 
 #include <stdlib.h>
 
@@ -369,8 +370,7 @@ static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCod
     return mask & group->lanes;
 }
 
-/* Gear `slice`: what it would have written is not known. */
-static PtxStep skip(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
+PtxStep ptx_skip(PtxMachine *machine, PtxGroup *group, const PtxCode *code, uint32_t lanes) {
     const PtxProgram *program = machine->program;
     static const Lanes zeros;
     for (uint32_t i = 0; i < code->count; i++) {
@@ -399,9 +399,11 @@ static PtxStep run_code(PtxMachine *machine, PtxGroup *group, const PtxCode *cod
     if (machine->ran)
         machine->ran[code - machine->program->code] |=
             PTX_RAN | (lanes ? PTX_RAN_YES : 0) | (lanes != group->lanes ? PTX_RAN_NO : 0);
+    if (machine->scout)
+        return ptx_scout_step(machine, group, code, lanes);
     if (!lanes)
         return PTX_STEP_NEXT;
-    return code->skipped ? skip(machine, group, code, lanes) : code->run(machine, group, code, lanes);
+    return code->skipped ? ptx_skip(machine, group, code, lanes) : code->run(machine, group, code, lanes);
 }
 
 PtxTurn ptx_group_turn(PtxMachine *machine, PtxGroup *group) {

@@ -342,12 +342,14 @@ typedef struct PtxMachine {
     const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
     uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
     struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    struct PtxScout *scout; /* lanes are threads of different launches (scout.h); NULL: they are not */
     void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
     void *tiles;            /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
-/* It ran; its guard held in some lane; did not in some lane; it stored what nobody knows. */
-enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4, PTX_RAN_UNKNOWN = 8 };
+/* It ran; its guard held in some lane; did not in some lane; it stored what nobody knows; a choice gave its first
+ * operand in some lane; its second. */
+enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4, PTX_RAN_UNKNOWN = 8, PTX_RAN_FIRST = 16, PTX_RAN_SECOND = 32 };
 static inline void ptx_note_unknown(const PtxMachine *machine, const PtxCode *code) {
     if (machine->ran)
         machine->ran[code - machine->program->code] |= PTX_RAN_UNKNOWN;

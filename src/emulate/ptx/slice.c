@@ -11,10 +11,11 @@ typedef struct Slicer {
     const PtxFlow *flow;
     const PtxValues *values;
     Arena *arena;
-    bool *needed;      /* of each value */
-    bool *whole;       /* of each instruction of the flow: all that it reads is needed */
-    uint32_t memories; /* whose contents are needed */
-    bool *decides;     /* of each code, for whoever asks; NULL: the code is marked */
+    bool *needed;       /* of each value */
+    bool *whole;        /* of each instruction of the flow: all that it reads is needed */
+    const bool *counts; /* of each instruction: what it decides counts; NULL: that of all does */
+    bool *decides;      /* of each code, for whoever asks; NULL: the code is marked */
+    uint32_t memories;  /* whose contents are needed */
     uint32_t *work;
     uint32_t work_count, work_capacity;
 } Slicer;
@@ -159,7 +160,7 @@ static void start(Slicer *s) {
         const PtxStatement *statement = statement_of(s, i);
         const PtxForm *form = form_of(s, statement);
         unsigned count = ptx_effects_of(s->flow->module, statement, effects);
-        if (!does_something(form, count))
+        if (!does_something(form, count) || (s->counts && !s->counts[i]))
             continue;
         if (!form->row || form->row->control)
             need_whole(s, i);
@@ -493,6 +494,15 @@ bool ptx_open(const PtxProgram *program, size_t budget, bool several, uint32_t *
     bool enough = look_for_open(&flow, &values, budget, several, line);
     ptx_flow_values_free(&flow, &values);
     return !enough || *line;
+}
+
+bool *ptx_slice_needed(const PtxFlow *flow, const PtxValues *values, const bool *counts, Arena *arena) {
+    Slicer s = {.flow = flow, .values = values, .counts = counts, .arena = arena};
+    s.needed = ARENA_ARRAY(arena, bool, flow->value_count + 1);
+    s.whole = ARENA_ARRAY(arena, bool, flow->instruction_count + 1);
+    start(&s);
+    settle(&s);
+    return s.needed;
 }
 
 static bool slice_into(PtxProgram *program, size_t budget, bool *decides, const char **problem) {

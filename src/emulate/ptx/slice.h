@@ -13,6 +13,8 @@
 void ptx_slice_decides(PtxProgram *program, size_t budget, bool *decides);
 /* Sets `skipped` and `data` of the code. False, with a sentence, if that would take more than `budget` bytes. */
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem);
+/* Of each value of a flow: whether something that decides is computed from it, in an instruction that counts. */
+bool *ptx_slice_needed(const PtxFlow *flow, const PtxValues *values, const bool *counts, Arena *arena);
 
 /* Whether launches differ in what decides, or in which bytes are accessed: a parameter, %ctaid, the size of the CTA
  * where .reqntid does not say it, data. Where a parameter points does not count. `several`: launches of several CTAs

@@ -1,5 +1,6 @@
 /* Special registers. */
 #include "emulate/ptx/internal.h"
+#include "emulate/ptx/scout.h"
 
 /* Names, and what they are; those behind SPECIAL_UNKNOWN have numbers that no launch gives. */
 #define SPECIALS(SPECIAL)                                  \
@@ -174,7 +175,14 @@ void ptx_special_values(PtxMachine *machine, PtxGroup *group, uint32_t special, 
     SpecialKind kind = machine->program->specials[special];
     unsigned axis = part >= PTX_X && part <= PTX_W ? part - PTX_X : 0;
     const PtxWarp *warp = group->warp;
-    if (kind == SPECIAL_TID) {
+    static const uint8_t scouted[] = {[SPECIAL_TID] = SCOUT_THREAD,
+                                      [SPECIAL_NTID] = SCOUT_BLOCK,
+                                      [SPECIAL_CTAID] = SCOUT_CTA,
+                                      [SPECIAL_NCTAID] = SCOUT_GRID};
+    if (machine->scout &&
+        (kind == SPECIAL_TID || kind == SPECIAL_NTID || kind == SPECIAL_CTAID || kind == SPECIAL_NCTAID)) {
+        ptx_scout_special(machine, scouted[kind], axis, values);
+    } else if (kind == SPECIAL_TID) {
         thread_parts(machine, warp, axis, values);
     } else if (kind == SPECIAL_LANEID || (kind >= SPECIAL_LANEMASK_EQ && kind <= SPECIAL_LANEMASK_GT)) {
         lane_masks(kind, values);
