@@ -141,7 +141,7 @@ static void find_needs(GlobalCheck *run) {
         const Op **functions = ARENA_ARRAY(run->arena, const Op *, count + 1);
         membar_functions(module, functions, count);
         for (size_t k = 0; k < count; k++)
-            add_needs(run, i, membar_analyze(module, functions[k], MEMBAR_SYNC));
+            add_needs(run, i, membar_analyze(module, functions[k], MEMBAR_SYNC, 0));
     }
 }
 
