@@ -74,7 +74,7 @@ static void every_key_is_there(void **state) {
     Made made;
     json_t *json = as_json(make_report(&made));
     check_keys(json,
-               "tool version file kernel verdict only_launch launches run_coverage findings incomplete notes "
+               "tool version file kernel verdict scope only_launch launches run_coverage findings incomplete notes "
                "module form form_text target "
                "nothing head hung launch cluster partitions barriers edges buffers deadlock_verdict deadlock_reason "
                "deadlocks candidates coverage coverage_note limits");
