@@ -77,6 +77,7 @@ struct Proxies {
     uint64_t cluster;
     GlobalAccess *globals; /* of the launch, the newest first */
     uint32_t global_count;
+    Run global_hull; /* from the first byte of them to behind the last, of all that were kept so far */
     MadeDescriptor *made; /* of the run */
 };
 

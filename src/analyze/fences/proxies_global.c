@@ -6,7 +6,7 @@
 
 #include "emulate/access.h"
 
-enum { MOST_GLOBALS = 1 << 10, MOST_RUNS = 1 << 12 };
+enum { MOST_GLOBALS = 1 << 13, MOST_RUNS = 1 << 12 };
 
 struct GlobalAccess {
     GlobalAccess *next;
@@ -62,6 +62,12 @@ static void keep(Proxies *proxies, const Event *event, const Bytes *bytes, bool 
         proxies_give_up(proxies, "there are more writes to global memory than are kept", NULL);
         return;
     }
+    if (!access && bytes->count) {
+        Run *hull = &proxies->global_hull, all = {bytes->runs[0].begin, bytes->runs[bytes->count - 1].end};
+        bool none = hull->begin == hull->end;
+        hull->begin = none || all.begin < hull->begin ? all.begin : hull->begin;
+        hull->end = none || all.end > hull->end ? all.end : hull->end;
+    }
     if (!access) {
         access = ARENA_NEW(proxies->arena, GlobalAccess);
         *access = (GlobalAccess){.next = proxies->globals, .bytes = *bytes};
@@ -87,12 +93,22 @@ static bool is_bridged(const Proxies *proxies, const Bridge *bridges, uint32_t a
     return false;
 }
 
+/* Whether all bytes of the one lie before all of the other, as those of two tensors do. Intervals are in order. */
+static bool are_apart(const Bytes *a, const Bytes *b) {
+    return !a->count || !b->count || a->runs[a->count - 1].end <= b->runs[0].begin || b->runs[b->count - 1].end <= a->runs[0].begin;
+}
+
 /* A read of bytes that may have been written in the same launch, or an update: those of copies do not mind each other.
  */
 static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes, bool async) {
     bool updates = event->effect->effect.verb == EFFECT_UPDATE;
+    if (are_apart(&(Bytes){.runs = &proxies->global_hull, .count = 1}, bytes))
+        return;
     for (const GlobalAccess *access = proxies->globals; access; access = access->next) {
         bool here = access->cluster == proxies->cluster;
+        proxies->work++;
+        if (are_apart(&access->bytes, bytes))
+            continue;
         proxies->work += access->bytes.count + bytes->count;
         if (!bytes_meet(&access->bytes, bytes))
             continue;
