@@ -53,9 +53,10 @@ const Op *guessed_load(const Program *program, const Launch *launch, const Effec
     return load_in(program, launch, &slice);
 }
 
-const Op *guessed_value(const Program *program, const Launch *launch, const Value *value) {
+const Op *guessed_value(const Program *program, const Launch *launch, const Value *value, bool by_count) {
     Slice slice;
     slice_init(&slice, program->module);
+    slice.without_ends = !by_count;
     slice_add(&slice, value);
     slice_close(&slice);
     return load_in(program, launch, &slice);

@@ -10,7 +10,9 @@
 
 #include "base/deadline.h"
 #include "emulate/guessed.h"
+#include "emulate/slice.h"
 #include "emulate/solve.h"
+#include "emulate/steering.h"
 #include "model/flow/handed.h"
 
 /* ---- What hangs on a condition --------------------------------------------------------------------- */
@@ -31,27 +33,50 @@ static bool common_choice(Solver *solver, const Value *value, Choice *choice) {
            !solver_by_place(solver, choice->no);
 }
 
+/* Whether such data decides more than how far loops count: the place of an access, or whether it is made. */
+static bool decides_more(const Program *program, const Launch *launch) {
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->space == SPACE_GLOBAL && effect_is_access(effect) &&
+            (guessed_load(program, launch, effect, false) || guessed_value(program, launch, effect->mask, false) ||
+             guessed_value(program, launch, effect->predicate, false) ||
+             guessed_value(program, launch, effect->second_predicate, false)))
+            return true;
+    }
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Op *op = program->ops[pc];
+        if (op && (op_is_control(op, CONTROL_SWITCH) || guessed_value(program, launch, condition_of(op), true)))
+            return true;
+    }
+    return false;
+}
+
 /* The one condition by which loops end as data decides. NULL: there is none, there are several, or data decides more
  * than that. */
 static const Value *deciding(Arena *arena, const Program *program, const Launch *launch) {
     Solver *solver = solver_create(arena, program);
     const Value *condition = NULL;
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        if (effect->space == SPACE_GLOBAL && effect_is_access(effect) && guessed_load(program, launch, effect, false))
-            return NULL;
-    }
+    Slice places;
+    if (decides_more(program, launch))
+        return NULL;
+    slice_init(&places, program->module);
+    for (uint32_t i = 0; i < program->effect_count; i++)
+        slice_add_place(&places, &program->effects[i].effect, true);
+    slice_close(&places);
     for (uint32_t i = 0; i < program->loop_count; i++) {
         const Loop *loop = &program->loops[i];
         Bounds bounds;
         Choice choice;
         if (loop->closed)
             continue;
-        if (loop->head || !loop_bounds(loop->op, &bounds) || guessed_value(program, launch, bounds.from) ||
-            guessed_value(program, launch, bounds.step))
+        if (loop->head || !loop_bounds(loop->op, &bounds) || guessed_value(program, launch, bounds.from, true) ||
+            guessed_value(program, launch, bounds.step, true))
             return NULL;
-        if (!guessed_value(program, launch, bounds.to))
+        if (!guessed_value(program, launch, bounds.to, true))
             continue;
+        for (uint32_t k = 0; k < loop->op->result_count; k++) /* which say how far it went */
+            if (slice_has(&places, &loop->op->results[k]))
+                return NULL;
         if (!common_choice(solver, bounds.to, &choice) || (condition && condition != value_behind(choice.condition)))
             return NULL;
         condition = value_behind(choice.condition);
@@ -81,7 +106,7 @@ void flags_run(GlobalCheck *run) {
         run->options->replay || !has_flag(program, run->kernels[0].launch))
         return;
     const Value *condition = deciding(run->arena, program, run->kernels[0].launch);
-    bool yes = false, no = false, complete = true;
+    bool yes = false, no = false, complete = true, apart = true;
     uint32_t found = run->found.race_count + run->found.access_count;
     uint8_t *ran = ARENA_ARRAY(run->arena, uint8_t, program->code_count + 1);
     run->only = NULL; /* they speak for the others with the first choice only */
@@ -89,11 +114,13 @@ void flags_run(GlobalCheck *run) {
     for (unsigned world = 0; world < MACHINE_WORLDS && complete; world++) {
         memset(ran, 0, program->code_count);
         complete = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .world = world, .ran = ran});
+        stats = grid_stats(run->grid);
+        apart &= !stats.strong && !stats.asks;
         unsigned ways = condition ? ways_of(program, ran, condition) : 0;
         yes |= ways == RAN_YES;
         no |= ways == RAN_NO;
     }
-    run->decided = complete && yes && no && found == run->found.race_count + run->found.access_count &&
-                   !grid_stats(run->grid).strong && !deadline_look();
+    run->decided =
+        complete && yes && no && found == run->found.race_count + run->found.access_count && apart && !deadline_look();
     run->end = RUN_COMPLETE;
 }
