@@ -425,7 +425,7 @@ static bool is_extra(const Chooser *chooser, int64_t trips) {
     return trips > chooser->depth + 1 && trips <= 2 * chooser->depth + 1;
 }
 
-static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
+static void want_trips_so(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
     start_over(chooser);
     int64_t turns = trips, now;
     if (!solve_cheaply(chooser, loop, trips))
@@ -439,6 +439,21 @@ static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, Launch
     }
     if (turns_of(chooser) <= (is_extra(chooser, trips) ? FEW_TURNS : MOST_TURNS))
         add_launch(chooser, doubt);
+}
+
+/* Where data decides by which of two numbers a loop ends, runs have it both ways, and each is to be so often. */
+static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
+    int64_t now;
+    start_over(chooser);
+    if (solver_trips(chooser->solver, loop->op, &now) || op_is_control(loop->op, CONTROL_WHILE)) {
+        want_trips_so(chooser, loop, trips, doubt);
+        return;
+    }
+    for (Supposed way = SUPPOSED_YES; way <= SUPPOSED_NO; way++) {
+        solver_suppose(chooser->solver, way);
+        want_trips_so(chooser, loop, trips, doubt);
+    }
+    solver_suppose(chooser->solver, SUPPOSED_NOTHING);
 }
 
 static void want_innermost(Chooser *chooser, int64_t trips, LaunchDoubt doubt) {

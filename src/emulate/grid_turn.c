@@ -239,6 +239,7 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     machine->tensor_limit = tensor_limit;
     machine->alike = grid->options.alike;
     machine->world = grid->options.world;
+    machine->ran = grid->options.ran;
     machine->serial = identity_mix(launch + 1, index + 1) | 1;
     machine->awaits_launches = turn_awaits(grid, launch);
     Record *record = grid_record(grid, launch, index, true);

@@ -3,6 +3,7 @@
 
 #include "emulate/roots.h"
 #include "emulate/slice.h"
+#include "ir/op.h"
 
 /* Whether it takes a number from memory that the launch does not describe. */
 static bool reads_unknown(const Program *program, const Launch *launch, const Effect *effect) {
@@ -28,17 +29,46 @@ static bool loads_unknown(const Program *program, const Launch *launch, const Op
     return false;
 }
 
+static const Op *load_in(const Program *program, const Launch *launch, const Slice *slice) {
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Op *op = program->ops[pc];
+        if (op && op->result_count && slice_has(slice, &op->results[0]) && loads_unknown(program, launch, op))
+            return op;
+    }
+    return NULL;
+}
+
+static void slice_place(Slice *slice, const Program *program, const Effect *effect, bool by_count) {
+    slice_init(slice, program->module);
+    slice->without_ends = !by_count;
+    slice_add(slice, effect->on);
+    slice_add_list(slice, effect->at);
+    slice_add_list(slice, effect->offsets);
+    slice_close(slice);
+}
+
 const Op *guessed_load(const Program *program, const Launch *launch, const Effect *effect, bool by_count) {
+    Slice slice;
+    slice_place(&slice, program, effect, by_count);
+    return load_in(program, launch, &slice);
+}
+
+const Op *guessed_value(const Program *program, const Launch *launch, const Value *value, bool by_count) {
     Slice slice;
     slice_init(&slice, program->module);
     slice.without_ends = !by_count;
-    slice_add(&slice, effect->on);
-    slice_add_list(&slice, effect->at);
-    slice_add_list(&slice, effect->offsets);
+    slice_add(&slice, value);
     slice_close(&slice);
+    return load_in(program, launch, &slice);
+}
+
+const Op *guessed_flag(const Program *program, const Effect *effect) {
+    Slice slice;
+    slice_place(&slice, program, effect, true);
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Op *op = program->ops[pc];
-        if (op && op->result_count && slice_has(&slice, &op->results[0]) && loads_unknown(program, launch, op))
+        if (op && op_is(op, CLASS_FLOAT_COMPARISON) && slice_has(&slice, &op->results[0]) &&
+            number_width(program->module, type_resolve(program->module, op->results[0].type)) == 1)
             return op;
     }
     return NULL;

@@ -9,5 +9,9 @@
 /* The first plain load of such a number that the place of the effect, of an access or of a barrier, is made of; NULL:
  * there is none. `by_count`: one that only says how far a loop counts is one, too. */
 const Op *guessed_load(const Program *program, const Launch *launch, const Effect *effect, bool by_count);
+/* The same of a value. */
+const Op *guessed_value(const Program *program, const Launch *launch, const Value *value, bool by_count);
+/* The first comparison of two floating-point numbers that the place of the effect hangs on; NULL: there is none. */
+const Op *guessed_flag(const Program *program, const Effect *effect);
 
 #endif

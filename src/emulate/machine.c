@@ -120,10 +120,9 @@ int64_t machine_choose(Machine *machine, uint64_t identity, const Op *op) {
 
 int64_t machine_choose_comparison(Machine *machine, unsigned holds, Word x, Word y, const Op *op) {
     static const unsigned by_digit[] = {STANDS_GREATER, STANDS_LESS, STANDS_EQUAL};
-    uint64_t first = word_identity(x), second = word_identity(y);
-    bool turned = first > second;
-    uint64_t identity = turned ? identity_mix(second, first) : identity_mix(first, second);
-    unsigned stands = by_digit[choose_digit(machine, identity, op)];
+    uint64_t difference = difference_identity(x, y);
+    bool turned = difference >> 63;
+    unsigned stands = by_digit[choose_digit(machine, turned ? ~difference : difference, op)];
     if (turned && stands != STANDS_EQUAL)
         stands ^= STANDS_LESS | STANDS_GREATER;
     return (holds & stands) != 0;

@@ -126,6 +126,18 @@ void solver_prefer(Solver *solver, int64_t unit, bool uneven) {
     solver->uneven = uneven;
 }
 
+void solver_suppose(Solver *solver, Supposed supposed) {
+    solver->supposed = supposed;
+    solver_changed(solver);
+}
+
+bool solver_goes(Solver *solver, const Value *condition, int64_t *goes) {
+    if (solver_value(solver, condition, goes))
+        return true;
+    *goes = solver->supposed == SUPPOSED_YES;
+    return solver->supposed != SUPPOSED_NOTHING;
+}
+
 int64_t *solver_turn(Solver *solver, const Op *loop) {
     uint32_t index = pointers_get(&solver->loops, loop);
     if (index == NO_NUMBER) {
@@ -305,7 +317,7 @@ static bool find_value(Solver *solver, const Value *value, int64_t *number) {
     if (value_constant(value, number))
         return true;
     if (choice_of(value, &choice))
-        return solver_value(solver, choice.condition, &condition) &&
+        return solver_goes(solver, choice.condition, &condition) &&
                solver_value(solver, condition ? choice.yes : choice.no, number);
     if (op_is_loop(op))
         return carried_of(value, &carried) && result_value(solver, &carried, number);

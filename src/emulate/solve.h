@@ -41,6 +41,10 @@ void solver_hold(Solver *solver, uint64_t parameters);
  * one that is as little of a multiple as its divisibility allows. */
 void solver_prefer(Solver *solver, int64_t unit, bool uneven);
 
+/* Where data decides which of two values one is, how that goes from now on; at first it is not known. */
+typedef enum Supposed { SUPPOSED_NOTHING, SUPPOSED_YES, SUPPOSED_NO } Supposed;
+void solver_suppose(Solver *solver, Supposed supposed);
+
 /* What a scalar is under the setting; false: that is not known. */
 bool solver_value(Solver *solver, const Value *value, int64_t *number);
 /* How often a loop that counts runs. */

@@ -20,6 +20,7 @@ struct Solver {
     bool fixed[SETTING_MOST_NUMBERS];
     uint64_t held;
     bool grid_fixed, uneven, same_program;
+    Supposed supposed;
     bool other_first; /* of two ways to reach something, the second is tried first */
     int64_t unit;
     const Op *pinned;  /* the loop whose turn stays */
@@ -50,6 +51,9 @@ bool solver_counts(Solver *solver, const Carried *carried, int64_t *by);
  * once: each further turn would be looked at anew for each value. Then back on. */
 bool solver_step_back(Solver *solver, const Op *loop);
 void solver_step_on(Solver *solver, const Op *loop);
+
+/* Which way a choice goes, or is supposed to. */
+bool solver_goes(Solver *solver, const Value *condition, int64_t *goes);
 
 /* Changes the setting so that the value, or how often the loop runs, is in the range. False: the setting may have
  * changed, too. */

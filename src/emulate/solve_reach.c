@@ -374,7 +374,7 @@ static bool reach_number(Solver *solver, const Op *op, Span span, int64_t x, int
 
 static bool reach_choice(Solver *solver, const Choice *choice, Span span) {
     int64_t condition;
-    if (!solver_value(solver, choice->condition, &condition))
+    if (!solver_goes(solver, choice->condition, &condition))
         return false;
     Setting before = solver->now;
     for (int i = 0; i < 2; i++, condition = !condition) {

@@ -175,8 +175,7 @@ static bool run_confirming(GlobalCheck *run, const GridOptions *options) {
     return good;
 }
 
-/* One run with one schedule: false if it did not come to its end. */
-static bool run_once(GlobalCheck *run, GridOptions options) {
+bool global_run_so(GlobalCheck *run, GridOptions options) {
     Turns turns = {.arena = run->arena};
     options.record = &turns;
     options.only = run->only;
@@ -273,7 +272,7 @@ static bool run_orders(GlobalCheck *run) {
     uint64_t *order = ARENA_ARRAY(run->arena, uint64_t, clusters);
     bool all = clusters <= TICKETS_MOST && tickets != TICKETS_ENDLESS;
     for (; all && spent < orders_budget && !run->found.race_count && tickets_order(clusters, number, order); number++) {
-        if (!run_once(run, (GridOptions){.kind = GRID_FORWARD, .order = order}))
+        if (!global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .order = order}))
             return false;
         spent += grid_stats(run->grid).instructions;
     }
@@ -290,11 +289,11 @@ static void run_schedules(GlobalCheck *run) {
     if (options->replay) {
         classed_replay(run);
         run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
-        run_once(run, (GridOptions){
+        global_run_so(run, (GridOptions){
                           .kind = GRID_REPLAY, .replay = &options->replay->turns, .cancels = options->replay->cancels});
         return;
     }
-    bool completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
+    bool completed = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
     GridStats stats = grid_stats(run->grid);
     /* What nobody knows, and was chosen, is chosen in other ways when clusters run by themselves. */
     run->has_loads = !stats.chosen || stats.strong;
@@ -304,7 +303,7 @@ static void run_schedules(GlobalCheck *run) {
         return;
     keep_first_loads(run);
     if (stats.asks)
-        completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .cancels = true});
+        completed = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .cancels = true});
     if (!stats.communicates)
         return;
     unsigned schedules = options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
@@ -314,7 +313,7 @@ static void run_schedules(GlobalCheck *run) {
     for (unsigned i = 1; i < schedules && completed; i++) {
         GridScheduleKind kind = i == 1 ? GRID_BACKWARD : i == 2 ? GRID_ROUND_ROBIN : GRID_RANDOM;
         GridOptions now = {.kind = kind, .seed = options->seed + i};
-        completed = run_once(run, now);
+        completed = global_run_so(run, now);
         if (run->end == RUN_STUCK) {
             again = now;
             run->first_loads = NULL;
@@ -340,7 +339,8 @@ static bool is_alone(const GlobalCheck *run) {
 static void tell_unreached(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
         if (!run->kernels[i].launch->chosen && !is_alone(run))
-            unreached_tell(run->programs[i], run->reached + run->first_site[i], run->kernels[i].launch,
+            unreached_tell(run->programs[i], run->reached + run->first_site[i],
+                           run->decided ? NULL : run->kernels[i].launch,
                            run->kernels[i].verdict);
 }
 
@@ -368,6 +368,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     } else if (decided) {
         classed_tell(run);
     }
+    flags_run(run);
     unknown_tell(run);
     inside_tell(run);
     tell_early(run);

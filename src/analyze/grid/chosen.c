@@ -31,6 +31,7 @@ typedef struct Chosen {
     bool stuck;                 /* some run did not come to its end, which is told as such */
     bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
     bool guessed;               /* some run has chosen data that control depends on */
+    bool undecided;             /* ... and that may matter to the place of an access */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
     bool *reached;              /* by instruction: some access to global memory was made there */
@@ -276,6 +277,7 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     bool good = has_run(check->end);
     chosen->end = check->end;
     chosen->guessed |= check->guessed;
+    chosen->undecided |= check->guessed && !check->decided;
     chosen->stuck |= check->end == RUN_STUCK;
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
@@ -415,7 +417,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     look_at_all(&chosen, bases, count);
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
     if (chosen.launch && open && !chosen.told && !chosen.stuck && !programs_are_alike(&chosen.request))
-        unreached_tell(chosen.program, chosen.reached, chosen.guessed ? chosen.launch : NULL, kernel->verdict);
+        unreached_tell(chosen.program, chosen.reached, chosen.undecided ? chosen.launch : NULL, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
                      "global memory: Weir chose the grid (%lldx%lldx%lld), and assumed that pointers do not alias "

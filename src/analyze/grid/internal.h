@@ -154,6 +154,7 @@ struct GlobalCheck {
     const LoadLog *
         *first_loads; /* of each launch: what its first cluster found when it went on alone; NULL: as others */
     bool guessed;     /* some run has chosen data that control depends on */
+    bool decided;     /* ... and that matters to no place of an access (flags.c) */
     bool partly;      /* the grid is too large, and only its first clusters are run */
     /* Clusters that speak for all of the launch (classed.c), in order; NULL: all are run. */
     const uint64_t *only;
@@ -221,6 +222,8 @@ void classed_tell(const GlobalCheck *run);
 /* ---- check.c ---- */
 /* A run, watched by an engine of its own; false: there is none, and it is said why. How it ended is in run->end. */
 bool global_run_watched(GlobalCheck *run, const GridOptions *options);
+/* One run with one schedule, and what it shows is told: false if it did not come to its end. */
+bool global_run_so(GlobalCheck *run, GridOptions options);
 
 /* ---- made_up.c ---- */
 /* Runs the grid again with other data for what nobody knows, and marks what was found and not told yet, and is not
@@ -327,6 +330,10 @@ typedef struct GlobalWay {
  * choice that has another outcome, for which there is none; NULL: there is no such. */
 size_t global_ways(Arena *arena, const Program *program, const Launch *run, const Launch *given, GlobalWay *items,
                    size_t most, const Op **open);
+
+/* ---- flags.c ---- */
+/* Runs the grid with other choices where places hang on conditions that nobody knows. */
+void flags_run(GlobalCheck *run);
 
 /* ---- unreached.c ---- */
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.

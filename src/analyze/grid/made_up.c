@@ -53,11 +53,14 @@ static void compare(const GlobalCheck *run, GlobalFound *found, bool zeros) {
 bool made_up_settle(GlobalCheck *run, GridOptions options) {
     GlobalFound *found = ARENA_NEW(run->arena, GlobalFound);
     RunEnd end = run->end;
+    unsigned own = options.world;
     bool completes = false;
     *found = run->found; /* put aside while others are made */
     look_at_places(run, found);
     options.record = &(Turns){.arena = run->arena};
-    for (unsigned world = 1; world < MACHINE_WORLDS; world++) {
+    for (unsigned world = 0; world < MACHINE_WORLDS; world++) {
+        if (world == own)
+            continue;
         bool zeros = machine_world_has_zeros(world);
         run->found = (GlobalFound){0};
         options.world = world;
@@ -73,7 +76,7 @@ bool made_up_settle(GlobalCheck *run, GridOptions options) {
         found->accesses[i].made_up |= !found->accesses[i].told && !settled;
     run->found = *found;
     run->end = end;
-    options.world = 0; /* the grid as it was: its loads, and who sleeps */
+    options.world = own; /* the grid as it was: its loads, and who sleeps */
     options.observe = NULL;
     (void)grid_run(run->grid, &options);
     return (completes || !settled) && run->end == RUN_STUCK;

@@ -180,7 +180,24 @@ static uint64_t op_identity(Module *module, const Op *op) {
     return identity;
 }
 
+/* 0.0 and -0.0 of any type, which other numbers are compared with. */
+enum { ZERO_IDENTITY = 0x0f10a7 };
+
+static bool is_float_zero(Module *module, const Op *op) {
+    int slot = op_evaluator(op) == EVALUATE_CONSTANT ? op_slot(op->row->attrs, op->row->attr_count, STR("value")) : -1;
+    const Attr *attr = slot >= 0 ? attr_at(module, op, (unsigned)slot) : NULL;
+    if (!attr || attr->kind != ATTR_FLOAT)
+        return false;
+    bool hex = str_starts(attr->text, STR("0x")); /* of its bits */
+    for (size_t i = 0; i < attr->text.size && !strchr(hex ? " :" : " :eE", attr->text.data[i]); i++)
+        if (!strchr("+-.0x", attr->text.data[i]))
+            return false;
+    return true;
+}
+
 static uint64_t evaluation_identity(Module *module, const Op *op, const Evaluation *how, const Type *type) {
+    if (!how->tensor && is_float_zero(module, op))
+        return ZERO_IDENTITY;
     uint64_t identity = identity_mix(op_identity(module, op), how->result);
     for (unsigned i = 0; i < how->rank; i++)
         identity = identity_mix(identity, (uint64_t)how->dims[i]);
@@ -460,6 +477,9 @@ Evaluation evaluation_of(Module *module, const Op *op, unsigned index) {
     how.width = width_in(module, type);
     how.operand_width = op->operand_count ? width_in(module, op->operands[0]->type) : 0;
     how.identity = evaluation_identity(module, op, &how, type);
+    how.sign = op_is(op, CLASS_DIFFERENCE) && op->operand_count == 2 ? SIGN_DIFFERENCE
+               : op_is(op, CLASS_NEGATION) && op->operand_count == 1 ? SIGN_TURNED
+                                                                      : SIGN_NONE;
     how.code = index <= UINT8_MAX ? op_evaluator_at(op, index) : EVALUATE_NONE;
     int operands = evaluators[how.code].operands;
     bool counted = operands == ANY ? op->operand_count > 0 : op->operand_count == (uint32_t)operands;
@@ -491,7 +511,24 @@ uint64_t result_identity(const Evaluation *how, const Word *operands, unsigned c
     return identity;
 }
 
+static bool is_zero(Word word) {
+    return word_is(word, WORD_UNKNOWN) && (word.bits == ZERO_IDENTITY || word.bits == ~(int64_t)ZERO_IDENTITY);
+}
+
+uint64_t difference_identity(Word a, Word b) {
+    if (is_zero(b) && word_is(a, WORD_UNKNOWN))
+        return (uint64_t)a.bits;
+    if (is_zero(a) && word_is(b, WORD_UNKNOWN))
+        return ~(uint64_t)b.bits;
+    uint64_t first = word_identity(a), second = word_identity(b);
+    return first > second ? ~(identity_mix(second, first) >> 1) : identity_mix(first, second) >> 1;
+}
+
 static Word unknown(const Evaluation *how, const Word *operands, unsigned count, Arena *arena) {
+    if (how->sign == SIGN_DIFFERENCE && !how->tensor)
+        return word_unknown(difference_identity(operands[0], operands[1]));
+    if (how->sign == SIGN_TURNED && !how->tensor && word_is(operands[0], WORD_UNKNOWN))
+        return word_unknown(~(uint64_t)operands[0].bits);
     uint64_t identity = result_identity(how, operands, count);
     return how->tensor ? tensor_unknown(how, identity, arena) : word_unknown(identity);
 }

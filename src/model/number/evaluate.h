@@ -46,6 +46,7 @@ typedef struct Evaluation {
     const int64_t *offsets; /* of a slice; rank of them */
     Word constant;          /* the result of an op without operands, as long as the module lives; or WORD_NOTHING */
     uint64_t identity;      /* of the op's name and attributes */
+    enum { SIGN_NONE, SIGN_DIFFERENCE, SIGN_TURNED } sign; /* of floating-point numbers: a - b, or -a */
 } Evaluation;
 
 /* A tensor with more distinct elements than this is unknown. */
@@ -121,6 +122,9 @@ static inline bool integer_compare(Comparison predicate, int64_t signed_x, int64
  * floating-point numbers, that neither is NaN is taken for granted. */
 enum { STANDS_LESS = 1, STANDS_EQUAL = 2, STANDS_GREATER = 4 };
 unsigned comparison_holds_for(const Op *op);
+/* Of the difference of two numbers that are not known. That of b and a is its complement, as is that of -x to that of
+ * x: so what is compared and what is subtracted and compared with 0.0 have the same one. */
+uint64_t difference_identity(Word a, Word b);
 
 /* The result of one of the NUMBERS on known integers; `attribute` is the Evaluation's `a`. False: it has no value, or
  * the code is no such one. `width` and `operand_width` are 1 to 64. Always inline, so that a caller with a constant
