@@ -1,6 +1,7 @@
 /* Loops, buffers and who touches them, of a kernel whose partitions are only named on its ops. */
 #include "analyze/report/plan.h"
 
+#include "model/effect/unknown.h"
 #include "model/flow/handed.h"
 #include "model/layout/layout.h"
 
@@ -336,9 +337,16 @@ static void part_names(Plan *plan) {
     }
 }
 
-/* A value that is made anew in each partition needs no way to another. */
-static bool is_cloned(const Op *maker) {
-    return !maker->operand_count && !maker->region_count;
+/* A value that is made anew in each partition needs no way to another. What an unknown op does is not done twice. */
+static bool is_cloned(const Plan *plan, const Op *maker) {
+    return !maker->operand_count && !maker->region_count && !op_is_unknown(plan->module, maker);
+}
+
+/* A schedule hands on numbers, too: as a tensor of one element. */
+static bool can_cross(const Plan *plan, const Value *value) {
+    const Type *type = value && value->type ? type_resolve(plan->module, value->type) : NULL;
+    bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT);
+    return type && (type->kind == TYPE_TENSOR || (number && plan->builder->form == PARTITION_SCHEDULED));
 }
 
 typedef struct Crossing {
@@ -357,11 +365,10 @@ static int by_value(const void *a, const void *b) {
 }
 
 static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value *value, Crossing *found) {
-    const Type *type = value && value->type ? type_resolve(plan->module, value->type) : NULL;
-    if (!mask || !type || type->kind != TYPE_TENSOR)
+    if (!mask || !can_cross(plan, value))
         return false;
     const Op *maker = maker_of(value);
-    uint64_t made = maker && !is_cloned(maker) ? builder_runners(plan->builder, maker) : 0;
+    uint64_t made = maker && !is_cloned(plan, maker) ? builder_runners(plan->builder, maker) : 0;
     if (!made || !(mask & ~made))
         return false;
     const Op *owner = value->is_result ? value->owner : ((const Block *)value->owner)->region->op;
