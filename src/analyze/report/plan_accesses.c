@@ -376,6 +376,20 @@ static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value
     return true;
 }
 
+/* A value that only fills an allocation will be handed over in that memory: it is read until the last use of it. */
+static void add_uses(Collector *c, const Op *allocation, uint32_t buffer) {
+    Plan *plan = c->plan;
+    uint32_t filled = op_is(allocation, CLASS_LOCAL_ALLOC) ? buffer_of_root(c, allocation) : NO_INDEX;
+    uint32_t count = plan->access_count, loop = find_loop(plan, enclosing_loop(allocation));
+    for (uint32_t i = 0; filled != NO_INDEX && i < count; i++) {
+        const PlanAccess access = plan->accesses[i]; /* they may move */
+        if (access.buffer != filled || !access.reads || access.op == allocation || access.loop != loop)
+            continue;
+        c->of_op = plan->access_count;
+        add_access(c, access.op, buffer)->reads = true;
+    }
+}
+
 static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
     Plan *plan = c->plan;
     if (first) {
@@ -392,6 +406,7 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
     }
     c->of_op = plan->access_count;
     add_access(c, crossing->user, plan->buffer_count - 1)->reads = true;
+    add_uses(c, crossing->user, plan->buffer_count - 1);
 }
 
 static void collect_crossings(Collector *c) {
