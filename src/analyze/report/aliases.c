@@ -1,8 +1,9 @@
 /* Section 5 of the barrier report: every value that is another name for a barrier or a buffer.
  *
  * One walk over the kernel collects the steps by which a name goes from one value to another (views, captures, what
- * loops carry, what branches hand over); a search from each allocation then follows them. A value may come from several
- * allocations; it keeps the first few, so that the work is linear in the text. */
+ * loops carry, what branches hand over, and the tokens that ops on tensor memory take and make); a search from each
+ * allocation then follows them. A value may come from several allocations; it keeps the first few, so that the work is
+ * linear in the text. */
 #include "analyze/report/internal.h"
 
 #include "model/flow/flow.h"
@@ -97,9 +98,18 @@ static void add_handed(void *search, Handed how, const Value *from, const Value 
     add_step(search, from, to, false);
 }
 
+/* The token of an op comes after those that it takes. */
+static void add_tokens(Search *search, const Op *op) {
+    const Value *made = token_made(search->builder->module, op);
+    for (uint32_t i = 0; made && i < op->operand_count; i++)
+        if (value_is_token(search->builder->module, op->operands[i]))
+            add_step(search, op->operands[i], made, false);
+}
+
 static void add_op(Search *search, const Op *op) {
     if (op_hands_on(op, add_handed, search))
         return;
+    add_tokens(search, op);
     if (op_is(op, CLASS_AREF_ENTER))
         add_aref_view(search, op);
     else
@@ -140,6 +150,9 @@ static void search_from(Search *search, uint32_t root, uint32_t *queue) {
     bool aref = op_is(op, CLASS_AREF);
     if (reach(&search->nodes[start], root, 0))
         queue[count++] = start;
+    const Value *token = token_made(search->builder->module, op);
+    if (token && reach(&search->nodes[node_of(search, token)], root, 1))
+        queue[count++] = node_of(search, token);
     for (uint32_t i = 0; i < count; i++) {
         const Node *node = &search->nodes[queue[i]];
         uint32_t level = node->levels[node->root_count - 1] + 1;
@@ -160,6 +173,9 @@ static uint32_t root_at(Search *search, Thing thing) {
     search->roots[search->root_count++] = (Root){.op = thing.root, .id = thing.id};
     if (value)
         search->nodes[node].own = search->root_count;
+    const Value *token = value ? token_made(search->builder->module, thing.root) : NULL;
+    if (token)
+        node_of(search, token);
     return search->root_count - 1;
 }
 
@@ -258,8 +274,10 @@ static void describe_result(Search *search, const Root *root, const Op *op, Text
         text_addf(to, "result of the loop at line %u", op_line(search->builder->module, op));
     else if (flow_branches(op) || op_evaluator(op) == EVALUATE_SELECT)
         text_addf(to, "result of %.*s", STR_ARG(op->row->name));
-    else
+    else if (op_any_effect(search->builder->module, op, is_view))
         describe_view(search, op, to);
+    else
+        text_addf(to, "%.*s", STR_ARG(op->name));
 }
 
 static void describe_argument(Search *search, const Block *block, Text *to) {
@@ -284,15 +302,18 @@ static void describe_argument(Search *search, const Block *block, Text *to) {
 }
 
 static ReportAlias alias_of(Search *search, const Node *node, uint32_t which) {
+    Builder *builder = search->builder;
     const Value *value = node->value;
     const Block *block = value->is_result ? NULL : value->owner;
-    const Op *op = value->is_result ? value->owner : block->first ? block->first : block->region->op;
+    bool by_ops = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED; /* a loop says whose it is */
+    const Op *op = value->is_result ? value->owner : block->first && !by_ops ? block->first : block->region->op;
     Text how = {0};
+    if (value_is_token(builder->module, value))
+        text_addf(&how, "token: ");
     if (block)
         describe_argument(search, block, &how);
     else
         describe_result(search, &search->roots[node->roots[which]], op, &how);
-    Builder *builder = search->builder;
     uint32_t offset = block && block->offset       ? block->offset
                       : block && block->region->op ? block->region->op->offset
                                                    : op->offset;
@@ -326,6 +347,26 @@ static void take_all(Search *search) {
     }
 }
 
+static const Root *root_of_buffer(const Search *search, const char *name) {
+    for (size_t i = 0; i < search->builder->buffer_count; i++)
+        if (search->buffer_roots[i] != NO_ROOT && strcmp(search->builder->buffers[i].name, name) == 0)
+            return &search->roots[search->buffer_roots[i]];
+    return NULL;
+}
+
+/* A barrier that is only planned has the names of all buffers that are passed with it. */
+static void join_aliases(Search *search, ReportBarrier *barrier) {
+    ReportAlias *joined = NULL;
+    uint32_t count = 0, capacity = 0;
+    for (size_t i = 0; i < barrier->protect_count; i++) {
+        const Root *root = root_of_buffer(search, barrier->protects[i]);
+        for (uint32_t k = 0; root && k < root->alias_count; k++)
+            *ARENA_PUSH(search->builder->arena, joined, count, capacity) = root->aliases[k];
+    }
+    barrier->aliases = joined;
+    barrier->alias_count = count;
+}
+
 static void write_aliases(Search *search) {
     Builder *builder = search->builder;
     take_all(search);
@@ -333,6 +374,8 @@ static void write_aliases(Search *search) {
         const Root *root = &search->roots[search->barrier_roots[i]];
         builder->barriers[i].aliases = root->aliases;
         builder->barriers[i].alias_count = root->alias_count;
+        if (builder->barriers[i].protect_count > 1 && strcmp(builder->barriers[i].kind, "planned") == 0)
+            join_aliases(search, &builder->barriers[i]);
     }
     for (size_t i = 0; i < builder->buffer_count; i++) {
         const Root *root = search->buffer_roots[i] == NO_ROOT ? NULL : &search->roots[search->buffer_roots[i]];

@@ -8,9 +8,16 @@
 
 #include <stdlib.h>
 
-static bool is_token(Module *module, const Value *value) {
+bool value_is_token(Module *module, const Value *value) {
     const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
     return type && type_is(type, STR("ttg.async.token"));
+}
+
+const Value *token_made(Module *module, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (value_is_token(module, &op->results[i]))
+            return &op->results[i];
+    return NULL;
 }
 
 /* What an op does to tensor memory: where, and how. */
@@ -174,13 +181,6 @@ static bool is_within(const Op *op, const Op *loop) {
     return op == loop;
 }
 
-static const Value *token_of(Module *module, const Op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++)
-        if (is_token(module, &op->results[i]))
-            return &op->results[i];
-    return NULL;
-}
-
 /* False if the kernel has barriers: then it is not tokens that order things. */
 static bool collect(Builder *builder, Loads *loads) {
     const Op *function = builder->function;
@@ -188,7 +188,7 @@ static bool collect(Builder *builder, Loads *loads) {
         if (op_any_effect(builder->module, op, effect_is_barrier))
             return false;
         Touch touch = touch_of(builder->module, op);
-        const Value *token = is_load(&touch) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
+        const Value *token = is_load(&touch) && enclosing_loop(op) ? token_made(builder->module, op) : NULL;
         if (token) {
             pointers_set(&loads->tokens, token, loads->count);
             *ARENA_PUSH(builder->arena, loads->items, loads->count, loads->capacity) = (Load){.op = op};
@@ -266,7 +266,7 @@ void report_token_chains(Builder *builder) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Touch touch = touch_of(builder->module, op);
         for (uint32_t i = 0; i < op->operand_count && (touch.reads || touch.writes); i++)
-            if (is_token(builder->module, op->operands[i]))
+            if (value_is_token(builder->module, op->operands[i]))
                 follow(builder, op, op->operands[i]);
     }
     report_unused(builder);

@@ -184,5 +184,8 @@ void report_aliases(Builder *builder);
  * them; and chains of TMEM tokens in every form. */
 void report_plan(Builder *builder);
 void report_token_chains(Builder *builder);
+/* Whether a value is a token of asynchronous work, and the first such result of an op; NULL if it has none. */
+bool value_is_token(Module *module, const Value *value);
+const Value *token_made(Module *module, const Op *op);
 
 #endif

@@ -207,6 +207,9 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
                        .stride = *count ? plan->buffers[buffer->ring].turns : 0,
                        .first_parity = -1,
                        .amount = -1};
+    bool consumer = arrives == empty;
+    if (consumer && barrier->to != MOST_PARTITIONS) /* an op of several partitions: each has a barrier of its own */
+        site.place.partition = plan_partitions(plan, UINT64_C(1) << channel->to);
     const char *words = arrives ? arrive_words(mechanism, barrier->side)
                         : empty ? "will wait before it writes"
                                 : "will wait";

@@ -1,6 +1,7 @@
 /* Loops, buffers and who touches them, of a kernel whose partitions are only named on its ops. */
 #include "analyze/report/plan.h"
 
+#include "model/effect/unknown.h"
 #include "model/flow/handed.h"
 #include "model/layout/layout.h"
 
@@ -336,9 +337,16 @@ static void part_names(Plan *plan) {
     }
 }
 
-/* A value that is made anew in each partition needs no way to another. */
-static bool is_cloned(const Op *maker) {
-    return !maker->operand_count && !maker->region_count;
+/* A value that is made anew in each partition needs no way to another. What an unknown op does is not done twice. */
+static bool is_cloned(const Plan *plan, const Op *maker) {
+    return !maker->operand_count && !maker->region_count && !op_is_unknown(plan->module, maker);
+}
+
+/* A schedule hands on numbers, too: as a tensor of one element. */
+static bool can_cross(const Plan *plan, const Value *value) {
+    const Type *type = value && value->type ? type_resolve(plan->module, value->type) : NULL;
+    bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT);
+    return type && (type->kind == TYPE_TENSOR || (number && plan->builder->form == PARTITION_SCHEDULED));
 }
 
 typedef struct Crossing {
@@ -357,16 +365,29 @@ static int by_value(const void *a, const void *b) {
 }
 
 static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value *value, Crossing *found) {
-    const Type *type = value && value->type ? type_resolve(plan->module, value->type) : NULL;
-    if (!mask || !type || type->kind != TYPE_TENSOR)
+    if (!mask || !can_cross(plan, value))
         return false;
     const Op *maker = maker_of(value);
-    uint64_t made = maker && !is_cloned(maker) ? builder_runners(plan->builder, maker) : 0;
+    uint64_t made = maker && !is_cloned(plan, maker) ? builder_runners(plan->builder, maker) : 0;
     if (!made || !(mask & ~made))
         return false;
     const Op *owner = value->is_result ? value->owner : ((const Block *)value->owner)->region->op;
     *found = (Crossing){.value = value, .maker = maker, .user = user, .key = owner->offset};
     return true;
+}
+
+/* A value that only fills an allocation will be handed over in that memory: it is read until the last use of it. */
+static void add_uses(Collector *c, const Op *allocation, uint32_t buffer) {
+    Plan *plan = c->plan;
+    uint32_t filled = op_is(allocation, CLASS_LOCAL_ALLOC) ? buffer_of_root(c, allocation) : NO_INDEX;
+    uint32_t count = plan->access_count, loop = find_loop(plan, enclosing_loop(allocation));
+    for (uint32_t i = 0; filled != NO_INDEX && i < count; i++) {
+        const PlanAccess access = plan->accesses[i]; /* they may move */
+        if (access.buffer != filled || !access.reads || access.op == allocation || access.loop != loop)
+            continue;
+        c->of_op = plan->access_count;
+        add_access(c, access.op, buffer)->reads = true;
+    }
 }
 
 static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
@@ -385,6 +406,7 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
     }
     c->of_op = plan->access_count;
     add_access(c, crossing->user, plan->buffer_count - 1)->reads = true;
+    add_uses(c, crossing->user, plan->buffer_count - 1);
 }
 
 static void collect_crossings(Collector *c) {

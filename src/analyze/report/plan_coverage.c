@@ -286,7 +286,7 @@ static void add_rows(Plan *plan, Rows *rows, uint32_t written, uint32_t sibling,
     for (uint32_t i = buffer->first; i < buffer->first + end; i++) {
         const PlanAccess *read = &plan->accesses[i];
         bool other = sibling != written || (read->mask & ~write->mask);
-        if (!read->reads || !read->mask || read->op == write->op || !other)
+        if (!read->reads || !read->mask || read->listed_only || read->op == write->op || !other)
             continue;
         size_t at = 0;
         while (at < count && (last[at]->mask != read->mask || last[at]->loop != read->loop))
@@ -300,6 +300,8 @@ static void add_rows(Plan *plan, Rows *rows, uint32_t written, uint32_t sibling,
 }
 
 static const char *storage_text(Plan *plan, const PlanBuffer *owner, int64_t size) {
+    if (owner->value)
+        return "an SSA value that needs memory";
     const char *name =
         owner->id >= 0 ? verdict_text(plan->builder->verdict, "buffer.id %lld", (long long)owner->id) : owner->name;
     return builder_storage(plan->builder, name, owner->space, owner->depth, size);
@@ -344,7 +346,7 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
                               .owner = owner->name,
                               .writer = builder_place(plan->builder, write->op),
                               .extent = extent_text(plan, buffer, buffer),
-                              .whole = buffer->begin == begin && buffer->end == end,
+                              .whole = !buffer->value && buffer->begin == begin && buffer->end == end,
                               .rows = rows.items,
                               .row_count = rows.count};
     table->writer.detail = verdict_text(plan->builder->verdict, "writes %s%s", buffer->name,
@@ -358,7 +360,7 @@ static void add_writes(Plan *plan, Tables *tables, const List *members, uint32_t
     unsigned writes = 0;
     for (uint32_t k = buffer->first; k < buffer->first + buffer->count && writes < MOST_WRITES; k++) {
         const PlanAccess *write = &plan->accesses[k];
-        if (!write->writes || !write->whole || write->accumulates || !write->mask)
+        if (!write->writes || !write->whole || write->accumulates || !write->mask || write->listed_only)
             continue;
         writes++;
         add_table(plan, tables, members, index, write);
@@ -375,17 +377,29 @@ static void add_tables(Plan *plan, Tables *tables, const List *members) {
             add_writes(plan, tables, members, members->items[i]);
 }
 
-/* Those of a storage that are, in part, the same memory as another one of it. */
-static List sharing(Plan *plan, const List *members) {
-    List found = {0};
+static bool shares_memory(const Plan *plan, const List *members, uint32_t buffer) {
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->items[i] != buffer && plan_overlap(plan, buffer, members->items[i]))
+            return true;
+    return false;
+}
+
+/* Buffers that are, in part, the same memory have tables together; each of the others has its own. */
+static void cover_storage(Plan *plan, Tables *tables, const List *members) {
+    List shared = {0};
+    for (uint32_t i = 0; i < members->count; i++)
+        if (shares_memory(plan, members, members->items[i]))
+            list_add(plan->arena, &shared, members->items[i]);
+    for (uint32_t i = 0; i < shared.count; i++)
+        for (uint32_t k = i + 1; k < shared.count; k++)
+            if (plan_overlap(plan, shared.items[i], shared.items[k]))
+                note_pair(plan, shared.items[i], shared.items[k]);
+    add_tables(plan, tables, &shared);
     for (uint32_t i = 0; i < members->count; i++) {
-        bool shares = false;
-        for (uint32_t k = 0; k < members->count && !shares; k++)
-            shares = k != i && plan_overlap(plan, members->items[i], members->items[k]);
-        if (shares)
-            list_add(plan->arena, &found, members->items[i]);
+        List alone = {.items = &members->items[i], .count = 1};
+        if (!shares_memory(plan, members, members->items[i]))
+            add_tables(plan, tables, &alone);
     }
-    return found;
 }
 
 void plan_coverage(Plan *plan) {
@@ -404,21 +418,18 @@ void plan_coverage(Plan *plan) {
     for (size_t i = 0; i < plan->buffer_count; i++)
         if (plan->buffers[i].cut)
             note(plan, &plan->buffers[i], "passes between more partitions and loops than are listed");
-    for (uint32_t s = 0; s < storages; s++) {
-        List shared = sharing(plan, &members[s]);
-        for (uint32_t i = 0; i < shared.count; i++)
-            for (uint32_t k = i + 1; k < shared.count; k++)
-                if (plan_overlap(plan, shared.items[i], shared.items[k]))
-                    note_pair(plan, shared.items[i], shared.items[k]);
-        add_tables(plan, &tables, &shared);
-    }
+    for (uint32_t s = 0; s < storages; s++)
+        cover_storage(plan, &tables, &members[s]);
+    for (uint32_t i = 0; i < plan->buffer_count; i++)
+        if (plan->buffers[i].storage >= storages)
+            cover_storage(plan, &tables, &(List){.items = &i, .count = 1});
     Report *report = plan->builder->report;
     report->coverage = tables.items;
     report->coverage_count = tables.count;
     report->coverage_note =
-        tables.cut ? "Nothing was run: what the channels of the plan order is decided by their barriers, one pair for "
-                     "each. There are more tables than are shown."
-        : tables.count ? "Nothing was run: what the channels of the plan order is decided by their barriers, one pair "
-                         "for each."
-                       : "Nothing was run, and no two buffers of the plan share memory.";
+        tables.cut ? "There are no barriers yet: what the channels of the plan order is decided by those that each of "
+                     "them will have, one pair for each. There are more tables than are shown."
+        : tables.count ? "There are no barriers yet: what the channels of the plan order is decided by those that each "
+                         "of them will have, one pair for each."
+                       : "There are no barriers yet, and no partition reads what another one writes.";
 }

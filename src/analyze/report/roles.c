@@ -4,6 +4,8 @@
  * specialized kernel are run by the warps of the default region. */
 #include "analyze/report/internal.h"
 
+#include "model/effect/unknown.h"
+
 enum { MOST_KEY_OPS = 64 /* different ones */, MOST_NAMES = 8, MOST_SEARCH = 256 };
 
 /* What a key op is work of. */
@@ -258,6 +260,7 @@ static void add_op(Roles *roles, Part *part, const Op *op) {
     for (unsigned i = 0; i < count; i++)
         part->synchronizes |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
     part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
+    part->computes |= op_is(op, CLASS_ANYTHING) || op_is_unknown(roles->builder->module, op);
     part->calculates |= calculates(roles->builder->module, op, work, count);
     part->counts[work]++;
     note_names(roles, part, op, work, effects, count);
