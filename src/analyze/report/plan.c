@@ -222,9 +222,10 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
         words = verdict_text(verdict, "will arrive with %lld bytes", (long long)site.amount);
     }
     uint32_t inner = plan_loop_below(plan, access->loop, channel->loop);
-    site.place.detail = inner == NO_INDEX ? words
-                                          : verdict_text(verdict, "%s, %s the loop at line %u", words,
-                                                         arrives ? "after" : "before", plan->loops[inner].line);
+    const char *where = arrives ? "after" : empty && plan_is_scheduled(access->op) ? "once in" : "before";
+    site.place.detail =
+        inner == NO_INDEX ? words
+                          : verdict_text(verdict, "%s, %s the loop at line %u", words, where, plan->loops[inner].line);
     if (is_there(sites, &site))
         return;
     *ARENA_PUSH(plan->arena, sites->items, sites->count, sites->capacity) = site;

@@ -129,6 +129,10 @@ static inline bool plan_written_by_tma(const Plan *plan, const PlanChannel *chan
     return channel->writes.count && plan->accesses[channel->writes.items[0]].tma;
 }
 
+/* ---- plan_steps.c ---- */
+/* Whether the schedule of its loop says when an op comes. */
+bool plan_is_scheduled(const Op *op);
+
 /* ---- plan.c ---- */
 /* "task 0, task 2" */
 const char *plan_partitions(const Plan *plan, uint64_t mask);

@@ -26,6 +26,12 @@ static void schedule(Step *step, const Op *op) {
     step->cluster = step->scheduled ? (uint32_t)cluster : 0;
 }
 
+bool plan_is_scheduled(const Op *op) {
+    Step step = {0};
+    schedule(&step, op);
+    return step.scheduled;
+}
+
 /* At an access, or, where it stands in a loop within the other one, at that loop. */
 static Step *add_step_at(Plan *plan, Steps *steps, StepKind kind, uint32_t access, uint32_t loop) {
     const PlanAccess *at = &plan->accesses[access];
@@ -45,7 +51,10 @@ static Step *add_step_at(Plan *plan, Steps *steps, StepKind kind, uint32_t acces
 static void add_barrier(Plan *plan, Steps *steps, StepKind kind, uint32_t channel, Side side, uint32_t access) {
     const PlanChannel *its = &plan->channels[channel];
     bool consumer = (kind == STEP_WAIT) == (side == SIDE_FULL);
-    Step *step = add_step_at(plan, steps, kind, access, its->loop);
+    /* In a loop that is pipelined, a writer acquires where it stands in the schedule, not before the loop. */
+    bool late = kind == STEP_WAIT && side == SIDE_EMPTY && plan_is_scheduled(plan->accesses[access].op);
+    Step *step = add_step_at(plan, steps, kind, access, late ? plan->accesses[access].loop : its->loop);
+    step->every_round &= step->loop == its->loop;
     step->index = channel;
     step->side = side;
     if (consumer)
