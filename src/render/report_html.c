@@ -131,7 +131,8 @@ static void add_outcome(Html *html, const Verdict *verdict) {
               kinds[kind].mark, kinds[kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
         text_number_of(html->to, verdict_faults(verdict, NULL), "finding");
-    verdict_print_scope(verdict, html->to);
+    if (kind == VERDICT_CLEAN)
+        verdict_print_scope(verdict, html->to);
     const char *how = html->report->head.verdict; /* "hangs" */
     if (verdict->kind == VERDICT_FINDINGS && html_said(how))
         html_addf(html, "</strong><span class=\"meaning\">This kernel %s: ", how);

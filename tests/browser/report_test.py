@@ -104,7 +104,7 @@ def the_verdict_is_on_the_first_screen(page):
     check(page.browser.run("document.querySelector('.finding .facts').getBoundingClientRect().bottom < innerHeight"),
           "why and fix of the first finding are not in view")
     page.open("large")
-    equal(page.text(".outcome strong"), "Clean", "verdict")
+    equal(page.text(".outcome strong"), "Clean (this launch)", "verdict")
 
 
 @test

@@ -106,8 +106,10 @@ static void a_write_over_packed_memory_has_a_row_for_each_buffer(void **state) {
     (void)state;
     Planned *planned = plan_file("plan-packed.mlir");
     report_plan(&planned->builder);
-    assert_int_equal(planned->report.coverage_count, 1);
-    const ReportCoverage *table = &planned->report.coverage[0];
+    const ReportCoverage *table = planned->report.coverage;
+    while (table < planned->report.coverage + planned->report.coverage_count && strcmp(table->owner, "qk") != 0)
+        table++; /* every buffer has one */
+    assert_true(table < planned->report.coverage + planned->report.coverage_count);
     assert_string_equal(table->storage, "buffer.id 8 (tensor, 128 columns)");
     assert_string_equal(table->owner, "qk");
     assert_string_equal(table->writer.op, "ttng.tc_gen5_mma");
@@ -127,7 +129,7 @@ static void a_write_over_packed_memory_has_a_row_for_each_buffer(void **state) {
     assert_string_equal(row_of(table, "l")->extent, "column 66");
     assert_string_equal(row_of(table, "p")->by, "order of issue on the tensor core");
     assert_string_equal(row_of(table, "qk")->consumer, "task 3");
-    assert_non_null(strstr(planned->report.coverage_note, "Nothing was run"));
+    assert_non_null(strstr(planned->report.coverage_note, "There are no barriers yet"));
     const ReportBuffer *p = buffer_of(planned, "p");
     assert_true(has_text(p->notes, p->note_count, "shares its memory with qk (columns 0-63)"));
     assert_false(has_text(p->notes, p->note_count, "both in use"));

@@ -35,10 +35,10 @@ void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t mos
 }
 
 static bool has_order(const Event *event, Order order) {
-    Order own = event->effect->effect.order;
-    bool orders = event->kind == EVENT_ACCESS ||
-                  (event->kind == EVENT_FENCE && event->effect->effect.verb == EFFECT_FENCE_ORDER);
-    return orders && (own == order || own == ORDER_ACQ_REL);
+    const Effect *effect = event->effect ? &event->effect->effect : NULL; /* the end of an agent has none */
+    bool orders = effect && (event->kind == EVENT_ACCESS ||
+                             (event->kind == EVENT_FENCE && effect->verb == EFFECT_FENCE_ORDER));
+    return orders && (effect->order == order || effect->order == ORDER_ACQ_REL);
 }
 
 /* Whether others could learn from the event what its CTA did before it. */
