@@ -121,8 +121,8 @@ typedef struct GlobalWrite GlobalWrite; /* proxies.c */
 enum { USE_READ = 1, USE_WRITE = 2, USE_ATOMIC = 4, USE_ASYNC = 8 };
 typedef struct AreaUse {
     uint8_t how;     /* USE_*; an atomic that does not reach all CTAs of its device is a write */
-    bool by_several; /* CTAs */
-    uint32_t cta;    /* the first */
+    bool by_several; /* CTAs, or partitions of one */
+    uint64_t actor;  /* the first of them */
 } AreaUse;
 
 /* An access whose bytes are not known, at one site of one launch. */

@@ -34,15 +34,20 @@ static uint8_t use_kind(const Event *event) {
     return (uint8_t)(how | (effect->done != DONE_NOW ? USE_ASYNC : 0));
 }
 
-static void add_use(AreaUse *use, uint8_t how, uint32_t cta) {
-    use->by_several |= use->how && use->cta != cta;
+/* A partition of a CTA: what two of them do is ordered no more than what two CTAs do. */
+static uint64_t actor_of(const GridEvent *event) {
+    return (uint64_t)event->cta << 32 | event->event->agent;
+}
+
+static void add_use(AreaUse *use, uint8_t how, uint64_t actor) {
+    use->by_several |= use->how && use->actor != actor;
     if (!use->how)
-        use->cta = cta;
+        use->actor = actor;
     use->how |= how;
 }
 
 void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area) {
-    add_use(use_of(run, event->launch, area), use_kind(event->event), event->cta);
+    add_use(use_of(run, event->launch, area), use_kind(event->event), actor_of(event));
 }
 
 /* Calls `visit` for each slot that the access may be in; those of the launch's own arguments. */
@@ -62,13 +67,14 @@ static void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitAre
 }
 
 typedef struct Use {
-    uint32_t launch, cta;
+    uint32_t launch;
+    uint64_t actor;
     uint8_t how;
 } Use;
 
 static void use_area(GlobalCheck *run, uint32_t area, void *context) {
     const Use *use = context;
-    add_use(use_of(run, use->launch, area), use->how, use->cta);
+    add_use(use_of(run, use->launch, area), use->how, use->actor);
 }
 
 static Roots roots_of(const GlobalCheck *run, const GridEvent *event) {
@@ -93,7 +99,7 @@ static UnknownAccess *unknown_at(GlobalCheck *run, const GridEvent *event, const
 }
 
 void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
-    Use use = {event->launch, event->cta, use_kind(event->event)};
+    Use use = {event->launch, actor_of(event), use_kind(event->event)};
     UnknownAccess *unknown = unknown_at(run, event, reason);
     if (!unknown)
         return;
@@ -149,10 +155,10 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
                      (has_ended_before(&run->scene.launches[own], i) || has_ended_before(&run->scene.launches[i], own));
         if (!use->how || apart)
             continue;
-        meeting->all.by_several |= use->by_several || (meeting->all.how && (i != own || meeting->all.cta != use->cta));
+        meeting->all.by_several |= use->by_several || (meeting->all.how && (i != own || meeting->all.actor != use->actor));
         /* One CTA's copies through a descriptor are taken to go to different places. */
         meeting->all.how |= area > slot_elsewhere(run) ? use->how & ~USE_ASYNC : use->how;
-        meeting->all.cta = use->cta;
+        meeting->all.actor = use->actor;
     }
 }
 
