@@ -5,9 +5,9 @@
 #include "emulate/slice.h"
 #include "model/number/tensor.h"
 
-/* What comes from the memory of the cluster is not what another cluster has, though it came about in the same way. */
-static Word unknown_of_cluster(Machine *machine, const Evaluation *how, Word word) {
-    uint64_t identity = identity_mix(machine->serial, word_identity(word));
+/* What comes from the memory of a CTA is not what another one has, though it came about in the same way. */
+static Word unknown_of_cta(Machine *machine, uint32_t cta, const Evaluation *how, Word word) {
+    uint64_t identity = identity_mix(machine->serial + cta, word_identity(word));
     if (word_is(word, WORD_TENSOR) && !word.tensor->known)
         return tensor_unknown(how, identity, machine->arena);
     return word_is(word, WORD_UNKNOWN) ? word_unknown(identity) : word;
@@ -23,7 +23,7 @@ static Word settled(Machine *machine, const Op *op, const Evaluation *how, Word 
                               : machine_choose(machine, (uint64_t)word.bits, op));
 }
 
-static Word evaluate_slowly(Machine *machine, const Instruction *instruction, const Word *words) {
+static Word evaluate_slowly(Machine *machine, uint32_t agent, const Instruction *instruction, const Word *words) {
     const Program *program = machine->program;
     Word operands[16];
     const Word *list = operands;
@@ -45,7 +45,7 @@ static Word evaluate_slowly(Machine *machine, const Instruction *instruction, co
     const Evaluation *how = &program->evaluations[instruction->aux];
     Word word = evaluate(how, list, count, machine->arena);
     if (instruction->evaluator && instruction->code == CODE_EVALUATE && machine->serial)
-        word = unknown_of_cluster(machine, how, word);
+        word = unknown_of_cta(machine, agent_cta(machine, agent), how, word);
     return settled(machine, op, how, word, list);
 }
 
@@ -226,13 +226,13 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
                                   program->evaluations[instruction->aux].a, a.bits, b.bits, c.bits, &result))
                 words[instruction->dst] = word_integer(result);
             else
-                words[instruction->dst] = evaluate_slowly(machine, instruction, words);
+                words[instruction->dst] = evaluate_slowly(machine, index, instruction, words);
             break;
         }
         case CODE_EVALUATE:
             if (instruction->evaluator == EVALUATE_SELECT)
                 note_choice(machine, agent->pc, words);
-            words[instruction->dst] = evaluate_slowly(machine, instruction, words);
+            words[instruction->dst] = evaluate_slowly(machine, index, instruction, words);
             break;
         case CODE_MOVE:
             words[instruction->dst] = words[instruction->a];

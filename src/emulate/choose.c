@@ -602,6 +602,13 @@ static int64_t deepest_ring(const Chooser *chooser) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+size_t usual_launches(const Launch *launches, size_t count) {
+    size_t usual = 0;
+    while (usual < count && launches[usual].doubt == DOUBT_NONE)
+        usual++;
+    return usual ? usual : count;
+}
+
 size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
                        Launch *launches) {
     Chooser *chooser = ARENA_NEW(arena, Chooser);

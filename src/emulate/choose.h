@@ -16,5 +16,7 @@ enum { MOST_CHOSEN = 40 };
  * grid is not zero the grid, that stay as they are; NULL: none. Fills `launches` (at most MOST_CHOSEN), in the arena;
  * returns how many: at least one. */
 size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed, Launch *launches);
+/* How many of some launches, those without a doubt first, callers make: if all are doubted, better such ones than none. */
+size_t usual_launches(const Launch *launches, size_t count);
 
 #endif

@@ -135,6 +135,7 @@ static void choose_grid(const Chooser *chooser, int64_t *grid) {
                      : request->room == ROOM_LEAST  ? LEAST
                      : request->room == ROOM_UNEVEN ? UNEVEN
                                                     : USUAL;
+    axes |= !axes && !program_is_uniform(program); /* programs that tell themselves apart in another way */
     const int64_t *size = sizes[which][__builtin_popcount(axes & 7)];
     if (request->given && request->given->grid[0]) {
         memcpy(grid, request->given->grid, 3 * sizeof *grid);

@@ -6,16 +6,16 @@
 
 /* ---- Pure ops ------------------------------------------------------------------------------------- */
 
-/* Whether the op's results depend on more than its operands in registers: on shared or tensor memory, or on what a
- * descriptor describes. */
-static bool depends_on_memory(Compiler *compiler, const Op *op) {
+/* Whether the op's results depend on more than its operands in registers: on shared or tensor memory, on what a
+ * descriptor describes, or on a special register. */
+static bool depends_on_more(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const Type *type = type_resolve(compiler->module, op->operands[i]->type);
         if (value_register(compiler, op->operands[i]) == NO_REGISTER ||
             value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is_descriptor(type)))
             return true;
     }
-    return false;
+    return inline_ptx_names_registers(op, false);
 }
 
 void compile_pure(Compiler *compiler, const Op *op) {
@@ -25,17 +25,17 @@ void compile_pure(Compiler *compiler, const Op *op) {
             continue;
         Evaluation how = evaluation_of(compiler->module, op, i);
         uint32_t dst = value_register(compiler, &op->results[i]);
-        if (!op->operand_count) {
+        bool elsewhere = (compiler->flags & COMPILE_DATA) && depends_on_more(compiler, op);
+        if (!op->operand_count && !elsewhere) {
             emit_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
             continue;
         }
         *ARENA_PUSH(&compiler->module->arena, program->evaluations, program->evaluation_count,
                     program->evaluation_capacity) = how;
-        uint32_t a = value_register(compiler, op->operands[0]);
+        uint32_t a = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
         uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
         uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
         bool kept = a != NO_REGISTER && b != NO_REGISTER && c != NO_REGISTER;
-        bool elsewhere = (compiler->flags & COMPILE_DATA) && depends_on_memory(compiler, op);
         if (!how.tensor && op->operand_count <= 3 && kept && !elsewhere) {
             Instruction *instruction = emit_value(compiler, CODE_INTEGER, op, dst, a, program->evaluation_count - 1);
             instruction->evaluator = (uint8_t)how.code;

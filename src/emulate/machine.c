@@ -214,6 +214,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->choices = machine->loads_chosen = 0;
     machine->root_count = 0;
     machine->first_choice = NULL;
+    machine->counted = false;
     machine->atomics = NULL; /* both were in the arena of the last run */
     machine->atomic_count = machine->atomic_capacity = 0;
     machine->made = NULL;

@@ -296,6 +296,7 @@ typedef struct Machine {
     uint32_t root_count;
     const Op *first_choice;
     uint64_t loads_chosen;
+    bool counted; /* an atomic has found what other clusters may have left otherwise */
     /* */
     Descriptor *descriptors;
     uint32_t descriptor_count;

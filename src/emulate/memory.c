@@ -45,12 +45,17 @@ int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
     return number || machine_world_has_zeros(machine->world) ? number : MANY;
 }
 
-static AtomicCell *atomic_at(Machine *machine, int64_t address) {
+/* Other clusters may have counted before one that runs by itself: in the first world none has. */
+static AtomicCell *atomic_at(Machine *machine, int64_t address, const CompiledLoad *how) {
     for (uint32_t i = 0; i < machine->atomic_count; i++)
         if (machine->atomics[i].address == address)
             return &machine->atomics[i];
     int64_t value = 0;
-    (void)data_at(machine, address, 32, false, &value);
+    if (!data_at(machine, address, 32, false, &value) && how->atomic == ATOMIC_ADD) {
+        value = machine->world ? memory_choose(machine, (uint64_t)address, how->op) : 0;
+        machine->counted = true;
+        machine->first_choice = machine->first_choice ? machine->first_choice : how->op;
+    }
     AtomicCell *cell = ARENA_PUSH(machine->arena, machine->atomics, machine->atomic_count, machine->atomic_capacity);
     *cell = (AtomicCell){address, value, 0};
     return cell;
@@ -129,7 +134,7 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
     if (how->atomic != ATOMIC_NONE) {
         if (!known || !word_is(operand, WORD_INTEGER) || how->atomic > ATOMIC_CAS)
             return word_integer(choose_old(machine, identity, other, how));
-        AtomicCell *cell = atomic_at(machine, pointer.bits);
+        AtomicCell *cell = atomic_at(machine, pointer.bits, how);
         int64_t old = cell->value;
         if (how->atomic == ATOMIC_ADD)
             cell->value = integer_wrap((int64_t)((uint64_t)old + (uint64_t)operand.bits), how->width);

@@ -3,6 +3,7 @@
  */
 #include "emulate/program_internal.h"
 
+#include "model/effect/inline_ptx.h"
 #include "model/flow/symbol.h"
 #include "model/memory/stage.h"
 #include "model/memory/views.h"
@@ -260,11 +261,16 @@ const Type *parameter_block(Module *module, const Parameter *parameter) {
     return inner && inner->kind == TYPE_TENSOR ? inner : parameter->type; /* from Triton 3.9 on */
 }
 
-unsigned program_axes(const Module *module, bool counts) {
+unsigned program_axes(Module *module, bool counts) {
     unsigned axes = 0;
     int64_t axis;
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
         Evaluator evaluator = op_evaluator(op);
+        InlineRegister named = inline_ptx_register(module, op);
+        if (named >= REGISTER_CTA && named < REGISTER_CTA + 3)
+            axes |= 1u << (named - REGISTER_CTA);
+        else if (counts && named >= REGISTER_CTAS && named < REGISTER_CTAS + 3)
+            axes |= 1u << (named - REGISTER_CTAS);
         if ((evaluator == EVALUATE_PROGRAM_ID || (counts && evaluator == EVALUATE_PROGRAM_COUNT)) &&
             op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
             axes |= 1u << axis;
@@ -272,6 +278,31 @@ unsigned program_axes(const Module *module, bool counts) {
             axes |= 1;
     }
     return axes;
+}
+
+static bool has_used_result(const Module *module, const Op *which) {
+    for (const Op *op = module_first_op(module); which->result_count && op; op = op_next_in_walk(op, NULL))
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            if (op->operands[i]->owner == which)
+                return true;
+    return false;
+}
+
+bool program_is_uniform(const Program *program) {
+    Module *module = program->module;
+    Effect effects[EFFECTS_MOST];
+    if (program_axes(module, false))
+        return false;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        unsigned count = effects_of(module, op, effects);
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb == EFFECT_ANYTHING ||
+                (effects[i].space == SPACE_GLOBAL && effects[i].order != ORDER_WEAK && has_used_result(module, op)))
+                return false;
+        if (inline_ptx_names_registers(op, true))
+            return false;
+    }
+    return true;
 }
 
 static uint32_t ring_of(const Value *value) {

@@ -180,7 +180,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
 const Type *parameter_block(Module *module, const Parameter *parameter);
 /* Along which axes the kernel, or what it calls, looks at its program id, for whatever purpose; `counts`: or at how
  * many there are. */
-unsigned program_axes(const Module *module, bool counts);
+unsigned program_axes(Module *module, bool counts);
 
 typedef struct Program {
     Module *module;
@@ -256,6 +256,9 @@ const char *program_name(Module *module, const Op *function);
 /* The evaluator of an op; of assembly that asks for a program id, a rank or how many there are of them, the one of the
  * op that does. *axis: of such. */
 Evaluator program_asks(const Program *program, const Op *op, uint32_t *axis);
+/* Whether all programs of a grid compute the same from the same memory: no op asks which of them it is or what time it
+ * is, and none gets what an atomic has found. */
+bool program_is_uniform(const Program *program);
 /* The kernels of a module: functions with a body that no other calls, and of those that call each other in a circle, to
  * which no kernel comes, the first that is not private. Returns how many; at most `most` are stored. */
 size_t program_kernels(Module *module, const Op **functions, size_t most);

@@ -6,7 +6,7 @@
 #include "emulate/slice.h"
 #include "model/flow/handed.h"
 
-enum { MOST_CHAIN = 64, SMALLEST_UNIT = 16, LARGEST_UNIT = 1024 };
+enum { MOST_CHAIN = 64, MOST_DEPTH = 8, SMALLEST_UNIT = 16, LARGEST_UNIT = 1024 };
 
 typedef struct Reading {
     const Program *program;
@@ -84,6 +84,26 @@ static void take_unit(Reading *reading, const Value *value) {
         take_number(reading, number);
 }
 
+/* Whether the value is a place among elements, and not among tiles or heads: a multiple of a tile's length, or that
+ * plus a place in the tile. */
+static bool is_of_elements(const Value *value, unsigned depth) {
+    const Op *op = value_op(value);
+    int64_t number;
+    if (!op || !depth)
+        return false;
+    switch (op_evaluator(op)) {
+    case EVALUATE_RANGE:
+        return op_number(op, "end", &number) && number >= SMALLEST_UNIT;
+    case EVALUATE_MULTIPLY:
+        return (value_constant(op->operands[0], &number) || value_constant(op->operands[1], &number)) &&
+               number >= SMALLEST_UNIT;
+    case EVALUATE_ADD:
+        return is_of_elements(op->operands[0], depth - 1) || is_of_elements(op->operands[1], depth - 1);
+    default:
+        return keeps_numbers(op) && is_of_elements(op->operands[0], depth - 1);
+    }
+}
+
 static unsigned use_in(const Op *op, uint32_t operand) {
     int64_t predicate;
     switch (op_evaluator(op)) {
@@ -97,9 +117,10 @@ static unsigned use_in(const Op *op, uint32_t operand) {
     case EVALUATE_DIVIDE_CEIL_SIGNED:
     case EVALUATE_DIVIDE_CEIL_UNSIGNED:
     case EVALUATE_DIVIDE_FLOOR_SIGNED:
+        return operand ? USED_AS_COUNT : USED_AS_SIZE;
     case EVALUATE_REMAINDER_SIGNED:
     case EVALUATE_REMAINDER_UNSIGNED:
-        return operand ? USED_AS_COUNT : USED_AS_SIZE;
+        return operand && !is_of_elements(op->operands[0], MOST_DEPTH) ? USED_AS_COUNT : USED_AS_SIZE;
     case EVALUATE_MINIMUM_SIGNED:
     case EVALUATE_MINIMUM_UNSIGNED:
     case EVALUATE_MAXIMUM_SIGNED:

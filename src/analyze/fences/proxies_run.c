@@ -130,7 +130,7 @@ static bool run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool give
             runs->cut_short = why;
             runs->hangs = end != RUN_UNKNOWN && end != RUN_BUDGET;
         }
-        if (machine->choices || machine->loads_chosen)
+        if (machine->choices || machine->loads_chosen || machine->counted)
             worlds = MOST_WORLDS;
     }
     return complete;

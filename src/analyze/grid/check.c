@@ -328,10 +328,12 @@ static void run_schedules(GlobalCheck *run) {
     run->has_loads &= end == RUN_COMPLETE || end == RUN_STUCK;
 }
 
-/* Whether the whole run is that of one CTA, which has nobody to race with. */
+/* Whether the whole run is that of one partition of one CTA, which has no other to race with. */
 static bool is_alone(const GlobalCheck *run) {
-    const int64_t *grid = run->scene.launches[0].launch->grid;
-    return run->scene.count == 1 && grid[0] * grid[1] * grid[2] * run->scene.launches[0].program->ctas == 1;
+    const GridLaunch *first = &run->scene.launches[0];
+    const int64_t *grid = first->launch->grid;
+    return run->scene.count == 1 && grid[0] * grid[1] * grid[2] * first->program->ctas == 1 &&
+           first->program->agents_per_cta == 1;
 }
 
 /* Where data that nobody knows was chosen, it was chosen in one way for all CTAs. Of a launch that Weir chose, others
@@ -339,7 +341,7 @@ static bool is_alone(const GlobalCheck *run) {
 static void tell_unreached(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
         if (!run->kernels[i].launch->chosen && !is_alone(run))
-            unreached_tell(run->programs[i], run->reached + run->first_site[i],
+            unreached_tell(run->programs[i], run->reached + run->first_site[i], false,
                            run->decided ? NULL : run->kernels[i].launch,
                            run->kernels[i].verdict);
 }

@@ -28,6 +28,7 @@ typedef struct GlobalOptions {
     uint32_t schedules; /* how many are tried where CTAs talk to each other; 0: 6 */
     uint64_t seed;
     ClassesMode classes;
+    bool uniform;            /* programs that write to one place write the same (program_is_uniform) */
     uint64_t budget;         /* instructions of one run; 0: 400 million */
     const GridTrail *replay; /* this run and no other; NULL: none */
     Text *steps;             /* gets every access to global memory of the (first) run, one a line; NULL: not wanted */

@@ -4,6 +4,7 @@
 #include "analyze/grid/internal.h"
 
 #include "base/deadline.h"
+#include "emulate/choose.h"
 #include "emulate/choose_memory.h"
 #include "emulate/open.h"
 #include "emulate/slice.h"
@@ -11,7 +12,6 @@
 
 enum {
     MOST_LAUNCHES = 4,     /* of those that were chosen, with memory put in */
-    MOST_AS_THEY_ARE = 32, /* of those that were chosen, with their own numbers */
     MOST_WAYS = 6,         /* for what addresses are made of to come out otherwise */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
@@ -225,11 +225,11 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
                        finding->message, source, finding->launch);
 }
 
-/* CTAs that do not know which of them they are write the same, whatever it is; and nobody launches more than one. */
+/* Programs that do not know which of them they are write the same values to a place, one after the other: the last is
+ * the same, whosever it is. */
 static bool write_alike(const Chosen *chosen, const FoundRace *found) {
     const GsanRace *race = &found->race;
-    return !found->earlier && programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
-           race->earlier.site == race->later.site;
+    return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE;
 }
 
 /* Whether the two places are found to race for the first time. */
@@ -313,7 +313,7 @@ static void look_at_rooms(Chosen *chosen, const Room *rooms, unsigned room_count
 }
 
 static bool leaves_out(const Chosen *chosen) {
-    return unreached_access(chosen->program, chosen->reached);
+    return unreached_access(chosen->program, chosen->reached, chosen->options.uniform);
 }
 
 /* Launches at which choices and remainders that addresses are made of come out otherwise. */
@@ -343,38 +343,43 @@ static void look_at_ways(Chosen *chosen, const char **texts, size_t *known) {
 }
 
 /* All launches that were chosen, with memory; with another grid, if the first leave out accesses; and if those do, too,
- * with the numbers that were chosen so that control comes there. */
-static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
-    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS},
+ * with the numbers that were chosen so that control comes there. Those that callers may never make come last. */
+static void look_at_all(Chosen *chosen, const Launch *bases, size_t count, size_t usual) {
+    static const Room rooms[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS},
                       uneven[] = {ROOM_UNEVEN};
-    const char *texts[MOST_LAUNCHES + MOST_AS_THEY_ARE + MOST_WAYS + 4];
+    const char *texts[MOST_LAUNCHES + MOST_CHOSEN + MOST_WAYS + 4];
     size_t known = 0;
-    for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
+    for (size_t i = 0; i < usual && known < MOST_LAUNCHES; i++) {
         chosen->request.base = &bases[i];
-        look_at_rooms(chosen, usual, sizeof usual / sizeof *usual, texts, &known);
+        look_at_rooms(chosen, rooms, sizeof rooms / sizeof *rooms, texts, &known);
     }
     if (leaves_out(chosen))
         look_at_rooms(chosen, other, 1, texts, &known);
-    for (size_t i = 0; i < count && i < MOST_AS_THEY_ARE && leaves_out(chosen); i++) {
+    for (size_t i = 0; i < usual && leaves_out(chosen); i++) {
         chosen->request.base = &bases[i];
         look_at_rooms(chosen, same, 1, texts, &known);
     }
-    if (count && chosen->launch) {
-        const Launch *usually = chosen->launch;
-        chosen->request.base = &bases[0];
-        look_at_rooms(chosen, uneven, 1, texts, &known);
-        chosen->launch = usually;
-        look_at_ways(chosen, texts, &known);
+    if (!usual || !chosen->launch)
+        return;
+    const Launch *usually = chosen->launch;
+    chosen->request.base = &bases[0];
+    look_at_rooms(chosen, uneven, 1, texts, &known);
+    chosen->launch = usually;
+    look_at_ways(chosen, texts, &known);
+    chosen->otherwise = true;
+    for (size_t i = usual; i < count && leaves_out(chosen); i++) {
+        chosen->request.base = &bases[i];
+        look_at_rooms(chosen, same, 1, texts, &known);
     }
+    chosen->otherwise = false;
+    chosen->launch = usually;
 }
 
 /* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, then
  * with that of the given one. Those that callers may never make come last. */
 static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const Launch *given) {
-    size_t usual = 0;
-    while (usual < count && bases[usual].doubt == DOUBT_NONE)
-        usual++;
-    look_at_all(chosen, bases, usual);
+    size_t usual = usual_launches(bases, count);
+    look_at_all(chosen, bases, usual, usual);
     for (size_t i = 0; i < count && leaves_out(chosen); i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
         *launch = bases[i];
@@ -384,7 +389,7 @@ static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const
         look_at(chosen, launch);
     }
     if (!chosen->told && !programs_are_alike(&chosen->request) && !deadline_look())
-        unreached_tell(chosen->program, chosen->reached, NULL, chosen->kernel->verdict);
+        unreached_tell(chosen->program, chosen->reached, chosen->options.uniform, NULL, chosen->kernel->verdict);
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
@@ -400,8 +405,9 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         chosen.options.budget = budget;
     if (!chosen.options.schedules)
         chosen.options.schedules = FEWER_SCHEDULES;
+    chosen.options.uniform = !given->grid[0] && program_is_uniform(chosen.program);
     chosen.request = (MemoryRequest){
-        .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
+        .program = chosen.program, .bases = bases, .base_count = usual_launches(bases, count), .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     if (beside && (!beside->reached || beside->end != RUN_COMPLETE || beside->site_count != chosen.program->code_count))
         return;
@@ -414,10 +420,11 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         look_beside(&chosen, bases, count, beside->kernels[0].launch);
         return;
     }
-    look_at_all(&chosen, bases, count);
+    look_at_all(&chosen, bases, count, usual_launches(bases, count));
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
-    if (chosen.launch && open && !chosen.told && !chosen.stuck && !programs_are_alike(&chosen.request))
-        unreached_tell(chosen.program, chosen.reached, chosen.undecided ? chosen.launch : NULL, kernel->verdict);
+    if (chosen.launch && open && !chosen.told && !chosen.stuck)
+        unreached_tell(chosen.program, chosen.reached, chosen.options.uniform, chosen.undecided ? chosen.launch : NULL,
+                       kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
                      "global memory: Weir chose the grid (%lldx%lldx%lld), and assumed that pointers do not alias "

@@ -338,12 +338,12 @@ void flags_run(GlobalCheck *run);
 /* ---- unreached.c ---- */
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */
-const Op *unreached_access(const Program *program, const bool *reached);
+const Op *unreached_access(const Program *program, const bool *reached, bool uniform);
 /* Whether the place of an access of that instruction is made of data that the launch does not give. */
 bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
 /* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch
  * of a run for which such data was chosen; NULL: there is none. */
-void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict);
+void unreached_tell(const Program *program, const bool *reached, bool uniform, const Launch *guessed, Verdict *verdict);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

@@ -171,6 +171,9 @@ static bool unknown_matters(GlobalCheck *run, const UnknownAccess *unknown) {
             meet_area(run, area, &meeting);
     else
         visit_areas(run, unknown, meet_area, &meeting);
+    const Program *program = run->scene.launches[unknown->launch].program;
+    if (run->options->uniform && meeting.all.how == USE_WRITE && program->ctas == 1 && program->agents_per_cta == 1)
+        return false;
     return (meeting.all.by_several || meeting.all.how & USE_ASYNC) && uses_can_race(meeting.all.how);
 }
 

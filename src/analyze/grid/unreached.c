@@ -23,27 +23,29 @@ static bool may_share(Roots a, Roots b) {
     return a.elsewhere || b.elsewhere || a.parameters & b.parameters;
 }
 
-/* Whether the access can race with the same one of another CTA, or with any other access of the kernel. */
-static bool may_race(const Program *program, const Effect *effect) {
+/* Whether the access can race with the same one of another CTA, or with any other access of the kernel; `uniform`:
+ * what all write is the same. */
+static bool may_race(const Program *program, const Effect *effect, bool uniform) {
     Roots roots = address_roots(program, effect->on);
     uint8_t own = use_kind(effect);
-    if (own == USE_WRITE)
+    if (own == USE_WRITE && !uniform)
         return true;
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *other = &program->effects[i].effect;
-        if (is_global(other) && uses_can_race(own | use_kind(other)) &&
+        uint8_t both = is_global(other) ? own | use_kind(other) : 0;
+        if (uses_can_race(both) && !(uniform && both == USE_WRITE) &&
             may_share(roots, address_roots(program, other->on)))
             return true;
     }
     return false;
 }
 
-const Op *unreached_access(const Program *program, const bool *reached) {
+const Op *unreached_access(const Program *program, const bool *reached, bool uniform) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && !reached[pc] && i < instruction->a; i++) {
             const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (is_global(effect) && may_race(program, effect))
+            if (is_global(effect) && may_race(program, effect, uniform))
                 return program->ops[pc];
         }
     }
@@ -66,12 +68,12 @@ bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc
     return false;
 }
 
-static const Op *guessed_access(const Program *program, const Launch *launch) {
+static const Op *guessed_access(const Program *program, const Launch *launch, bool uniform) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
             const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (is_global(effect) && may_race(program, effect) && is_guessed(program, launch, effect))
+            if (is_global(effect) && may_race(program, effect, uniform) && is_guessed(program, launch, effect))
                 return program->ops[pc];
         }
     }
@@ -83,14 +85,14 @@ static void tell(const Program *program, const Op *op, const char *why, Verdict 
                       "races in global memory were not checked: %s", why);
 }
 
-void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict) {
-    const Op *op = unreached_access(program, reached);
+void unreached_tell(const Program *program, const bool *reached, bool uniform, const Launch *guessed, Verdict *verdict) {
+    const Op *op = unreached_access(program, reached, uniform);
     if (op) {
         tell(program, op,
              "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
              "that lead here",
              verdict);
-    } else if (guessed && (op = guessed_access(program, guessed))) {
+    } else if (guessed && (op = guessed_access(program, guessed, uniform))) {
         tell(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
     }
 }

@@ -255,14 +255,10 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
     size_t all = program ? choose_launches(program, &result->arena, given, given ? NULL : result_fixed(result), launches) : 0;
     Launch *sorted = ARENA_ARRAY(&result->arena, Launch, all + 1);
     *count = 0;
-    for (size_t i = 0; i < all; i++)
-        if (!launches[i].doubt)
-            sorted[(*count)++] = launches[i];
-    if (*count && !given) /* better such ones than none */
-        return sorted;
-    for (size_t i = 0; i < all; i++)
-        if (launches[i].doubt)
-            sorted[(*count)++] = launches[i];
+    for (int doubtful = 0; doubtful < 2; doubtful++)
+        for (size_t i = 0; i < all; i++)
+            if ((launches[i].doubt != DOUBT_NONE) == doubtful)
+                sorted[(*count)++] = launches[i];
     return sorted;
 }
 

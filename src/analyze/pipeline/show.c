@@ -4,6 +4,7 @@
 
 #include "analyze/run/steps.h"
 #include "analyze/run/timeline.h"
+#include "emulate/choose.h"
 #include "model/flow/print.h"
 
 typedef struct Show {
@@ -42,7 +43,7 @@ static const Launch *find_launch(Result *result) {
     const Launch *given = result_given_launch(result, 0);
     size_t count = 0;
     const Launch *chosen = given ? NULL : result_choose(result, 0, &count);
-    return count ? &chosen[(count - 1) / 2] : given; /* neither the shortest nor the longest */
+    return count ? &chosen[(usual_launches(chosen, count) - 1) / 2] : given; /* neither the shortest nor the longest */
 }
 
 static bool find_run(Show *show, size_t *kernel) {

@@ -467,7 +467,7 @@ static bool directed(Check *check, const Rerun *rerun) {
     Machine *machine = check->machine;
     causes_start(check->causes);
     RunEnd end = run_for_races(check, rerun, causes_observe, check->causes);
-    bool chosen = machine->choices || machine->loads_chosen;
+    bool chosen = machine->choices || machine->loads_chosen || machine->counted;
     const Op *first = machine->first_choice;
     bool goes_on = judge(check, rerun, end);
     report_races(check, rerun);

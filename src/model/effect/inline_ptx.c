@@ -686,3 +686,14 @@ InlineRegister inline_ptx_register(Module *module, const Op *op) {
     return plain && from->kind == TERM_NAME ? (InlineRegister)(REGISTER_CTA + word_place(from->name, names))
                                             : REGISTER_OTHER;
 }
+
+bool inline_ptx_names_registers(const Op *op, bool in_program) {
+    Str text = is_inline_ptx(op) ? quoted(op, "asm_string") : STR("");
+    for (size_t i = 0; i < text.size; i++) {
+        Str rest = str_between(text.data + i, text.data + text.size);
+        bool own = str_starts(rest, STR("%tid.")) || str_starts(rest, STR("%ntid.")) || str_starts(rest, STR("%laneid"));
+        if (*rest.data == '%' && !own && !(in_program && str_starts(rest, STR("%cluster_"))))
+            return true;
+    }
+    return false;
+}

@@ -34,6 +34,9 @@ typedef enum InlineRegister {
 
 /* The register that the text moves to its only result, a number; REGISTER_OTHER: it does something else. */
 InlineRegister inline_ptx_register(Module *module, const Op *op);
+/* Whether the text names registers that no operand gives it, other than a thread's place in its CTA; `in_program`: or
+ * in its cluster. */
+bool inline_ptx_names_registers(const Op *op, bool in_program);
 
 /* A number that an instruction is given: that of an operand of the op, or one that stands in the text. */
 typedef struct InlineNumber {
