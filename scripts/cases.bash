@@ -2,16 +2,18 @@
 #
 #   --build DIR   test DIR/weir (default: build)
 #   --update      write what comes out as what is expected, for each NAME given
+#   --first       end at the first case that fails
 #   NAME...       these cases only
 #
 # and the last line each prints is `N passed, N failed`.
 
-build=build update=no names=() passed=0 failed=0
+build=build update=no first=no names=() passed=0 failed=0
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$2 && shift ;;
     --update) update=yes ;;
-    -*) echo "usage: $0 [--build DIR] [--update] [NAME...]" >&2 && exit 2 ;;
+    --first) first=yes ;;
+    -*) echo "usage: $0 [--build DIR] [--update] [--first] [NAME...]" >&2 && exit 2 ;;
     *) names+=("$1") ;;
     esac
     shift
@@ -42,6 +44,7 @@ settle_case() { # NAME EXPECTED-FILE ACTUAL-FILE
         failed=$((failed + 1))
         echo "failed: $1"
         diff -u --label expected --label actual "$2" "$3"
+        if [ $first = yes ]; then finish_cases || exit; fi
     fi
 }
 
