@@ -13,7 +13,7 @@ static Word unknown_of_cta(Machine *machine, uint32_t cta, const Evaluation *how
     return word_is(word, WORD_UNKNOWN) ? word_unknown(identity) : word;
 }
 
-/* A condition that nobody knows, and that steers, is chosen where it is made: so whatever is made of it agrees. */
+/* A condition that is not known, and that steers, is chosen where it is made: so whatever is made of it agrees. */
 static Word settled(Machine *machine, const Op *op, const Evaluation *how, Word word, const Word *operands) {
     bool open = word_is(word, WORD_UNKNOWN) && !how->tensor && how->width == 1 && how->result < op->result_count;
     if (!open || !slice_has(machine->program->steering, &op->results[how->result]))

@@ -1,7 +1,7 @@
 /* Memory for a launch that came without: a number for every argument that addresses depend on, descriptors, and a small
  * grid of more than one CTA, so that the whole grid can be run on one global memory.
  *
- * Each pointer has memory of its own, of any size, whose data nobody knows; memory that atomics and flags are in holds
+ * Each pointer has memory of its own, of any size, whose data is not known; memory that atomics and flags are in holds
  * zeros. Strides are chosen so that nothing overlaps that a caller would lay out side by side: how far addresses reach
  * without a stride, and by how much more with it, is found out by running the grid. */
 #ifndef EMULATE_CHOOSE_MEMORY_H

@@ -43,7 +43,7 @@ typedef struct BarrierHistory {
     bool initialized;
     uint32_t end_pc, end_agent;
     bool ended;
-    uint32_t unknowns; /* ops that nobody knows which surely came before its init: they did nothing to it */
+    uint32_t unknowns; /* ops that are not known which surely came before its init: they did nothing to it */
 } BarrierHistory;
 
 typedef struct History {
@@ -52,7 +52,7 @@ typedef struct History {
     LastPass *passes; /* [barrier][agent] */
     Deed *named;      /* the latest arrival at each named barrier */
     bool *named_any;
-    /* Ops run that nobody knows: they could have arrived, waited or made a barrier. The latest; how many; by whom. */
+    /* Unknown ops that were run: they could have arrived, waited or made a barrier. The latest; how many; by whom. */
     const Op *unknown;
     uint32_t unknowns;
     AgentSet unknown_agents;

@@ -254,7 +254,7 @@ typedef struct Trips {
     int64_t least, most;     /* of the bounds */
 } Trips;
 
-/* How many ways there are to choose what nobody knows: any two such conditions, of the first few that a run asks for,
+/* How many ways there are to choose what is not known: any two such conditions, of the first few that a run asks for,
  * are tried in every combination. */
 enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
 /* From there on worlds have one large number for all data, even and odd ones in turn. */
@@ -289,7 +289,7 @@ typedef struct Machine {
     uint32_t slot_capacity;
     uint64_t *slot_places; /* the other way round */
     uint32_t *storage_sizes;
-    /* what nobody knows is chosen; worlds differ in how */
+    /* what is not known is chosen; worlds differ in how */
     unsigned world;
     uint64_t choices;
     uint64_t roots[MOST_CHOICE_ROOTS]; /* what was chosen, in the order in which it was asked for */
@@ -354,7 +354,7 @@ void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 /* What it says, also when the run that it is of is no longer there. */
 const LoadLog *loads_copy(Arena *arena, const LoadLog *loads);
 
-/* Whether some data that nobody knows may be taken to be 0. */
+/* Whether some data that is not known may be taken to be 0. */
 bool machine_world_has_zeros(unsigned world);
 
 /* Whether the agent can make a step. Schedules ask it of every agent again and again: what most of them do, which is

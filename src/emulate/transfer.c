@@ -1,7 +1,7 @@
 /* Accesses to global memory that is kept: loads, stores, atomics and polls, element by element, on scalars and tensors.
  *
  * Integers are moved as they are. Of anything else, and where an operand is not known, identities are moved. A copy
- * that moves no registers (a TMA store, a copy from shared memory) leaves data that nobody knows. */
+ * that moves no registers (a TMA store, a copy from shared memory) leaves data that is not known. */
 #include "emulate/access.h"
 #include "emulate/global_memory.h"
 #include "emulate/machine_internal.h"
@@ -294,7 +294,7 @@ static void update_element(Machine *machine, const Walk *walk, const Op *op, Fou
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
 
-/* All bytes of the access are written with data that nobody knows. */
+/* All bytes of the access are written with data that is not known. */
 static void write_unknown(Machine *machine, const Event *event) {
     Bytes bytes;
     const char *reason;

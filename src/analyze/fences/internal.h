@@ -69,7 +69,7 @@ struct Proxies {
     uint32_t count;
     const char *problem;
     const Op *problem_op;
-    /* Ops run that nobody knows, the latest of them; by instruction: how many there were when it was last run. */
+    /* Unknown ops that were run, the latest of them; by instruction: how many there were when it was last run. */
     uint32_t unknowns;
     const Op *unknown;
     uint32_t *unknowns_at; /* NULL: everything is known */
@@ -77,7 +77,7 @@ struct Proxies {
     uint64_t cluster;
     GlobalAccess *globals; /* of the launch, the newest first */
     uint32_t global_count;
-    Run global_hull; /* from the first byte of them to behind the last, of all that were kept so far */
+    Run global_hull;      /* from the first byte of them to behind the last, of all that were kept so far */
     MadeDescriptor *made; /* of the run */
 };
 

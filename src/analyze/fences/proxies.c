@@ -88,7 +88,7 @@ Breach breach_at(BreachKind kind, const Event *event, uint32_t other_pc, uint32_
                     .fence_pc = NO_PC};
 }
 
-/* Whether an op that nobody knows, and that was run since the earlier access, may be the fence. */
+/* Whether an op that is not known, and that was run since the earlier access, may be the fence. */
 static bool is_in_doubt(Proxies *proxies, const Breach *breach) {
     if (!proxies->unknowns_at || proxies->unknowns_at[breach->other_pc] == proxies->unknowns)
         return false;

@@ -95,7 +95,8 @@ static bool is_bridged(const Proxies *proxies, const Bridge *bridges, uint32_t a
 
 /* Whether all bytes of the one lie before all of the other, as those of two tensors do. Intervals are in order. */
 static bool are_apart(const Bytes *a, const Bytes *b) {
-    return !a->count || !b->count || a->runs[a->count - 1].end <= b->runs[0].begin || b->runs[b->count - 1].end <= a->runs[0].begin;
+    return !a->count || !b->count || a->runs[a->count - 1].end <= b->runs[0].begin ||
+           b->runs[b->count - 1].end <= a->runs[0].begin;
 }
 
 /* A read of bytes that may have been written in the same launch, or an update: those of copies do not mind each other.
@@ -187,7 +188,7 @@ static void descriptor_acquired(Proxies *proxies, const Event *event, int64_t ad
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
-/* An address that is no argument's comes from memory, or is a number that was chosen for one that nobody knows: two of
+/* An address that is no argument's comes from memory, or is a number that was chosen for one that is not known: two of
  * these may be the same though the tensors that they stand for are not. */
 static bool is_argument(const Proxies *proxies, const Bytes *bytes) {
     uint32_t argument;

@@ -289,8 +289,9 @@ static void run_schedules(GlobalCheck *run) {
     if (options->replay) {
         classed_replay(run);
         run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
-        global_run_so(run, (GridOptions){
-                          .kind = GRID_REPLAY, .replay = &options->replay->turns, .cancels = options->replay->cancels});
+        global_run_so(
+            run,
+            (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns, .cancels = options->replay->cancels});
         return;
     }
     bool completed = global_run_so(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
@@ -336,14 +337,13 @@ static bool is_alone(const GlobalCheck *run) {
            first->program->agents_per_cta == 1;
 }
 
-/* Where data that nobody knows was chosen, it was chosen in one way for all CTAs. Of a launch that Weir chose, others
+/* Where data that is not known was chosen, it was chosen in one way for all CTAs. Of a launch that Weir chose, others
  * may come to what this one leaves out. */
 static void tell_unreached(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
         if (!run->kernels[i].launch->chosen && !is_alone(run))
             unreached_tell(run->programs[i], run->reached + run->first_site[i], false,
-                           run->decided ? NULL : run->kernels[i].launch,
-                           run->kernels[i].verdict);
+                           run->decided ? NULL : run->kernels[i].launch, run->kernels[i].verdict);
 }
 
 GlobalCheck *global_check_new(Arena *arena) {

@@ -1,4 +1,4 @@
-/* Launches that nobody gave. Sizes and strides are chosen, and whether CTAs meet in memory may hang on them: what is
+/* Launches that were not given. Sizes and strides are chosen, and whether CTAs meet in memory may hang on them: what is
  * found is looked at again with other numbers, and in the IR for numbers that cannot be varied. What is there however
  * they are chosen is a finding; the rest is said to be open. */
 #include "analyze/grid/internal.h"
@@ -11,8 +11,8 @@
 #include "ir/op.h"
 
 enum {
-    MOST_LAUNCHES = 4,     /* of those that were chosen, with memory put in */
-    MOST_WAYS = 6,         /* for what addresses are made of to come out otherwise */
+    MOST_LAUNCHES = 4, /* of those that were chosen, with memory put in */
+    MOST_WAYS = 6,     /* for what addresses are made of to come out otherwise */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
 };
@@ -182,7 +182,8 @@ static bool hangs_on_grid(const Chosen *chosen, const GlobalCheck *check, const 
 static bool is_certain(Chosen *chosen, const GlobalCheck *check, const FoundRace *found, bool *run) {
     const GsanRace *race = &found->race;
     bool apart = !found->earlier; /* of two CTAs, which may be others in another grid, or one */
-    if (chosen->otherwise || check->guessed || (apart && (hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request))) ||
+    if (chosen->otherwise || check->guessed ||
+        (apart && (hangs_on_grid(chosen, check, race) || programs_are_alike(&chosen->request))) ||
         hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
@@ -229,7 +230,8 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
  * the same, whosever it is. */
 static bool write_alike(const Chosen *chosen, const FoundRace *found) {
     const GsanRace *race = &found->race;
-    return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE;
+    return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE &&
+           race->later.kind == GSAN_WRITE;
 }
 
 /* Whether the two places are found to race for the first time. */
@@ -263,7 +265,7 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
     for (size_t i = 0; i < found->incomplete_count; i++)
         if (!line_was_looked_at(chosen, found->incomplete[i].ir_line))
             verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
-                           found->incomplete[i].reason);
+                               found->incomplete[i].reason);
     for (unsigned i = OTHERS; i < CHOSEN_CHECKS; i++)
         end_check(chosen, i);
 }
@@ -406,8 +408,11 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     if (!chosen.options.schedules)
         chosen.options.schedules = FEWER_SCHEDULES;
     chosen.options.uniform = !given->grid[0] && program_is_uniform(chosen.program);
-    chosen.request = (MemoryRequest){
-        .program = chosen.program, .bases = bases, .base_count = usual_launches(bases, count), .given = given, .budget = budget};
+    chosen.request = (MemoryRequest){.program = chosen.program,
+                                     .bases = bases,
+                                     .base_count = usual_launches(bases, count),
+                                     .given = given,
+                                     .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     if (beside && (!beside->reached || beside->end != RUN_COMPLETE || beside->site_count != chosen.program->code_count))
         return;

@@ -1,4 +1,4 @@
-/* What may have ordered two accesses to global memory that nothing else orders: ops that nobody knows.
+/* What may have ordered two accesses to global memory that nothing else orders: ops that are not known.
  *
  * Such an op could release, acquire or wait for anything. It has ordered two accesses of two CTAs at most if the one,
  * after its access, releases something, and the other, before its own, acquires something; the unknown op itself counts
@@ -36,8 +36,8 @@ void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t mos
 
 static bool has_order(const Event *event, Order order) {
     const Effect *effect = event->effect ? &event->effect->effect : NULL; /* the end of an agent has none */
-    bool orders = effect && (event->kind == EVENT_ACCESS ||
-                             (event->kind == EVENT_FENCE && effect->verb == EFFECT_FENCE_ORDER));
+    bool orders =
+        effect && (event->kind == EVENT_ACCESS || (event->kind == EVENT_FENCE && effect->verb == EFFECT_FENCE_ORDER));
     return orders && (effect->order == order || effect->order == ORDER_ACQ_REL);
 }
 

@@ -1,4 +1,4 @@
-/* Accesses whose place hangs on a condition that nobody knows, of data or of floating-point numbers: most often one
+/* Accesses whose place hangs on a condition that is not known, of data or of floating-point numbers: most often one
  * that decides how far a loop counts. The grid is run with the other choices, too; what goes wrong in one of them alone
  * is made up (made_up.c).
  *

@@ -50,7 +50,7 @@ typedef struct FoundRace {
     bool silent; /* the later one is a write that leaves memory as it was */
     bool told;   /* as a finding: */
     bool harmless;
-    bool doubted;   /* which was taken back: an op that nobody knows may order the two, or data was made up */
+    bool doubted;   /* which was taken back: an op that is not known may order the two, or data was made up */
     bool made_up;   /* with other data that is not known it does not race */
     size_t finding; /* its number in the verdict */
     /* Of two accesses of one CTA: who made them, "thread 3" or "partition0"; else NULL. */
@@ -191,7 +191,7 @@ struct GlobalCheck {
     bool *written;
     Run *loud;            /* by launch and site: between which bytes writes there have changed memory */
     bool *reached;        /* by site: some access was made there */
-    bool has_unknowns;    /* ops that nobody knows (doubts.c): */
+    bool has_unknowns;    /* ops that are not known (doubts.c): */
     uint32_t unknown_ran; /* the site of one that was run; UINT32_MAX: none was */
     uint8_t *meetings;    /* by site: whether some CTA has met others before it, and after it */
     /* By launch, and in it by area; behind the last area, what lies in none. */
@@ -204,7 +204,7 @@ struct GlobalCheck {
     bool *inside_wanted; /* the same of the run that is made */
     uint32_t *granules;  /* by area: bytes that threads are told apart by */
     uint64_t inside_work;
-    bool inside_cut; /* there was too much of it */
+    bool inside_cut;       /* there was too much of it */
     struct Slice **places; /* by kernel; NULL: nobody has asked */
 };
 
@@ -226,7 +226,7 @@ bool global_run_watched(GlobalCheck *run, const GridOptions *options);
 bool global_run_so(GlobalCheck *run, GridOptions options);
 
 /* ---- made_up.c ---- */
-/* Runs the grid again with other data for what nobody knows, and marks what was found and not told yet, and is not
+/* Runs the grid again with other data for what is not known, and marks what was found and not told yet, and is not
  * found so. Whether the run hangs, and does not with other data. */
 bool made_up_settle(GlobalCheck *run, GridOptions options);
 /* The kernel's last finding is none: the verdict is incomplete for it, and names what `op` has loaded. */
@@ -298,7 +298,7 @@ void grid_doubts_set_up(GlobalCheck *run);
 /* A CTA begins; `most`: CTAs that a crew may have. */
 void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t most);
 void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
-/* Whether an op that nobody knows may have ordered the two. */
+/* Whether an op that is not known may have ordered the two. */
 bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
 /* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
 void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
@@ -332,7 +332,7 @@ size_t global_ways(Arena *arena, const Program *program, const Launch *run, cons
                    size_t most, const Op **open);
 
 /* ---- flags.c ---- */
-/* Runs the grid with other choices where places hang on conditions that nobody knows. */
+/* Runs the grid with other choices where places hang on conditions that are not known. */
 void flags_run(GlobalCheck *run);
 
 /* ---- unreached.c ---- */
@@ -341,7 +341,7 @@ void flags_run(GlobalCheck *run);
 const Op *unreached_access(const Program *program, const bool *reached, bool uniform);
 /* Whether the place of an access of that instruction is made of data that the launch does not give. */
 bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
-/* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch
+/* Says so; and of accesses that were made, whether their place comes from data that is not known. `guessed`: the launch
  * of a run for which such data was chosen; NULL: there is none. */
 void unreached_tell(const Program *program, const bool *reached, bool uniform, const Launch *guessed, Verdict *verdict);
 

@@ -25,8 +25,8 @@ typedef struct Lint {
     const Target *target; /* NULL: not known; rules that depend on it are then not looked at */
     const Launch *launch; /* NULL: none */
     const LintOptions *options;
-    bool alone;           /* as in LintOptions */
-    ReleaseSet releases;  /* of Triton that may lower it; never none */
+    bool alone;          /* as in LintOptions */
+    ReleaseSet releases; /* of Triton that may lower it; never none */
     Facts *facts;
     Verdict *verdict;
     Pointers told; /* by op: the last of its rules */
@@ -46,7 +46,7 @@ Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ..
 bool lint_told(const Lint *lint, RuleId rule, const Op *op);
 void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *other);
 
-/* The effects of an op, found once; of an op that nobody knows, EFFECT_ANYTHING alone. */
+/* The effects of an op, found once; of an op that is not known, EFFECT_ANYTHING alone. */
 Effects lint_effects(Lint *lint, const Op *op);
 /* The first of them with that verb; NULL if there is none. */
 const Effect *lint_effect(Lint *lint, const Op *op, EffectVerb verb);

@@ -107,7 +107,7 @@ static void set_limits_aside(Verdict *verdict, size_t first) {
     verdict->finding_count = kept;
 }
 
-/* An op that nobody knows may break any rule, and keep any from being broken. That the verdict says so needs no more
+/* An op that is not known may break any rule, and keep any from being broken. That the verdict says so needs no more
  * than some of them. */
 static void note_unknown_ops(Lint *lint) {
     enum { MOST_TOLD = 100 };
@@ -122,7 +122,7 @@ static void note_unknown_ops(Lint *lint) {
     }
 }
 
-/* Rules about something that has to come before, after or between, and that an op that nobody knows may be. */
+/* Rules about something that has to come before, after or between, and that an op that is not known may be. */
 static bool is_about_time(RuleId rule) {
     static const RuleId rules[] = {RULE_WGMMA_RESULT,          RULE_WGMMA_AROUND,
                                    RULE_MBARRIER_CLUSTER_INIT, RULE_MBARRIER_NEVER_WAITED,
@@ -144,7 +144,7 @@ static bool is_in_loop(const Op *op) {
     return op != NULL;
 }
 
-/* An op that nobody knows and that may be what the finding misses: of two places, one between them. */
+/* An op that is not known and that may be what the finding misses: of two places, one between them. */
 static const Op *doubt_of(Lint *lint, const Finding *finding) {
     uint32_t one = finding->places[0].ir_line, other = finding->place_count > 1 ? finding->places[1].ir_line : 0;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {

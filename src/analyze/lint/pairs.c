@@ -1,6 +1,6 @@
 /* Rules of lint_barrier.def that two ops decide: an announcement and its copies, a wait and what it is for.
  *
- * Every signal is followed to the allocations that its barrier may be one of; what goes to an op that nobody knows may
+ * Every signal is followed to the allocations that its barrier may be one of; what goes to an op that is not known may
  * be waited for there. */
 #include "analyze/lint/signals.h"
 #include "analyze/telling/place.h"
@@ -96,7 +96,7 @@ static void note_expected(Pairs *pairs, const Op *op, const Effect *effect) {
     expected->copied = effect->predicate;
 }
 
-/* What is handed to an op that nobody knows, or to another function, may be waited for there. */
+/* What is handed to an op that is not known, or to another function, may be waited for there. */
 static void note_escape(Pairs *pairs, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         OriginSet set = origins_find(&pairs->origins, op->operands[i]);

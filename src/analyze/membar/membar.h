@@ -70,8 +70,8 @@ typedef struct MembarProof {
 typedef struct MembarResult {
     const Op *function;
     MembarModel model;
-    ReleaseSet releases; /* of Triton that lower the IR, by somebody's word; 0: nobody says */
-    MembarNeed *needs; /* that the IR does not have, in the order of the text */
+    ReleaseSet releases; /* of Triton that lower the IR, by somebody's word; 0: not named */
+    MembarNeed *needs;   /* that the IR does not have, in the order of the text */
     size_t need_count;
     MembarPresent *present; /* in the order of the text */
     size_t present_count;
@@ -83,7 +83,7 @@ typedef struct MembarResult {
 } MembarResult;
 
 /* Of one function with a body (callees are looked at through their summaries). In the module's arena, which must be
- * able to jump. `releases`: of Triton that lower the IR; 0: nobody says. */
+ * able to jump. `releases`: of Triton that lower the IR; 0: not named. */
 const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model, ReleaseSet releases);
 /* What is pending right before an op, for --why: a line for each access, where it was made and why it needs or does not
  * need a barrier here. */

@@ -28,7 +28,7 @@ const Launch *result_given_launch(const Result *result, size_t kernel);
 /* What the command line says of a launch, and nothing else: a grid of zeros is not given. NULL if it says nothing. */
 const Launch *result_fixed(Result *result);
 
-/* Launches for a kernel that nobody launches, without those that callers may never make unless there are no others; or
+/* Launches for a kernel without a launch, without those that callers may never make unless there are no others; or
  * beside the one that was given, such ones last: how many; none if it cannot be run. */
 const Launch *result_choose(Result *result, size_t kernel, size_t *count);
 
@@ -81,13 +81,13 @@ typedef struct Row {
     size_t count;
     GlobalOptions options;
     GlobalCheck *check;
-    GlobalCheck *chosen[CHOSEN_CHECKS]; /* of launches that nobody gave */
+    GlobalCheck *chosen[CHOSEN_CHECKS]; /* of launches that were not given */
 } Row;
 
 /* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,
  * `most` at most. What it finds goes to their verdicts. */
 void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most);
-/* The same of one kernel that nobody launches, or not wholly: with memory that is chosen. After row_run: of launches
+/* The same of one kernel without a launch, or not wholly: with memory that is chosen. After row_run: of launches
  * beside the one that was given. */
 void row_run_chosen(Row *row, Result *result, size_t kernel);
 void row_free(Row *row);

@@ -112,8 +112,8 @@ void results_check(Result *const *results, size_t count);
 /* ---- functions.c: what is asked without a run ---- */
 typedef struct MembarRequest {
     MembarModel model, other;
-    bool compares; /* with `other` */
-    ReleaseSet releases; /* of Triton that lower the IR; 0: nobody says */
+    bool compares;       /* with `other` */
+    ReleaseSet releases; /* of Triton that lower the IR; 0: not named */
     MembarStage stage;
     uint32_t line;        /* of the IR, to be explained; 0: none */
     unsigned timeout;     /* seconds for each function; 0: no bound */

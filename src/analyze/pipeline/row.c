@@ -94,7 +94,7 @@ void row_run(Row *row, Result *const *results, size_t count, size_t first, size_
     results_attempt(results, count, &row->arena, say_no_memory, &work);
 }
 
-/* ---- Kernels that nobody launches ------------------------------------------------------------------ */
+/* ---- Kernels without a launch ------------------------------------------------------------------ */
 
 static void run_chosen(void *context) {
     const RowWork *work = context;

@@ -21,7 +21,7 @@ static const Launch *lint_launch(Result *result, size_t kernel) {
     return given ? given : result_fixed(result);
 }
 
-/* The releases of Triton that lower the IR, by the user's or the launch's word; 0: nobody says. */
+/* The releases of Triton that lower the IR, by the user's or the launch's word; 0: not named. */
 static ReleaseSet named_releases(Result *result, size_t kernel) {
     const Launch *launch = lint_launch(result, kernel);
     return result->question.releases || !launch ? result->question.releases : releases_named(launch->triton);

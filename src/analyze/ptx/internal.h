@@ -25,7 +25,7 @@ typedef struct Act {
 typedef struct Reach {
     uint64_t verbs;           /* bit (1 << EffectVerb) */
     uint32_t commits, awaits; /* bit (1 << GroupKind) */
-    uint32_t unknown;         /* a statement that nobody knows all effects of; PTX_NONE: there is none */
+    uint32_t unknown;         /* a statement that is not known all effects of; PTX_NONE: there is none */
     bool calls;               /* functions that have a body here */
     bool fences_async;        /* it has a fence of the async proxy */
     bool arrives_for_copies;  /* an arrival on an mbarrier that is made when copies are done */
@@ -94,7 +94,7 @@ uint32_t operand_named(const PtxModule *module, const PtxStatement *statement, S
 /* The number of an operand; those in trees are not counted. PTX_NONE: there is none. */
 uint32_t operand_at(const PtxModule *module, const PtxStatement *statement, unsigned index);
 void gather_acts(Lint *lint);
-/* What a kernel does at all; and of what nobody knows, that the verdict is incomplete. */
+/* What a kernel does at all; and of what is not known, that the verdict is incomplete. */
 Reach reach_of(Lint *lint, uint32_t function);
 /* Whether nobody does such a thing; false if that is not known. */
 static inline bool never_does(const Lint *lint, EffectVerb verb) {

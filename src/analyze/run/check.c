@@ -138,7 +138,7 @@ static bool has_leftover(const Machine *machine) {
     return machine->state->unread != 0;
 }
 
-/* Whether it goes right if what nobody knows is chosen in another way. That it does where data is 0 says nothing: there
+/* Whether it goes right if what is not known is chosen in another way. That it does where data is 0 says nothing: there
  * is nothing to do then. */
 static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
     Rerun other = *rerun;
@@ -609,7 +609,7 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     verdict->finding_count = first;
 }
 
-/* A launch that nobody gave. What is found at one beside a given one says so. */
+/* A launch that was not given. What is found at one beside a given one says so. */
 static void run_chosen_launch(Check *check, const Launch *launch) {
     Verdict *verdict = check->verdict;
     size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
@@ -622,8 +622,8 @@ static void run_chosen_launch(Check *check, const Launch *launch) {
         verdict->findings[i].elsewhere = check->given != NULL;
 }
 
-/* Launches that nobody gave; `fixed`: what they must have. Those that callers may never make come last: a race is told
- * once, and where it is a finding, it is told as one. */
+/* Launches that were not given; `fixed`: what they must have. Those that callers may never make come last: a race is
+ * told once, and where it is a finding, it is told as one. */
 static void run_chosen(Check *check, const Launch *fixed) {
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
     size_t count = choose_launches(check->program, &check->module->arena, check->given, fixed, launches);

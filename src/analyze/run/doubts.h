@@ -1,4 +1,4 @@
-/* What may have ordered two accesses that nothing else orders: ops that nobody knows.
+/* What may have ordered two accesses that nothing else orders: ops that are not known.
  *
  * An observer of a run. An op whose effects are not known could wait for anybody, and release anybody. It cannot have
  * ordered two accesses if it surely comes before both, or after both: happens-before, as far as it is known, decides

@@ -59,9 +59,9 @@ typedef struct Race {
     bool may_lie;  /* it may lie there; where the compiler puts it is not known */
     bool writes;   /* the later one does */
     bool by_order; /* only where tensor-core work is ordered by waits alone */
-    bool made_up;  /* it was taken back: it comes of data that nobody gave */
+    bool made_up;  /* it was taken back: it comes of data that was not given */
     FlowPart way;  /* from the earlier one to the later; nothing if they are far apart */
-    Doubt doubt;   /* whether an op that nobody knows may order them */
+    Doubt doubt;   /* whether an op that is not known may order them */
     uint64_t times;
     uint64_t cluster;
     unsigned world;

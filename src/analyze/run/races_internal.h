@@ -72,7 +72,7 @@ static inline Helper race_helper(uint32_t actor) {
 void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
                  bool by_order);
 
-/* Whether no finding is made of it: an op that nobody knows may order the two, where memory lies is not known, or
+/* Whether no finding is made of it: an op that is not known may order the two, where memory lies is not known, or
  * another race says it. */
 bool race_is_open(const Races *races, const Race *race);
 

@@ -39,7 +39,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
  * fit the kernel, else NULL. */
 const char *check_replay(Module *module, const Op *function, const Rerun *rerun, const char *name, Verdict *verdict);
 
-/* The finding of how a run ended (blocked.h); NULL: there is nothing to tell, or an op that nobody knows may be why,
+/* The finding of how a run ended (blocked.h); NULL: there is nothing to tell, or an op that is not known may be why,
  * and the verdict is incomplete for it. */
 Finding *end_explain(Machine *machine, const History *history, RunEnd end, Verdict *verdict);
 /* The machine stopped at something that it does not know, which is said to be not looked at. */

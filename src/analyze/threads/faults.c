@@ -1,4 +1,4 @@
-/* Runs that stop: accesses that must not be, traps, instructions that cannot be run, values that nobody knows. */
+/* Runs that stop: accesses that must not be, traps, instructions that cannot be run, values that are not known. */
 #include "analyze/threads/internal.h"
 
 #include <inttypes.h>
@@ -51,7 +51,8 @@ static const char *fix_of(const PtxFault *fault) {
         return "Correct the index, or make the array larger. What lies there is padding or another variable.";
     switch (fault->rule) {
     case RULE_BARRIER_TOKEN:
-        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait by "
+        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait "
+               "by "
                "parity.";
     case RULE_GLOBAL_OUT_OF_BOUNDS:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "
@@ -172,7 +173,7 @@ void threads_unmodeled(ThreadsCheck *check) {
                        machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
-/* A branch whose condition nobody knows was run in several ways; an access whose address nobody knows was not made. */
+/* A branch whose condition is not known was run in several ways; an access whose address is not known was not made. */
 void threads_guesses(ThreadsCheck *check) {
     const PtxMachine *machine = check->machine;
     for (uint32_t i = 0; i < machine->guess_count; i++) {

@@ -10,10 +10,10 @@
 
 /* What cannot be told for sure, by why: it is told once, with how often it was there. */
 typedef enum DoubtKind {
-    DOUBTED_LAUNCH, /* a race at a launch that nobody gave */
+    DOUBTED_LAUNCH, /* a race at a launch that was not given */
     DOUBTED_DATA,   /* ... for some choices of data that is not known */
     DOUBTED_VALUES, /* threads write to the same place by one instruction, and whether that is the same is not known */
-    DOUBTED_FIT,    /* a launch that nobody gave does not fit the kernel */
+    DOUBTED_FIT,    /* a launch that was not given does not fit the kernel */
     DOUBTED_KINDS,
 } DoubtKind;
 typedef struct Doubt {

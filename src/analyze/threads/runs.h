@@ -42,7 +42,7 @@ uint32_t runs_found_in(const ThreadsCheck *check, const PtxWatch *watch, PtxEnd 
 bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail, const char **problem);
 
 /* ---- worlds.c: ways to choose what is not known ---- */
-/* Behind each run: which ways conditions went that nobody knows. */
+/* Behind each run: which ways unknown conditions went. */
 void worlds_note(ThreadsCheck *check);
 /* The other ways than that of the first run. */
 void worlds_run(ThreadsCheck *check);

@@ -10,7 +10,7 @@ static bool is_done(const ThreadsCheck *check, uint32_t at) {
 
 /* ---- What data that is not known might lead to --------------------------------------------------- */
 
-/* The code that control may come to behind a condition that nobody knows. */
+/* The code that control may come to behind a condition that is not known. */
 enum { BEYOND = 1, BEYOND_SETTLED = 2 }; /* it may; but its guard does not hold whatever the data is */
 typedef struct Beyond {
     ThreadsCheck *check;

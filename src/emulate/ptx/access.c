@@ -187,7 +187,7 @@ static void load_element(PtxMachine *machine, PtxGroup *group, const PtxCode *co
     }
 }
 
-/* What lanes load whose address nobody knows. */
+/* What lanes load whose address is not known. */
 static void load_unknown(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes) {
     static const Lanes zeros;
     for (unsigned i = 0; lanes && i < access->members; i++) {

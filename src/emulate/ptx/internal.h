@@ -79,7 +79,7 @@ static inline Pools *pools_of(PtxMachine *machine) {
 
 /* ---- memory.c ---- */
 
-/* Bytes of a block; of one that was not made yet, those that stand for what nobody knows. */
+/* Bytes of a block; of one that was not made yet, those that stand for what is not known. */
 void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
 
 /* ---- control.c ---- */
@@ -148,7 +148,7 @@ DriverCall *driver_call(Str name);
 
 /* ---- sources.c ---- */
 
-/* Where what nobody knows came from, of each guess of the run: the load or the clock, if one is found. */
+/* Where what is not known came from, of each guess of the run: the load or the clock, if one is found. */
 void sources_find(PtxMachine *machine);
 
 /* ---- spins.c ---- */

@@ -52,12 +52,12 @@ typedef struct PtxLaunch {
 bool ptx_launch_bind(Arena *arena, const PtxProgram *program, const Launch *given, PtxLaunch *launch,
                      const char **problem);
 /* Launches that are tried where none is given: numbers that make loops run 0, 1, 2 and more times, sizes that do not
- * fit the tile; memory whose contents nobody knows. `fixed`: what the command line says of all of them (a grid of zeros
+ * fit the tile; memory whose contents is not known. `fixed`: what the command line says of all of them (a grid of zeros
  * is not said), or NULL. How many there are, at most `most`; 0 with a sentence if what is fixed does not fit. */
 uint32_t ptx_launch_choose(Arena *arena, const PtxProgram *program, const Launch *fixed, PtxLaunch *launches,
                            uint32_t most, const char **problem);
-/* A launch of that kind where numbers are not given: each parameter that nobody gave gets its number, whether it is one
- * or not; grid and block are as said, unless they are fixed or NULL. */
+/* A launch of that kind where numbers are not given: each parameter that was not given gets its number, whether it is
+ * one or not; grid and block are as said, unless they are fixed or NULL. */
 bool ptx_launch_with(Arena *arena, const PtxProgram *program, const Launch *fixed, const int64_t *numbers,
                      const uint32_t *grid, const uint32_t *block, PtxLaunch *launch, const char **problem);
 /* Numbers that are not all the same. */

@@ -1,4 +1,4 @@
-/* Launches that nobody gave, and what a given one leaves open.
+/* Launches that were not given, and what a given one leaves open.
  *
  * What the parameters are for is read off the kernel: one that an address is made of is a pointer, others of 32 and 64
  * bits are numbers. In most launches all of these are the same, so that sizes fit each other, and launches differ in
@@ -157,7 +157,7 @@ void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *use
 static const int64_t numbers[] = {128, 3, 100, 1, 2, 5, 33, 16, 320, 768, 257};
 enum { NUMBER_COUNT = sizeof numbers / sizeof *numbers };
 
-/* Whether that parameter is a number that nobody gave. */
+/* Whether that parameter is a number that was not given. */
 static bool is_open(const PtxProgram *program, const PtxUses *uses, const Launch *launch, uint32_t index) {
     PtxParameter parameter = ptx_parameter(program->module, program->entry, index);
     return !ptx_launch_gives(launch, parameter.name, index) &&

@@ -45,7 +45,7 @@ typedef struct PtxUses {
 bool ptx_launch_gives(const Launch *launch, Str name, uint32_t index);
 PtxUses ptx_launch_uses(Arena *arena, const PtxProgram *program);
 /* Adds what `launch` does not say: every parameter gets an argument. `numbers`: of each parameter, what it is if it is
- * an integer that nobody gave; NULL: a usual number. */
+ * an integer that was not given; NULL: a usual number. */
 void ptx_launch_fill(Arena *arena, const PtxProgram *program, const PtxUses *uses, const int64_t *numbers,
                      Launch *launch, bool *chosen);
 

@@ -355,7 +355,7 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     }
 }
 
-/* Lanes that run it: those whose guard holds. One that nobody knows is what was chosen from here on, for whoever reads
+/* Lanes that run it: those whose guard holds. One that is not known is what was chosen from here on, for whoever reads
  * it again, be it this instruction after a wait. */
 static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
     PtxFrame *frame = group->frame;

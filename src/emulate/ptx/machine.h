@@ -6,7 +6,7 @@
  * except where PTX makes one, and nothing is ordered by it.
  *
  * A group runs until it ends, waits, or has to let others go on (machine_turn). Who has the next turn is the schedule's
- * business (schedule.h). A value that nobody knows (data that no launch gives, a clock, what an instruction that is not
+ * business (schedule.h). A value that is not known (data that no launch gives, a clock, what an instruction that is not
  * modeled writes) is marked, lane by lane; where control or an address depends on one, that is noted (PtxGuess), and a
  * verdict is not better than it.
  *
@@ -36,7 +36,7 @@ typedef struct PtxBlock {
     uint64_t base, size;     /* base: its first address in its space; of global memory it is generic, too */
     uint8_t *bytes, *states; /* states: BYTE_...; NULL: made when first written, until then all `fill` */
     uint8_t fill;
-    bool other;       /* what nobody knows is something else than usual (other.h) */
+    bool other;       /* what is not known is something else than usual (other.h) */
     const char *name; /* of the argument or variable; for people */
     uint32_t cta;     /* shared memory: whose, in the grid; else PTX_NONE */
 } PtxBlock;
@@ -126,7 +126,7 @@ typedef struct PtxWarp {
     uint32_t passed;   /* lanes that went on behind where others wait for them, at an instruction whose mask has them */
     PtxGroup *groups;
     void *sync; /* barriers.c: groups of copies and MMAs, lane by lane, phases of the cluster barrier */
-    uint8_t (*visits)[PTX_LANES]; /* guesses.c: of each condition that nobody knows, how often lanes came to it */
+    uint8_t (*visits)[PTX_LANES]; /* guesses.c: of each condition that is not known, how often lanes came to it */
     uint32_t visit_capacity;
 } PtxWarp;
 
@@ -256,10 +256,10 @@ typedef struct PtxFault {
     const PtxBlock *block; /* NULL: none is there */
     int64_t amount, other;
     const PtxSeat *within; /* shared memory: the variable that the address is of, and beyond or before which it leads */
-    const char *what; /* one clause, for people: "16 bytes behind the end of %out" */
+    const char *what;      /* one clause, for people: "16 bytes behind the end of %out" */
 } PtxFault;
 
-/* Something that nobody knows decided what was run: a condition, which went some way; or an address, and then the
+/* Something that is not known decided what was run: a condition, which went some way; or an address, and then the
  * access of those lanes was left out. */
 typedef struct PtxGuess {
     const PtxCode *code;   /* a branch, something that is guarded, an access */
@@ -270,9 +270,9 @@ typedef struct PtxGuess {
     uint8_t went;  /* all ways: PTX_RAN_YES, PTX_RAN_NO */
 } PtxGuess;
 
-/* How conditions that nobody knows go, in a run: PtxMachine.world. A thread goes that way the first times that it comes
- * to one; later now one way and now the other, so that no loop goes on for ever by it. Conditions are numbered as the
- * run comes to them.
+/* How conditions that are not known go, in a run: PtxMachine.world. A thread goes that way the first times that it
+ * comes to one; later now one way and now the other, so that no loop goes on for ever by it. Conditions are numbered as
+ * the run comes to them.
  *
  * Plain worlds: 0 and 1 say no and yes to all, 2 and 3 to every other one; 4 to 7 go by their number's second bit, too,
  * so that any three of the first four conditions go through every combination. WORLD_CHOSEN: bit i is the way of
@@ -340,14 +340,14 @@ typedef struct PtxMachine {
     PtxObserve *observe;
     void *observer;
     const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
-    uint8_t *ran;           /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    struct PtxAlike *alike; /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
-    struct PtxScout *scout; /* lanes are threads of different launches (scout.h); NULL: they are not */
-    void *grid;             /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
-    void *tiles;            /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
+    uint8_t *ran;                 /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
+    struct PtxAlike *alike;       /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    struct PtxScout *scout;       /* lanes are threads of different launches (scout.h); NULL: they are not */
+    void *grid;                   /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
+    void *tiles; /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */
 } PtxMachine;
 
-/* It ran; its guard held in some lane; did not in some lane; it stored what nobody knows; a choice gave its first
+/* It ran; its guard held in some lane; did not in some lane; it stored what is not known; a choice gave its first
  * operand in some lane; its second. */
 enum { PTX_RAN = 1, PTX_RAN_YES = 2, PTX_RAN_NO = 4, PTX_RAN_UNKNOWN = 8, PTX_RAN_FIRST = 16, PTX_RAN_SECOND = 32 };
 static inline void ptx_note_unknown(const PtxMachine *machine, const PtxCode *code) {
@@ -387,7 +387,7 @@ uint32_t ptx_thread_number(const PtxMachine *machine, const PtxWarp *warp, uint3
 /* ---- For the families ---- */
 
 /* Values of an argument in all lanes, zero-extended: a pointer to where they are, or to `scratch`. *unknown: lanes
- * whose value nobody knows (added to what it has). Of 128 bits `half` 1 is the upper one. */
+ * whose value is not known (added to what it has). Of 128 bits `half` 1 is the upper one. */
 const Lanes *ptx_fetch(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, unsigned half, Lanes *scratch,
                        uint32_t *unknown);
 uint32_t ptx_fetch_mask(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t *unknown);
@@ -420,7 +420,7 @@ PtxStep ptx_fault(PtxMachine *machine, PtxGroup *group, RuleId rule, const PtxCo
                   const char *what);
 PtxStep ptx_stop(PtxMachine *machine, const PtxCode *code, const char *why);
 /* Lanes whose store of `count` bytes changes memory, one after the other: PtxEvent.changes. Those of `unknown` store
- * what nobody knows, and so something else, unless the run is one with other data. `pitch`: from the bytes of a lane to
+ * what is not known, and so something else, unless the run is one with other data. `pitch`: from the bytes of a lane to
  * those of the next. */
 uint32_t memory_changes(const PtxMachine *machine, const PtxCode *code, uint32_t lanes, uint32_t unknown,
                         const PtxSpot *spots, size_t count, const uint8_t *bytes, size_t pitch);

@@ -27,7 +27,7 @@ void matrix_form(const PtxForm *form, MatrixForm *words);
 /* The i-th register of an operand, which is a vector, or one register; NULL: it has fewer. */
 const PtxArgument *matrix_register(const PtxProgram *program, const PtxArgument *argument, uint32_t index);
 uint32_t matrix_register_count(const PtxArgument *argument);
-/* All of them, at most `most`: what is in them, and the lanes of each that nobody knows. How many there are. */
+/* All of them, at most `most`: what is in them, and the lanes of each that is not known. How many there are. */
 uint32_t matrix_fetch(PtxMachine *machine, PtxGroup *group, const PtxArgument *argument, uint32_t most, Lanes *scratch,
                       const Lanes **registers, uint32_t *unknown);
 

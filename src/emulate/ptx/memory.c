@@ -10,7 +10,7 @@ enum { HEAP_BLOCKS = 4096, WORKSPACE_BYTES = 1024 };
 
 /* ---- Blocks ---- */
 
-/* What stands for a word that nobody knows: the same for the same word, and for another one another, so that values
+/* What stands for a word that is not known: the same for the same word, and for another one another, so that values
  * which are made of them are the same where they are for any data, and hardly elsewhere. As a float, and as two halves
  * of one, it is a number below 2. */
 static uint32_t unknown_word(uint64_t address) {

@@ -1,4 +1,4 @@
-/* Where a value that nobody knows, and that decided something, came from.
+/* Where a value that is not known, and that decided something, came from.
  *
  * Backward from the instruction, by the registers of its routine, whatever the order of the code: which loads and which
  * clocks the value can be made of. A load that is known to have read bytes that nobody wrote comes first, then a

@@ -21,7 +21,7 @@ PtxGiver ptx_giver(const PtxForm *form);
 /* Sets `unused` of the code of a kernel that says how many threads a CTA has; elsewhere, or if it would take more than
  * `budget` bytes, there are no such loads. */
 void ptx_unused(PtxProgram *program, size_t budget);
-/* Sets `dead` of all code: instructions with an effect, such as atomics, whose results nobody reads. */
+/* Sets `dead` of all code: instructions with an effect, such as atomics, whose results are not read. */
 void ptx_dead(PtxProgram *program, Arena *arena);
 /* Lanes of a warp, by its number in the CTA, that do not use what a load gives them. */
 static inline uint32_t code_unused(const PtxCode *code, uint32_t warp) {

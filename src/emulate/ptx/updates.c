@@ -289,7 +289,7 @@ static void give_old(PtxMachine *machine, PtxGroup *group, const Access *access,
     }
 }
 
-/* Lanes whose address nobody knows, and all of them where values do not matter. */
+/* Lanes whose address is not known, and all of them where values do not matter. */
 static void give_nothing(PtxMachine *machine, PtxGroup *group, const Access *access, uint32_t lanes) {
     static const Lanes zeros;
     for (unsigned i = 0; access->gives && lanes && i < access->members; i++) {

@@ -37,7 +37,7 @@ static bool find_values(const PtxRow *row, Str name, Opcode *opcode) {
     return type.size && find_type(type, access) && (place >= 0 || access->action == INLINE_LOAD);
 }
 
-/* An access of the thread itself to global memory. Those of shared memory are in a place that nobody knows. */
+/* An access of the thread itself to global memory. Those of shared memory are in a place that is not known. */
 static Opcode access_of(const PtxRow *row, Str name, const PtxEffect *effect) {
     Opcode opcode = {.kind = OPCODE_ACCESS, .count = 1, .effects[0] = effect->effect};
     bool plain = effect->effect.done == DONE_NOW && effect->effect.proxy == PROXY_GENERIC && !effect->count.size;

@@ -1,4 +1,4 @@
-/* The one rule about ops that nobody knows. */
+/* The one rule about ops that are not known. */
 #include "model/effect/unknown.h"
 
 #include "ir/op.h"

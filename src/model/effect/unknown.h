@@ -1,4 +1,4 @@
-/* Ops that nobody knows: which of them cannot matter, and what is said of the others.
+/* Ops that is not known: which of them cannot matter, and what is said of the others.
  *
  * The rule, here and nowhere else: an op that is in no row may do anything to memory and to time, unless it is of a
  * dialect of which every op is pure, and has numbers, vectors or tensors of numbers alone in and out, and no regions.

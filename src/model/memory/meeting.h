@@ -12,7 +12,7 @@ enum { STAGE_BEFORE = 1, STAGE_BETWEEN = 2, STAGE_AFTER = 4 };
 
 /* Of an atomic or a poll; `scratch`: it hands its result to all threads through shared memory. */
 uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch);
-/* Of any op with these effects and that scratch memory. `releases`: of Triton that lower it; 0: nobody says. */
+/* Of any op with these effects and that scratch memory. `releases`: of Triton that lower it; 0: not named. */
 uint8_t thread_stages(const Op *op, const Effect *effects, unsigned count, Scratch scratch, ReleaseSet releases);
 
 #endif
