@@ -184,9 +184,7 @@ EXPORTED int execve(const char *path, char *const words[], char *const variables
 }
 
 EXPORTED int execv(const char *path, char *const words[]) {
-    NEXT_CALL(execve, Execute)
-    look(path, words, environ);
-    return next(path, words, environ);
+    return execve(path, words, environ);
 }
 
 EXPORTED int execvpe(const char *file, char *const words[], char *const variables[]) {
@@ -196,9 +194,7 @@ EXPORTED int execvpe(const char *file, char *const words[], char *const variable
 }
 
 EXPORTED int execvp(const char *file, char *const words[]) {
-    NEXT_CALL(execvpe, Execute)
-    look(file, words, environ);
-    return next(file, words, environ);
+    return execvpe(file, words, environ);
 }
 
 EXPORTED int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,

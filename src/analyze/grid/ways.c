@@ -22,17 +22,8 @@ typedef struct Ways {
 } Ways;
 
 static void add_places(Slice *slice, const Program *program) {
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        if (effect->space != SPACE_GLOBAL || !effect_is_access(effect))
-            continue;
-        slice_add(slice, effect->on);
-        slice_add(slice, effect->rows);
-        slice_add_list(slice, effect->at);
-        slice_add_list(slice, effect->offsets);
-        slice_add(slice, effect->mask);
-        slice_add(slice, effect->predicate);
-    }
+    for (uint32_t i = 0; i < program->effect_count; i++)
+        slice_add_place(slice, &program->effects[i].effect, true);
     slice_close(slice);
 }
 
