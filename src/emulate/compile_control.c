@@ -361,15 +361,16 @@ static void compile_jump(Compiler *compiler, const Op *op, Patches *patches) {
     }
     if (conditional)
         otherwise = compile_condition(compiler, op);
-    Value **values = op->operands + chosen;
+    uint32_t next = chosen; /* operand */
     for (uint32_t i = 0; i < successors; i++) {
         const Block *to = op->extra->successors[i];
         if (i)
             emit_aim(compiler, otherwise, emit_here(compiler));
-        emit_hand_values(compiler, op, to->args, to->arg_count, values, to->arg_count);
+        emit_hand_values(compiler, op, to->args, to->arg_count, to->arg_count ? &op->operands[next] : NULL,
+                         to->arg_count);
         *ARENA_PUSH(&compiler->module->arena, patches->items, patches->count, patches->capacity) =
             (Patch){to, emit_jump(compiler, op, CODE_JUMP, NO_REGISTER)};
-        values += to->arg_count;
+        next += to->arg_count;
     }
 }
 

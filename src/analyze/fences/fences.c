@@ -41,17 +41,17 @@ static Lack lack_of(const Proxies *proxies) {
     return lack;
 }
 
-/* Runs with what is planned. */
-static void run(Search *search) {
-    proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
-    (void)fence_runs_again(search->runs);
+static bool lacks_more(void *context) {
+    const Search *search = context;
+    Lack lack = lack_of(search->proxies);
+    return lack.writes > search->lack.writes || lack.reads > search->lack.reads;
 }
 
 /* Whether with what is planned no more is missing than may be. */
 static bool suffices(Search *search) {
-    run(search);
-    Lack lack = lack_of(search->proxies);
-    return lack.writes <= search->lack.writes && lack.reads <= search->lack.reads;
+    proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
+    fence_runs_until(search->runs, lacks_more, search);
+    return !lacks_more(search);
 }
 
 /* ---- Putting in ----------------------------------------------------------------------------------- */
@@ -97,7 +97,8 @@ static bool add_point(Search *search, FencePoint point) {
 
 static const Breach *first_missing(Search *search) {
     uint32_t count;
-    run(search);
+    proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
+    fence_runs_again(search->runs);
     const Breach *found = proxies_found(search->proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind <= BREACH_LATE && !found[i].reads)
@@ -148,7 +149,7 @@ static void take_out_present(Search *search) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-/* Runs the kernel as it is, and notes what is missing. */
+/* Notes what is missing in the kernel as it is, which was run just now. */
 static void begin(Search *search, FenceRuns *runs, Proxies *proxies) {
     const Op *unknown;
     for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function))
@@ -156,13 +157,14 @@ static void begin(Search *search, FenceRuns *runs, Proxies *proxies) {
     search->without = ARENA_ARRAY(&search->module->arena, const Op *, search->present + 1);
     search->runs = runs;
     search->proxies = proxies;
-    search->sure = fence_runs_again(runs) && proxies_saw_all(proxies) && !proxies_problem(proxies, &unknown);
+    search->sure = fence_runs_complete(runs) && proxies_saw_all(proxies) && !proxies_problem(proxies, &unknown);
     search->lack = lack_of(proxies);
 }
 
 static void plan(FenceRuns *runs, Proxies *proxies, void *context) {
     Search *search = context;
     *search = (Search){.module = search->module, .function = search->function};
+    fence_runs_again(runs);
     begin(search, runs, proxies);
     search->settled = put_in_all(search);
     if (!search->settled)

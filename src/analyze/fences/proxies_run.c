@@ -31,6 +31,9 @@ struct FenceRuns {
     size_t launch_count;
     Representatives *representatives; /* of each */
     uint64_t steps;
+    bool complete; /* all runs that were made last came to their end */
+    bool (*until)(void *context); /* NULL: all are made */
+    void *until_context;
     bool enough;       /* memory */
     uint64_t left_out; /* clusters of a launch */
     const Launch *left_out_of;
@@ -117,15 +120,18 @@ static const char *cut_short(const Machine *machine, RunEnd end) {
     }
 }
 
+static bool is_done(const FenceRuns *runs) {
+    return runs->until && runs->until(runs->until_context);
+}
+
 /* One cluster, with whatever may be made up. */
-static bool run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool given) {
+static void run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool given) {
     Machine *machine = runs->machine;
-    bool complete = true;
     unsigned worlds = 1;
-    for (unsigned world = 0; world < worlds; world++) {
+    for (unsigned world = 0; world < worlds && !is_done(runs); world++) {
         RunEnd end = run(runs, cluster, world, !first || world, given);
         const char *why = cut_short(machine, end);
-        complete &= !why || world;
+        runs->complete &= !why || world;
         if (why && !world && (!runs->cut_short || runs->hangs)) {
             runs->cut_short = why;
             runs->hangs = end != RUN_UNKNOWN && end != RUN_BUDGET;
@@ -133,14 +139,12 @@ static bool run_cluster(FenceRuns *runs, uint64_t cluster, bool first, bool give
         if (machine->choices || machine->loads_chosen || machine->counted)
             worlds = MOST_WORLDS;
     }
-    return complete;
 }
 
-/* A cluster of each class, or all of them if they are few. They are found in the first round. */
-static bool run_classes(FenceRuns *runs, const Launch *launch, bool given, Representatives *of) {
+/* A cluster of each class, or all of them if they are few. They are found in the first round, which is made whole. */
+static void run_classes(FenceRuns *runs, const Launch *launch, bool given, Representatives *of) {
     Machine *machine = runs->machine;
     Arena *arena = &runs->module->arena;
-    bool complete = true;
     uint64_t clusters = machine_clusters(machine), end = runs->steps + launch_steps, covered = 0, cluster;
     Classes *classes =
         clusters > FEW_CLUSTERS ? classes_create(arena, machine, given && runs->given.loads != NULL) : NULL;
@@ -148,7 +152,7 @@ static bool run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
         cluster = covered;
         if (classes && !classes_next(classes, &cluster))
             break;
-        complete &= run_cluster(runs, cluster, !of->count, given);
+        run_cluster(runs, cluster, !of->count, given);
         covered = classes ? classes_covered(classes) : covered + 1;
         *ARENA_PUSH(arena, of->clusters, of->count, of->capacity) = cluster;
     }
@@ -156,31 +160,38 @@ static bool run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
         runs->left_out = clusters - covered;
         runs->left_out_of = launch;
     }
-    return complete;
 }
 
 /* Where addresses are known the first few are run again, each beside what the others wrote. */
-static bool run_launch(FenceRuns *runs, size_t index) {
+static void run_launch(FenceRuns *runs, size_t index) {
     Machine *machine = runs->machine;
     const Launch *launch = &runs->launches[index];
     Representatives *of = &runs->representatives[index];
-    bool complete = true, given = runs->given.launch && index + 1 == runs->launch_count;
+    bool given = runs->given.launch && index + 1 == runs->launch_count;
     machine_launch(machine, launch);
     if (!of->count)
-        complete = run_classes(runs, launch, given, of);
+        run_classes(runs, launch, given, of);
     else
         for (uint32_t i = 0; i < of->count; i++)
-            complete &= run_cluster(runs, of->clusters[i], !i, given);
+            run_cluster(runs, of->clusters[i], !i, given);
     for (uint32_t i = 0; machine->program->global && of->count > 1 && i < of->count && i < FEW_CLUSTERS; i++)
-        complete &= run_cluster(runs, of->clusters[i], false, given);
-    return complete;
+        run_cluster(runs, of->clusters[i], false, given);
 }
 
-bool fence_runs_again(FenceRuns *runs) {
-    bool complete = true;
-    for (size_t i = 0; i < runs->launch_count; i++)
-        complete &= run_launch(runs, i);
-    return complete;
+void fence_runs_until(FenceRuns *runs, bool (*enough)(void *context), void *context) {
+    runs->complete = true;
+    runs->until = enough;
+    runs->until_context = context;
+    for (size_t i = 0; i < runs->launch_count && !is_done(runs); i++)
+        run_launch(runs, i);
+}
+
+void fence_runs_again(FenceRuns *runs) {
+    fence_runs_until(runs, NULL, NULL);
+}
+
+bool fence_runs_complete(const FenceRuns *runs) {
+    return runs->complete;
 }
 
 uint64_t fence_runs_left_out(const FenceRuns *runs, const Launch **launch) {

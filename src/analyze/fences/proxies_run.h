@@ -26,8 +26,12 @@ bool proxies_matter(Module *module, const Op *function);
  * touched. */
 void fence_runs(Module *module, const Op *function, FenceLaunch given, Verdict *verdict, FenceWork *work,
                 void *context);
-/* All runs once more. False if one of them did not come to its end. */
-bool fence_runs_again(FenceRuns *runs);
+/* All runs once more. */
+void fence_runs_again(FenceRuns *runs);
+/* The same, until `enough` says after one of them that no more are needed. */
+void fence_runs_until(FenceRuns *runs, bool (*enough)(void *context), void *context);
+/* Whether all runs that were made last came to their end. */
+bool fence_runs_complete(const FenceRuns *runs);
 /* Why some run did not come to its end; NULL: all did. */
 const char *fence_runs_cut_short(const FenceRuns *runs);
 /* The same, of one that does not hang. */

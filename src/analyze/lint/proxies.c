@@ -477,7 +477,7 @@ static void find_needless(const Telling *telling, FenceRuns *runs, Proxies *prox
     size_t count = 0, made = 0, needless;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         count += op_is_fence(op);
-    if (count > MOST_FENCES)
+    if (!count || count > MOST_FENCES)
         return;
     SeenFence *fences = ARENA_ARRAY(&lint->module->arena, SeenFence, count + 1);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
@@ -526,14 +526,14 @@ static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxi
         Insertion insertion = insertion_of(lint->module, lint->function, kind);
         if (insertion.count) {
             proxies_edit(proxies, insertion.points, insertion.count, NULL, 0);
-            (void)fence_runs_again(runs);
+            fence_runs_again(runs);
         }
         for (uint32_t i = 0; i < count; i++)
             if (!insertion.count || is_still_missing(telling, &found[i]))
                 found[i].missing |= releases;
         if (insertion.count) { /* as it is */
             proxies_edit(proxies, NULL, 0, NULL, 0);
-            (void)fence_runs_again(runs);
+            fence_runs_again(runs);
         }
     }
 }
@@ -541,7 +541,7 @@ static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxi
 /* What was found, and of each which releases leave it so. */
 static const Breach *found_of(const Telling *telling, FenceRuns *runs, Proxies *proxies, uint32_t *count) {
     bool any = false;
-    (void)fence_runs_again(runs);
+    fence_runs_again(runs);
     const Breach *found = proxies_found(proxies, count);
     Breach *kept = ARENA_ARRAY(&telling->lint->module->arena, Breach, *count + 1);
     memcpy(kept, found, *count * sizeof *kept);
