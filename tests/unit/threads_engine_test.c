@@ -361,6 +361,34 @@ static void proxies(void **state) {
     threads_fence_proxy(engine, A, 1, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL, THREADS_CTA, 0);
     piece(threads_issue(engine, B, 1, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
     RACES(UNORDERED);
+    /* a fence of one lane is not that of another, though they know the same */
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        again();
+        writes(B, 0);
+        threads_arrive(engine, 7, 0, B, UINT32_MAX, THREADS_RELEASE, THREADS_CTA);
+        threads_flip(engine, 7);
+        threads_wait(engine, 7, A, UINT32_MAX, THREADS_ACQUIRE, THREADS_CTA);
+        threads_fence_proxy(engine, A, 1, THREADS_ASYNC, THREADS_EVERYWHERE, THREADS_ACQ_REL, THREADS_CTA, 0);
+        piece(threads_issue(engine, A, 1U << lane, false, 0, SITE_SECOND), THREADS_READ, SITE_SECOND, THREADS_ASYNC);
+        assert_int_equal(found(), lane ? THREADS_OTHER_PROXY : -1);
+    }
+}
+
+/* Lanes of a warp read a flag one after the other, between two releases: each has what it has read itself. */
+static void observed_by_lanes(void **state) {
+    (void)state;
+    ThreadsAccess look = {.kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_GPU, .gives = true, .site = 9};
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        again();
+        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        access_at(FAR, 1, look, FLAG);
+        writes(A, 0);
+        flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        access_at(FAR, 2, look, FLAG);
+        threads_fence(engine, FAR, 3, THREADS_ACQ_REL, THREADS_GPU, false);
+        reads(FAR, lane);
+        assert_int_equal(found(), lane ? -1 : THREADS_UNORDERED);
+    }
 }
 
 static void tensor_maps(void **state) {
@@ -539,6 +567,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(mbarriers, begin, end),
         cmocka_unit_test_setup_teardown(operations, begin, end),
         cmocka_unit_test_setup_teardown(proxies, begin, end),
+        cmocka_unit_test_setup_teardown(observed_by_lanes, begin, end),
         cmocka_unit_test_setup_teardown(tensor_maps, begin, end),
         cmocka_unit_test_setup_teardown(ends_of_ctas, begin, end),
         cmocka_unit_test_setup_teardown(order_of_the_run, begin, end),
