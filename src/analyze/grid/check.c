@@ -341,9 +341,10 @@ static bool is_alone(const GlobalCheck *run) {
  * may come to what this one leaves out. */
 static void tell_unreached(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
-        if (!run->kernels[i].launch->chosen && !is_alone(run))
-            unreached_tell(run->programs[i], run->reached + run->first_site[i], false,
-                           run->decided ? NULL : run->kernels[i].launch, run->kernels[i].verdict);
+        if (!run->kernels[i].launch->chosen)
+            unreached_tell(run->programs[i], run->reached + run->first_site[i],
+                           is_alone(run) ? MEETS_OTHERS : MEETS_ANY, run->decided ? NULL : run->kernels[i].launch,
+                           run->kernels[i].verdict);
 }
 
 GlobalCheck *global_check_new(Arena *arena) {

@@ -314,8 +314,12 @@ static void look_at_rooms(Chosen *chosen, const Room *rooms, unsigned room_count
     }
 }
 
+static Meets meets(const Chosen *chosen) {
+    return chosen->options.uniform ? MEETS_SAME : MEETS_ANY;
+}
+
 static bool leaves_out(const Chosen *chosen) {
-    return unreached_access(chosen->program, chosen->reached, chosen->options.uniform);
+    return unreached_access(chosen->program, chosen->reached, meets(chosen));
 }
 
 /* Launches at which choices and remainders that addresses are made of come out otherwise. */
@@ -391,7 +395,7 @@ static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const
         look_at(chosen, launch);
     }
     if (!chosen->told && !programs_are_alike(&chosen->request) && !deadline_look())
-        unreached_tell(chosen->program, chosen->reached, chosen->options.uniform, NULL, chosen->kernel->verdict);
+        unreached_tell(chosen->program, chosen->reached, meets(chosen), NULL, chosen->kernel->verdict);
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
@@ -428,7 +432,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     look_at_all(&chosen, bases, count, usual_launches(bases, count));
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
     if (chosen.launch && open && !chosen.told && !chosen.stuck)
-        unreached_tell(chosen.program, chosen.reached, chosen.options.uniform, chosen.undecided ? chosen.launch : NULL,
+        unreached_tell(chosen.program, chosen.reached, meets(&chosen), chosen.undecided ? chosen.launch : NULL,
                        kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,

@@ -236,8 +236,8 @@ static void explain_inside(const GlobalCheck *run, const FoundRace *found, size_
                                 "concurrently, and only a barrier that all of them take part in orders the %s before "
                                 "the %s.",
                                 nouns[earlier->kind], nouns[later->kind]);
-    finding->fix = verdict_text(verdict, "Insert `tl.debug_barrier()` between %s and this %s.", line,
-                                nouns[later->kind]);
+    finding->fix =
+        verdict_text(verdict, "Insert `tl.debug_barrier()` between %s and this %s.", line, nouns[later->kind]);
 }
 
 static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {

@@ -1,5 +1,6 @@
 /* Accesses whose place hangs on a condition that is not known, of data or of floating-point numbers: most often one
- * that decides how far a loop counts. The grid is run with the other choices, too; what goes wrong in one of them alone
+ * that decides how far a loop counts; and those behind a condition that the first choice does not come to. The grid is
+ * run with the other choices, too; what goes wrong in one of them alone
  * is made up (made_up.c).
  *
  * A load that decides nothing but by which of two numbers loops end is no open question then. Both are the same for
@@ -14,6 +15,8 @@
 #include "emulate/solve.h"
 #include "emulate/steering.h"
 #include "model/flow/handed.h"
+
+static const uint64_t most_again = 1 << 22; /* instructions of a grid that is run again to come to all accesses */
 
 /* ---- What hangs on a condition --------------------------------------------------------------------- */
 
@@ -103,7 +106,9 @@ void flags_run(GlobalCheck *run) {
     bool one = run->count == 1 && run->scene.count == 1;
     const Program *program = run->programs[0];
     if (!one || run->partly || run->end != RUN_COMPLETE || !stats.chosen || stats.strong || run->options->steps ||
-        run->options->replay || !has_flag(program, run->kernels[0].launch))
+        run->options->replay ||
+        !(has_flag(program, run->kernels[0].launch) ||
+          (stats.instructions < most_again && unreached_access(program, run->reached, MEETS_ANY))))
         return;
     const Value *condition = deciding(run->arena, program, run->kernels[0].launch);
     bool yes = false, no = false, complete = true, apart = true;

@@ -33,7 +33,15 @@ typedef struct Touch {
     Bytes bytes;
     uint64_t mapping; /* access_mapping */
     bool writes, atomic;
+    UnknownAccess *masked; /* its mask is not known; NULL: it is */
 } Touch;
+
+/* What one thread, and what several, do to an area in an epoch: by accesses that are known, and by others. */
+typedef struct ThreadUses {
+    uint32_t epoch;
+    uint8_t known[2], loose[2]; /* USE_* */
+    UnknownAccess *unknown;     /* one of the others */
+} ThreadUses;
 
 /* One partition of a CTA. */
 typedef struct InsideAgent {
@@ -43,6 +51,7 @@ typedef struct InsideAgent {
     uint32_t count, capacity;
     Run *runs; /* of the touches */
     uint32_t run_count, run_capacity;
+    ThreadUses *uses; /* by area */
 } InsideAgent;
 
 /* Partitions that touch an area, a bit each. */
@@ -146,15 +155,15 @@ static void find_needs(GlobalCheck *run) {
 }
 
 bool inside_left_out(GlobalCheck *run) {
-    bool any = false, first = true;
+    bool any = run->needs_wanted && !run->needs_found;
     for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
-        first &= !run->inside_areas[i];
         any |= run->inside_wanted[i];
         run->inside_areas[i] |= run->inside_wanted[i];
         run->inside_wanted[i] = false;
     }
-    if (any && first)
+    if (any && !run->needs_found)
         find_needs(run);
+    run->needs_found |= any;
     return any;
 }
 
@@ -212,6 +221,8 @@ void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t
     }
     for (uint32_t i = 0; i < agents; i++) {
         InsideAgent *agent = &inside->agents[i];
+        if (agent->uses)
+            memset(agent->uses, 0, area_slots(run) * sizeof *agent->uses);
         agent->epoch = agent->maybe = agent->released = agent->acquired = agent->count = agent->run_count = 0;
     }
     memset(inside->areas, 0, (areas + 1) * sizeof *inside->areas);
@@ -301,15 +312,25 @@ void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t
 
 /* ---- Whether threads may meet at all -------------------------------------------------------------- */
 
-static bool may_meet(const InsideAgent *agent, const Touch *now) {
+/* An access that is not known may meet others: barriers that the compiler inserts are looked for, then it is open. */
+static void leave_open(GlobalCheck *run, UnknownAccess *unknown) {
+    unknown->threads |= run->needs_found;
+    run->needs_wanted = true;
+}
+
+static bool may_meet(GlobalCheck *run, const InsideAgent *agent, const Touch *now) {
+    bool met = agent->count == MOST_TOUCHES;
     for (uint32_t i = 0; i < agent->count; i++) {
         const Touch *old = &agent->touches[i];
         bool same = old->mapping && old->mapping == now->mapping;
-        if ((old->writes || now->writes) && !(old->atomic && now->atomic) && !same &&
-            bytes_meet(&old->bytes, &now->bytes))
-            return true;
+        if (!(old->writes || now->writes) || (old->atomic && now->atomic) || same ||
+            !bytes_meet(&old->bytes, &now->bytes))
+            continue;
+        if (old->masked)
+            leave_open(run, old->masked);
+        met |= !old->masked;
     }
-    return agent->count == MOST_TOUCHES;
+    return met;
 }
 
 static void keep_touch(GlobalCheck *run, InsideAgent *agent, Touch now) {
@@ -330,6 +351,65 @@ static bool partitions_meet(AreaAgents *area, uint32_t agent, bool writes, bool 
     meet |= writes && !atomic && area->update & others;
     *(atomic ? &area->update : writes ? &area->write : &area->read) |= UINT32_C(1) << agent % 32;
     return meet;
+}
+
+/* ---- Accesses that are not known ------------------------------------------------------------------- */
+
+static bool is_looked_at(GlobalCheck *run, uint32_t site);
+
+/* Whether one thread makes the access, the first: of one element, or what the others read is not looked at. */
+static bool is_by_one_thread(GlobalCheck *run, const GridEvent *event) {
+    const Effect *effect = &event->event->effect->effect;
+    const Type *type = type_resolve(event->machine->program->module, effect->on->type);
+    int64_t elements = 1;
+    for (uint32_t i = 0; type && type->kind == TYPE_TENSOR && i < type->dim_count; i++)
+        elements *= type->dims[i];
+    return elements == 1 && (effect->verb != EFFECT_READ || !is_looked_at(run, site_of(run, event)));
+}
+
+static bool can_race(uint8_t before, uint8_t now) {
+    return before && uses_can_race(before | now);
+}
+
+/* What is done to an area: `unknown`, by an access whose bytes are not known. */
+typedef struct AreaTouch {
+    const GridEvent *event;
+    InsideAgent *agent;
+    UnknownAccess *unknown;
+    bool several; /* threads */
+} AreaTouch;
+
+static void touch_area(GlobalCheck *run, uint32_t area, void *context) {
+    const AreaTouch *touch = context;
+    uint8_t how = use_kind(touch->event->event);
+    if (how & USE_ASYNC) /* no thread's */
+        return;
+    if (!touch->agent->uses)
+        touch->agent->uses = ARENA_ARRAY(run->arena, ThreadUses, area_slots(run));
+    ThreadUses *uses = &touch->agent->uses[area];
+    if (uses->epoch != touch->agent->epoch)
+        *uses = (ThreadUses){.epoch = touch->agent->epoch};
+    for (int several = !touch->several; several < 2; several++) { /* one thread does not race with itself */
+        if (uses->unknown && can_race(uses->loose[several], how))
+            leave_open(run, uses->unknown);
+        if (touch->unknown && (can_race(uses->known[several], how) || can_race(uses->loose[several], how)))
+            leave_open(run, touch->unknown);
+    }
+    if (touch->unknown)
+        uses->unknown = touch->unknown;
+    (touch->unknown ? uses->loose : uses->known)[touch->several] |= how;
+}
+
+void inside_read(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t area) {
+    AreaTouch touch = {event, agent_of(event, crew, rank), NULL, !is_by_one_thread(run, event)};
+    touch_area(run, area, &touch);
+}
+
+void inside_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown) {
+    AreaTouch touch = {event, agent_of(event, crew, rank), unknown, !is_by_one_thread(run, event)};
+    visit_areas(run, unknown, touch_area, &touch);
+    for (uint32_t area = 0; unknown->roots.elsewhere && area < global_area_count(run->scene.memory); area++)
+        touch_area(run, area, &touch);
 }
 
 /* ---- Threads -------------------------------------------------------------------------------------- */
@@ -375,7 +455,8 @@ static const Made *made_of(const Attempt *attempt, uint32_t number) {
     return &attempt->inside->made[number - 1];
 }
 
-/* What the places of accesses to global memory are made of, and whether they are made. */
+/* What threads that have a copy of a number do with it: places of accesses are made of it, or whether they are made; or
+ * it goes to memory, but for one number that goes to global memory, which the first thread stores. */
 static const Slice *places_of(GlobalCheck *run, size_t kernel) {
     const Program *program = run->programs[kernel];
     if (!run->places)
@@ -384,15 +465,19 @@ static const Slice *places_of(GlobalCheck *run, size_t kernel) {
         return run->places[kernel];
     Slice *slice = run->places[kernel] = ARENA_NEW(run->arena, Slice);
     slice_init(slice, program->module);
-    for (uint32_t i = 0; i < program->effect_count; i++)
-        slice_add_place(slice, &program->effects[i].effect, true);
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        const Type *type = effect->value ? type_resolve(program->module, effect->value->type) : NULL;
+        slice_add_place(slice, effect, true);
+        if (type && (effect->space != SPACE_GLOBAL || type->kind == TYPE_TENSOR))
+            slice_add(slice, effect->value);
+    }
     slice_close(slice);
     return slice;
 }
 
 /* Whether some address or condition depends on what an access loads: then it matters what each thread finds. */
-static bool is_looked_at(const Attempt *attempt, uint32_t site) {
-    GlobalCheck *run = attempt->run;
+static bool is_looked_at(GlobalCheck *run, uint32_t site) {
     size_t kernel = site_kernel(run, site);
     const Op *op = run->programs[kernel]->ops[site_pc(run, site)];
     bool found = false;
@@ -420,7 +505,7 @@ static bool is_unordered(const Attempt *attempt, const Visit *visit, uint32_t th
         return true;
     /* The thread itself, but others that have a copy read it, too. */
     const Made *read = old->copies ? old : now->copies ? now : NULL;
-    return read && is_looked_at(attempt, read->site);
+    return read && is_looked_at(attempt->run, read->site);
 }
 
 static const char *thread_name(const Attempt *attempt, uint32_t agent, uint32_t thread, bool partitions) {
@@ -570,6 +655,7 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
     uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->scene.memory);
     bool followed = false, outside = false, atomic = effect->order != ORDER_WEAK;
     Touch now = {.bytes = *bytes, .writes = kind != GSAN_READ, .atomic = atomic};
+    AreaTouch touch = {event, agent, NULL, !is_by_one_thread(run, event)};
     for (uint32_t i = 0, last = UINT32_MAX; i < bytes->count; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);
         if (area >= areas || (area == last && effect->proxy != PROXY_ASYNC && !effect->on_descriptor))
@@ -577,23 +663,37 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
         fit_granule(run, event, area, &bytes->runs[i]);
         followed |= run->inside_areas[area];
         outside |= !run->inside_areas[area];
+        if (area != last)
+            touch_area(run, area, &touch);
         if (area != last && agents > 1 &&
             partitions_meet(&crew->inside[rank].areas[area], event->event->agent % agents, now.writes, atomic))
             run->inside_wanted[area] |= !run->inside_areas[area];
         last = area;
     }
-    if (outside)
-        now.mapping = access_mapping(event->machine, event->event);
-    bool wanted = outside && may_meet(agent, &now);
+    now.mapping = access_mapping(event->machine, event->event);
+    bool wanted = may_meet(run, agent, &now) && outside;
     for (uint32_t i = 0; i < bytes->count && wanted; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);
         if (area < areas)
             run->inside_wanted[area] |= !run->inside_areas[area];
     }
-    if (outside && agent->count < MOST_TOUCHES && effect->proxy != PROXY_ASYNC)
+    if (agent->count < MOST_TOUCHES && effect->proxy != PROXY_ASYNC)
         keep_touch(run, agent, now);
     if (followed)
         follow(run, event, crew, rank, kind);
+}
+
+void inside_masked(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown,
+                   const Bytes *bytes) {
+    InsideAgent *agent = agent_of(event, crew, rank);
+    Touch now = {.bytes = *bytes,
+                 .mapping = access_mapping(event->machine, event->event),
+                 .writes = event->event->effect->effect.verb != EFFECT_READ,
+                 .masked = unknown};
+    if (may_meet(run, agent, &now))
+        leave_open(run, unknown);
+    if (agent->count < MOST_TOUCHES)
+        keep_touch(run, agent, now);
 }
 
 void inside_tell(const GlobalCheck *run) {

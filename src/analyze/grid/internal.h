@@ -129,10 +129,11 @@ typedef struct AreaUse {
 typedef struct UnknownAccess {
     uint32_t site, launch;
     const char *reason;
-    Roots roots; /* whose memory it may be in */
-    bool loose;  /* its bytes may be any of that memory */
-    bool masked; /* only its mask is not known, and the engine saw all that it can touch: */
-    bool met;    /* another CTA's access that nothing orders, among these */
+    Roots roots;  /* whose memory it may be in */
+    bool loose;   /* its bytes may be any of that memory */
+    bool masked;  /* only its mask is not known, and the engine saw all that it can touch: */
+    bool met;     /* another CTA's access that nothing orders, among these */
+    bool threads; /* it may meet other threads of its partition, which nothing orders */
     uint8_t how;
     uint64_t times;
 } UnknownAccess;
@@ -204,8 +205,9 @@ struct GlobalCheck {
     bool *inside_wanted; /* the same of the run that is made */
     uint32_t *granules;  /* by area: bytes that threads are told apart by */
     uint64_t inside_work;
-    bool inside_cut;       /* there was too much of it */
-    struct Slice **places; /* by kernel; NULL: nobody has asked */
+    bool inside_cut;                /* there was too much of it */
+    bool needs_wanted, needs_found; /* where the compiler inserts barriers for shared memory */
+    struct Slice **places;          /* by kernel; NULL: nobody has asked */
 };
 
 /* ---- classed.c ---- */
@@ -265,6 +267,13 @@ void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t
 void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, const Bytes *bytes,
                    GsanKind kind);
 /* After the last run. */
+/* A read of an area that no known access writes. */
+void inside_read(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, uint32_t area);
+/* The same of an access of which more than its mask is not known, or nothing but its mask: then `bytes` are all that it
+ * can touch. */
+void inside_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown);
+void inside_masked(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank, UnknownAccess *unknown,
+                   const Bytes *bytes);
 void inside_tell(const GlobalCheck *run);
 
 /* ---- tickets.c ---- */
@@ -308,11 +317,17 @@ void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
 void unknown_start(GlobalCheck *run);
 /* Bytes of an area are touched; UINT32_MAX: of memory that is no argument's. */
 void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area);
+/* Areas, and behind them what lies in none. */
+uint32_t area_slots(const GlobalCheck *run);
+uint8_t use_kind(const Event *event);
+/* Calls `visit` for each slot that the access may be in. */
+typedef void VisitArea(GlobalCheck *run, uint32_t area, void *context);
+void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visit, void *context);
 /* An access whose bytes are not known. */
-void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
+UnknownAccess *unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
 /* The same where only the mask is not known. The engine is shown all that the access can touch; what it objects to is
  * no race then, and true is returned. */
-void unknown_keep_mask(GlobalCheck *run, const GridEvent *event);
+UnknownAccess *unknown_keep_mask(GlobalCheck *run, const GridEvent *event);
 bool unknown_meets(GlobalCheck *run, const GsanRace *race);
 /* After the last run: what could matter makes the verdicts incomplete. */
 void unknown_tell(GlobalCheck *run);
@@ -336,14 +351,20 @@ size_t global_ways(Arena *arena, const Program *program, const Launch *run, cons
 void flags_run(GlobalCheck *run);
 
 /* ---- unreached.c ---- */
+/* What an access can meet. */
+typedef enum Meets {
+    MEETS_ANY,    /* whatever any CTA does */
+    MEETS_SAME,   /* the same, but two writes are of the same value (program_is_uniform) */
+    MEETS_OTHERS, /* other accesses of its partition of its CTA, by other threads */
+} Meets;
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */
-const Op *unreached_access(const Program *program, const bool *reached, bool uniform);
+const Op *unreached_access(const Program *program, const bool *reached, Meets meets);
 /* Whether the place of an access of that instruction is made of data that the launch does not give. */
 bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
 /* Says so; and of accesses that were made, whether their place comes from data that is not known. `guessed`: the launch
  * of a run for which such data was chosen; NULL: there is none. */
-void unreached_tell(const Program *program, const bool *reached, bool uniform, const Launch *guessed, Verdict *verdict);
+void unreached_tell(const Program *program, const bool *reached, Meets meets, const Launch *guessed, Verdict *verdict);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

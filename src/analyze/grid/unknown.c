@@ -13,7 +13,7 @@ static uint32_t slot_elsewhere(const GlobalCheck *run) {
     return global_area_count(run->scene.memory);
 }
 
-static uint32_t area_slots(const GlobalCheck *run) {
+uint32_t area_slots(const GlobalCheck *run) {
     return slot_elsewhere(run) + 1 + MOST_ROOTS;
 }
 
@@ -27,7 +27,7 @@ void unknown_start(GlobalCheck *run) {
 
 /* ---- Uses ----------------------------------------------------------------------------------------- */
 
-static uint8_t use_kind(const Event *event) {
+uint8_t use_kind(const Event *event) {
     const Effect *effect = &event->effect->effect;
     bool reads = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !event->stored);
     uint8_t how = effect->order != ORDER_WEAK && effect->scope >= SCOPE_GPU ? USE_ATOMIC : reads ? USE_READ : USE_WRITE;
@@ -50,9 +50,8 @@ void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area) {
     add_use(use_of(run, event->launch, area), use_kind(event->event), actor_of(event));
 }
 
-/* Calls `visit` for each slot that the access may be in; those of the launch's own arguments. */
-typedef void VisitArea(GlobalCheck *run, uint32_t area, void *context);
-static void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visit, void *context) {
+/* Those of the launch's own arguments. */
+void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitArea *visit, void *context) {
     const GridLaunch *launch = &run->scene.launches[unknown->launch];
     if (unknown->roots.elsewhere)
         visit(run, slot_elsewhere(run), context);
@@ -60,8 +59,7 @@ static void visit_areas(GlobalCheck *run, const UnknownAccess *unknown, VisitAre
         if (!(unknown->roots.parameters >> i & 1))
             continue;
         const Argument *argument = launch_find(launch->launch, str_of(launch->program->parameters[i].name));
-        visit(run,
-              argument && argument->address ? global_area_number(argument->address) : slot_elsewhere(run) + 1 + i,
+        visit(run, argument && argument->address ? global_area_number(argument->address) : slot_elsewhere(run) + 1 + i,
               context);
     }
 }
@@ -98,21 +96,23 @@ static UnknownAccess *unknown_at(GlobalCheck *run, const GridEvent *event, const
     return unknown;
 }
 
-void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
+UnknownAccess *unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) {
     Use use = {event->launch, actor_of(event), use_kind(event->event)};
     UnknownAccess *unknown = unknown_at(run, event, reason);
-    if (!unknown)
-        return;
-    unknown->loose = true;
-    visit_areas(run, unknown, use_area, &use);
+    if (unknown) {
+        unknown->loose = true;
+        visit_areas(run, unknown, use_area, &use);
+    }
+    return unknown;
 }
 
-void unknown_keep_mask(GlobalCheck *run, const GridEvent *event) {
+UnknownAccess *unknown_keep_mask(GlobalCheck *run, const GridEvent *event) {
     UnknownAccess *unknown = unknown_at(run, event, "its mask is not known");
     if (unknown)
         unknown->masked = true;
     else /* one of those that are told stands for it */
         run->unknown[0].met = true;
+    return unknown;
 }
 
 bool unknown_meets(GlobalCheck *run, const GsanRace *race) {
@@ -155,7 +155,8 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
                      (has_ended_before(&run->scene.launches[own], i) || has_ended_before(&run->scene.launches[i], own));
         if (!use->how || apart)
             continue;
-        meeting->all.by_several |= use->by_several || (meeting->all.how && (i != own || meeting->all.actor != use->actor));
+        meeting->all.by_several |=
+            use->by_several || (meeting->all.how && (i != own || meeting->all.actor != use->actor));
         /* One CTA's copies through a descriptor are taken to go to different places. */
         meeting->all.how |= area > slot_elsewhere(run) ? use->how & ~USE_ASYNC : use->how;
         meeting->all.actor = use->actor;
@@ -164,8 +165,8 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
 
 static bool unknown_matters(GlobalCheck *run, const UnknownAccess *unknown) {
     Meeting meeting = {.unknown = unknown};
-    if (!unknown->loose || unknown->met)
-        return unknown->met;
+    if (!unknown->loose || unknown->met || unknown->threads)
+        return unknown->met || unknown->threads;
     if (unknown->roots.elsewhere)
         for (uint32_t area = 0; area < area_slots(run); area++)
             meet_area(run, area, &meeting);

@@ -9,7 +9,7 @@
 #include "emulate/guessed.h"
 #include "ir/op.h"
 
-static uint8_t use_kind(const Effect *effect) {
+static uint8_t effect_use(const Effect *effect) {
     if (effect->order != ORDER_WEAK && effect->scope >= SCOPE_GPU)
         return USE_ATOMIC;
     return effect->verb == EFFECT_READ ? USE_READ : USE_WRITE;
@@ -23,29 +23,36 @@ static bool may_share(Roots a, Roots b) {
     return a.elsewhere || b.elsewhere || a.parameters & b.parameters;
 }
 
-/* Whether the access can race with the same one of another CTA, or with any other access of the kernel; `uniform`:
- * what all write is the same. */
-static bool may_race(const Program *program, const Effect *effect, bool uniform) {
+static bool is_in_loop(const Op *op) {
+    for (op = op_parent(op); op; op = op_parent(op))
+        if (op_is_loop(op))
+            return true;
+    return false;
+}
+
+/* Whether the access can race with one that it meets: the same one of another CTA, or any other of the kernel. */
+static bool may_race(const Program *program, uint32_t pc, const Effect *effect, Meets meets) {
     Roots roots = address_roots(program, effect->on);
-    uint8_t own = use_kind(effect);
-    if (own == USE_WRITE && !uniform)
+    uint8_t own = effect_use(effect);
+    bool again = meets != MEETS_OTHERS || is_in_loop(program->ops[pc]);
+    if (own == USE_WRITE && meets == MEETS_ANY)
         return true;
     for (uint32_t i = 0; i < program->effect_count; i++) {
         const Effect *other = &program->effects[i].effect;
-        uint8_t both = is_global(other) ? own | use_kind(other) : 0;
-        if (uses_can_race(both) && !(uniform && both == USE_WRITE) &&
+        uint8_t both = is_global(other) ? own | effect_use(other) : 0;
+        if (uses_can_race(both) && !(meets == MEETS_SAME && both == USE_WRITE) && (other != effect || again) &&
             may_share(roots, address_roots(program, other->on)))
             return true;
     }
     return false;
 }
 
-const Op *unreached_access(const Program *program, const bool *reached, bool uniform) {
+const Op *unreached_access(const Program *program, const bool *reached, Meets meets) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && !reached[pc] && i < instruction->a; i++) {
             const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (is_global(effect) && may_race(program, effect, uniform))
+            if (is_global(effect) && may_race(program, pc, effect, meets))
                 return program->ops[pc];
         }
     }
@@ -68,12 +75,12 @@ bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc
     return false;
 }
 
-static const Op *guessed_access(const Program *program, const Launch *launch, bool uniform) {
+static const Op *guessed_access(const Program *program, const Launch *launch, Meets meets) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];
         for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
             const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (is_global(effect) && may_race(program, effect, uniform) && is_guessed(program, launch, effect))
+            if (is_global(effect) && may_race(program, pc, effect, meets) && is_guessed(program, launch, effect))
                 return program->ops[pc];
         }
     }
@@ -85,14 +92,14 @@ static void tell(const Program *program, const Op *op, const char *why, Verdict 
                       "races in global memory were not checked: %s", why);
 }
 
-void unreached_tell(const Program *program, const bool *reached, bool uniform, const Launch *guessed, Verdict *verdict) {
-    const Op *op = unreached_access(program, reached, uniform);
+void unreached_tell(const Program *program, const bool *reached, Meets meets, const Launch *guessed, Verdict *verdict) {
+    const Op *op = unreached_access(program, reached, meets);
     if (op) {
         tell(program, op,
              "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
              "that lead here",
              verdict);
-    } else if (guessed && (op = guessed_access(program, guessed, uniform))) {
+    } else if (guessed && (op = guessed_access(program, guessed, meets))) {
         tell(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
     }
 }

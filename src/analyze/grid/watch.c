@@ -142,7 +142,7 @@ static bool matters(GlobalCheck *run, const Effect *effect, GsanKind kind, int64
 
 /* A plain read inside of a tensor that was there before the run, and that nobody writes, needs no engine: most of a
  * matrix product is such reads. */
-static bool is_harmless(GlobalCheck *run, const GridEvent *event) {
+static bool is_harmless(GlobalCheck *run, const GridEvent *event, Crew *crew) {
     const Effect *effect = &event->event->effect->effect;
     const GlobalMemory *memory = run->scene.memory;
     Run hull;
@@ -157,6 +157,7 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event) {
         return false;
     run->touched[number] |= AREA_READ;
     unknown_use(run, event, number); /* a write whose bytes are not known may be there */
+    inside_read(run, event, crew, event->cta % run->launches[event->launch].ctas, number);
     proxies_read(run, effect, number);
     return true;
 }
@@ -172,7 +173,7 @@ static void note_changed(Run *changed, const Bytes *bytes) {
 
 /* An access of threads of which only the mask is not known: the engine is shown all that it can touch. What orders
  * others must be certain, so that this is for plain accesses alone. */
-static bool masked_access(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
+static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
     const Effect *effect = &event->event->effect->effect;
     Bytes bytes;
     int64_t offset;
@@ -184,7 +185,9 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, uint32_t thr
             return false;
     GsanKind kind = effect->verb == EFFECT_READ ? GSAN_READ : GSAN_WRITE;
     uint32_t site = site_of(run, event);
-    unknown_keep_mask(run, event);
+    UnknownAccess *unknown = unknown_keep_mask(run, event);
+    if (unknown)
+        inside_masked(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown, &bytes);
     if (kind != GSAN_READ)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
@@ -196,6 +199,12 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, uint32_t thr
     proxies_access(run, event, thread, &bytes);
     arena_reset(&run->scratch);
     return true;
+}
+
+static void keep_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, const char *reason) {
+    UnknownAccess *unknown = unknown_keep(run, event, reason);
+    if (unknown)
+        inside_loose(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown);
 }
 
 static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t thread) {
@@ -211,14 +220,14 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     LaunchState *launch = &run->launches[event->launch];
     if (launch->alone && !launch->early && !crew->waited[event->cta % launch->ctas])
         launch->early = site + 1;
-    if (is_harmless(run, event)) {
+    if (is_harmless(run, event, crew)) {
         step_access(run, event, &(Bytes){0});
         arena_reset(&run->scratch);
         return;
     }
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
-        if (!masked_access(run, event, thread))
-            unknown_keep(run, event, reason);
+        if (!masked_access(run, event, crew, thread))
+            keep_loose(run, event, crew, reason);
         return;
     }
     GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
@@ -235,7 +244,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
         int64_t offset;
         if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset)) {
             if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
-                unknown_keep(run, event, "its address is an integer, not that of an argument");
+                keep_loose(run, event, crew, "its address is an integer, not that of an argument");
             continue;
         }
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));
