@@ -11,8 +11,9 @@
 #include "ir/op.h"
 
 enum {
-    MOST_LAUNCHES = 4, /* of those that were chosen, with memory put in */
-    MOST_WAYS = 6,     /* for what addresses are made of to come out otherwise */
+    MOST_LAUNCHES = 4,  /* of those that were chosen, with memory put in */
+    MOST_PROGRAMS = 64, /* of a grid that is taken over from a given launch */
+    MOST_WAYS = 6,      /* for what addresses are made of to come out otherwise */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
 };
@@ -246,9 +247,14 @@ static bool is_new(Chosen *chosen, const FoundRace *found) {
     return true;
 }
 
+/* Which callers do not launch. */
+static bool is_of_nothing(const GlobalCheck *check) {
+    return check->kernels[0].launch->doubt == DOUBT_EMPTY;
+}
+
 static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
-    bool run = false, of_nothing = check->kernels[0].launch->doubt == DOUBT_EMPTY; /* which callers do not launch */
-    for (uint32_t i = 0; i < check->found.race_count && !of_nothing; i++) {
+    bool run = false;
+    for (uint32_t i = 0; i < check->found.race_count && !is_of_nothing(check); i++) {
         const FoundRace *race = &check->found.races[i];
         const Finding *finding = &found->findings[race->finding];
         if (race->doubted || !is_new(chosen, race) || write_alike(chosen, race) || was_looked_at(chosen, &race->race))
@@ -272,6 +278,15 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+/* Accesses that race at a launch that callers do not make have not been looked at. */
+static void forget_passed_over(GlobalCheck *check) {
+    for (uint32_t i = 0; i < check->found.race_count && is_of_nothing(check); i++)
+        if (!check->found.races[i].harmless) {
+            check->reached[check->found.races[i].race.earlier.site] = false;
+            check->reached[check->found.races[i].race.later.site] = false;
+        }
+}
+
 /* One launch; false: the kernel does not run with such numbers. */
 static bool look_at(Chosen *chosen, const Launch *launch) {
     Verdict found = {.arena = chosen->kernel->verdict->arena, .kernel = chosen->kernel->verdict->kernel};
@@ -281,6 +296,7 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     chosen->guessed |= check->guessed;
     chosen->undecided |= check->guessed && !check->decided;
     chosen->stuck |= check->end == RUN_STUCK;
+    forget_passed_over(check);
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
     if (good)
@@ -381,15 +397,23 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count, size_
     chosen->launch = usually;
 }
 
-/* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, then
- * with that of the given one. Those that callers may never make come last. */
+/* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, and
+ * if it is small with its grid; then with its memory, too. Those that callers may never make come last. */
 static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const Launch *given) {
     size_t usual = usual_launches(bases, count);
+    int64_t programs = given->grid[0] * given->grid[1] * given->grid[2];
+    const Launch *before = chosen->request.given;
+    Launch with_grid = *before;
+    if (programs > 1 && programs <= MOST_PROGRAMS) { /* one has no other to race with */
+        memcpy(with_grid.grid, given->grid, sizeof with_grid.grid);
+        chosen->request.given = &with_grid;
+    }
     look_at_all(chosen, bases, usual, usual);
+    chosen->request.given = before;
     for (size_t i = 0; i < count && leaves_out(chosen); i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
         *launch = bases[i];
-        if (launch->grid[0] * launch->grid[1] * launch->grid[2] == 1) /* which has no other to race with */
+        if (launch->grid[0] * launch->grid[1] * launch->grid[2] == 1)
             memcpy(launch->grid, given->grid, sizeof launch->grid);
         chosen->request.base = &bases[i];
         look_at(chosen, launch);
