@@ -146,7 +146,10 @@ static bool transfer_of_assembly(Compiler *compiler, const Op *op, unsigned inde
                            .polls = repeats,
                            .finds = repeats,
                            .relation = comparison_of(&access)};
-    transfer->integer = access.type != 'f';
+    /* A number that each thread gets another of is none that is known. */
+    bool counts =
+        transfer->atomic == ATOMIC_ADD || transfer->atomic == ATOMIC_INCREMENT || transfer->atomic == ATOMIC_DECREMENT;
+    transfer->integer = access.type != 'f' && !(counts && transfer->times > 1 && transfer->result != NO_REGISTER);
     transfer->width = (uint16_t)access.bits;
     return true;
 }

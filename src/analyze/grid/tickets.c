@@ -12,15 +12,30 @@
 
 enum { TICKET = 1, PROGRAM = 2 };
 
+/* The op whose results are what an atomic at that instruction gave, an op's or one of assembly; NULL: there is none. */
+static const Op *ticket_at(const Program *program, uint32_t pc) {
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (effect->space == SPACE_GLOBAL && effect->verb == EFFECT_UPDATE)
+            return program->ops[pc];
+    }
+    return NULL;
+}
+
+static bool has_result(const Slice *slice, const Op *op) {
+    for (uint32_t i = 0; op && i < op->result_count; i++)
+        if (slice_has(slice, &op->results[i]))
+            return true;
+    return false;
+}
+
 /* Where values of a slice come from. */
 static unsigned sources_of(const Program *program, const Slice *slice) {
     unsigned found = 0;
     uint32_t axis;
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        if (effect->space == SPACE_GLOBAL && effect->verb == EFFECT_UPDATE && slice_has(slice, effect->gives))
-            found |= TICKET;
-    }
+    for (uint32_t pc = 0; pc < program->code_count; pc++)
+        found |= has_result(slice, ticket_at(program, pc)) ? TICKET : 0;
     for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function))
         if (program_asks(program, op, &axis) == EVALUATE_PROGRAM_ID && op->result_count &&
             slice_has(slice, &op->results[0]))
@@ -79,22 +94,16 @@ Tickets tickets_of(const Program *program) {
             if (sources_of(program, &slice) != (TICKET | PROGRAM))
                 continue;
             found = found < TICKETS_GUARDED ? TICKETS_GUARDED : found;
-            for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function)) {
-                bool there = false;
-                for (uint32_t k = 0; k < op->result_count; k++)
-                    there |= slice_has(&slice, &op->results[k]);
-                if (there && op_mixes(program, op))
+            for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function))
+                if (has_result(&slice, op) && op_mixes(program, op))
                     found = TICKETS_MIXED;
-            }
         }
     }
-    for (uint32_t pc = 0; pc < program->code_count && found == TICKETS_MIXED; pc++)
-        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
-            const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
-            if (effect->space == SPACE_GLOBAL && effect->verb == EFFECT_UPDATE && effect->gives &&
-                is_in_loop(program->ops[pc], program->function))
-                return TICKETS_ENDLESS;
-        }
+    for (uint32_t pc = 0; pc < program->code_count && found == TICKETS_MIXED; pc++) {
+        const Op *ticket = ticket_at(program, pc);
+        if (ticket && ticket->result_count && is_in_loop(ticket, program->function))
+            return TICKETS_ENDLESS;
+    }
     return found;
 }
 
