@@ -335,6 +335,8 @@ static bool may_meet(GlobalCheck *run, const InsideAgent *agent, const Touch *no
 
 static void keep_touch(GlobalCheck *run, InsideAgent *agent, Touch now) {
     uint32_t first = agent->run_count;
+    if (!now.bytes.count)
+        return;
     for (uint32_t i = 0; i < now.bytes.count; i++)
         *ARENA_PUSH(run->arena, agent->runs, agent->run_count, agent->run_capacity) = now.bytes.runs[i];
     const Run *before = agent->count ? agent->touches[0].bytes.runs : agent->runs;

@@ -16,7 +16,7 @@ const Op *region_end(const Op *op, uint32_t region) {
 static Value **handed_values(const Op *end, uint32_t *count) {
     uint32_t skip = end && end->operand_count && op_is_control(end, CONTROL_CONDITION);
     *count = end ? end->operand_count - skip : 0;
-    return end ? end->operands + skip : NULL;
+    return *count ? end->operands + skip : NULL;
 }
 
 const Value *handed_over(const Op *op, uint32_t region, uint32_t index) {
