@@ -119,6 +119,10 @@ static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
                        .atomic = load->atomic,
                        .given = load->expected || load->offsets.count || is_inline_ptx(op),
                        .type = type};
+    bool again = compiler->loop_depth > 0;
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        again |= program->loops[i].head != NULL;
+    program->polls |= load->order != ORDER_WEAK && again;
     CompiledLoad *compiled = &program->loads[program->load_count - 1];
     compiled->untouched = type && type->kind == TYPE_TENSOR && compiled->integer && !compiled->given &&
                           load->verb == EFFECT_READ && reads_untouched(compiler, load);

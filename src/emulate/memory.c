@@ -45,13 +45,14 @@ int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
     return number || machine_world_has_zeros(machine->world) ? number : MANY;
 }
 
-/* Other clusters may have counted before one that runs by itself: in the first world none has. */
+/* Other clusters may have counted before one that runs by itself: in the first world none has, nor where a number is
+ * waited for. */
 static AtomicCell *atomic_at(Machine *machine, int64_t address, const CompiledLoad *how) {
     for (uint32_t i = 0; i < machine->atomic_count; i++)
         if (machine->atomics[i].address == address)
             return &machine->atomics[i];
     int64_t value = 0;
-    if (!data_at(machine, address, 32, false, &value) && how->atomic == ATOMIC_ADD) {
+    if (!data_at(machine, address, 32, false, &value) && how->atomic == ATOMIC_ADD && !machine->program->polls) {
         value = machine->world ? memory_choose(machine, (uint64_t)address, how->op) : 0;
         machine->counted = true;
         machine->first_choice = machine->first_choice ? machine->first_choice : how->op;

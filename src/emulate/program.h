@@ -218,6 +218,7 @@ typedef struct Program {
     Parameter *parameters;
     uint32_t parameter_count;
     Allocations allocations;
+    bool polls;              /* atomics or strong loads that control depends on may be made again and again */
     uint32_t agents_per_cta; /* agents of a CTA: 1 + the most partitions of a fork */
     uint32_t most_registers;
     uint32_t barrier_slots;  /* about how many mbarriers a CTA can have */
