@@ -390,6 +390,10 @@ void global_check_free(GlobalCheck *run) {
         grid_free(run->grid);
 }
 
+bool global_check_reached_all(const GlobalCheck *run) {
+    return run->reached && run->count == 1 && !unreached_access(run->programs[0], run->reached, MEETS_ANY);
+}
+
 bool global_check_hangs(const GlobalCheck *run) {
     return run && run->hangs;
 }

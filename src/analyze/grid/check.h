@@ -55,6 +55,8 @@ enum { CHOSEN_CHECKS = 3 };
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
                          const Launch *given, const GlobalOptions *options, const GlobalCheck *beside,
                          GlobalCheck *checks[CHOSEN_CHECKS]);
+/* Whether it has run one kernel, and come to all its accesses that could race. */
+bool global_check_reached_all(const GlobalCheck *run);
 /* Whether it hangs because of what is in global memory: then no cluster says more by itself. */
 bool global_check_hangs(const GlobalCheck *run);
 /* Whether it could not be run as the trail says. */

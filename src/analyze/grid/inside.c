@@ -20,7 +20,8 @@
 #include "model/target/target.h"
 
 enum {
-    MOST_TOUCHES = 64, /* of one epoch; if there are more, threads are followed */
+    MOST_TOUCHES = 64,    /* of one epoch; if there are more, threads are followed */
+    MOST_STRETCHES = 512, /* of one CTA; if there are more, partitions meet in areas */
     LARGEST_GRANULE = 1 << 12,
     NEEDED_BEFORE = 8, /* beside STAGE_*: inserted later, */
     NEEDED_AFTER = 16,
@@ -59,6 +60,13 @@ typedef struct AreaAgents {
     uint32_t read, write, update;
 } AreaAgents;
 
+/* From the first byte to the last that an access of a partition touches. */
+typedef struct Stretch {
+    Run run;
+    uint32_t agent;
+    bool writes, atomic;
+} Stretch;
+
 /* An access by threads that are followed. */
 typedef struct Made {
     uint32_t agent, site, epoch, maybe, released;
@@ -84,6 +92,8 @@ typedef struct Spot {
 typedef struct Inside {
     InsideAgent *agents;
     AreaAgents *areas;
+    Stretch *stretches; /* the first MOST_STRETCHES */
+    uint32_t stretch_count, stretch_capacity;
     Made *made;
     uint32_t made_count, made_capacity;
     Visit *visits;
@@ -226,7 +236,7 @@ void inside_begin(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t
         agent->epoch = agent->maybe = agent->released = agent->acquired = agent->count = agent->run_count = 0;
     }
     memset(inside->areas, 0, (areas + 1) * sizeof *inside->areas);
-    inside->made_count = inside->visit_count = inside->spot_count = 0;
+    inside->made_count = inside->visit_count = inside->spot_count = inside->stretch_count = 0;
     inside->round++;
     bool first = true;
     for (uint32_t i = 0; i < run->launches[event->launch].ctas && crew->threads; i++)
@@ -352,6 +362,19 @@ static bool partitions_meet(AreaAgents *area, uint32_t agent, bool writes, bool 
     bool meet = area->write & others || (writes && area->read & others) || (!atomic && area->update & others);
     meet |= writes && !atomic && area->update & others;
     *(atomic ? &area->update : writes ? &area->write : &area->read) |= UINT32_C(1) << agent % 32;
+    return meet;
+}
+
+/* The same of the bytes between the first and the last that it touches there. */
+static bool stretches_meet(GlobalCheck *run, Inside *inside, Stretch now) {
+    bool meet = inside->stretch_count == MOST_STRETCHES;
+    for (uint32_t i = 0; i < inside->stretch_count && !meet; i++) {
+        const Stretch *old = &inside->stretches[i];
+        meet = old->agent != now.agent && (old->writes || now.writes) && !(old->atomic && now.atomic) &&
+               old->run.begin < now.run.end && now.run.begin < old->run.end;
+    }
+    if (inside->stretch_count < MOST_STRETCHES)
+        *ARENA_PUSH(run->arena, inside->stretches, inside->stretch_count, inside->stretch_capacity) = now;
     return meet;
 }
 
@@ -655,7 +678,7 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
     InsideAgent *agent = agent_of(event, crew, rank);
     const Effect *effect = &event->event->effect->effect;
     uint32_t agents = event->machine->program->agents_per_cta, areas = global_area_count(run->scene.memory);
-    bool followed = false, outside = false, atomic = effect->order != ORDER_WEAK;
+    bool followed = false, outside = false, meet = false, atomic = effect->order != ORDER_WEAK;
     Touch now = {.bytes = *bytes, .writes = kind != GSAN_READ, .atomic = atomic};
     AreaTouch touch = {event, agent, NULL, !is_by_one_thread(run, event)};
     for (uint32_t i = 0, last = UINT32_MAX; i < bytes->count; i++) {
@@ -667,13 +690,18 @@ void inside_access(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
         outside |= !run->inside_areas[area];
         if (area != last)
             touch_area(run, area, &touch);
-        if (area != last && agents > 1 &&
-            partitions_meet(&crew->inside[rank].areas[area], event->event->agent % agents, now.writes, atomic))
-            run->inside_wanted[area] |= !run->inside_areas[area];
+        if (area != last && agents > 1)
+            meet |= partitions_meet(&crew->inside[rank].areas[area], event->event->agent % agents, now.writes, atomic);
         last = area;
     }
+    if (agents > 1 && bytes->count)
+        meet &= stretches_meet(run, &crew->inside[rank],
+                               (Stretch){{bytes->runs[0].begin, bytes->runs[bytes->count - 1].end},
+                                         event->event->agent % agents,
+                                         now.writes,
+                                         atomic});
     now.mapping = access_mapping(event->machine, event->event);
-    bool wanted = may_meet(run, agent, &now) && outside;
+    bool wanted = (may_meet(run, agent, &now) || meet) && outside;
     for (uint32_t i = 0; i < bytes->count && wanted; i++) {
         uint32_t area = global_area_number(bytes->runs[i].begin);
         if (area < areas)

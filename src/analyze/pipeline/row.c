@@ -102,6 +102,8 @@ static void run_chosen(void *context) {
     Row *row = work->row;
     size_t count;
     Launch given = {.grid = {0, 0, 0}};
+    if (row->check && global_check_reached_all(row->check))
+        return;
     const Launch *bases = result_choose(result, work->first, &count);
     if (!row->check) {
         make_room(work);
