@@ -182,12 +182,14 @@ static void fences(void **state) {
     reads(FAR, 0);
     RACES(TOO_NARROW);
     /* two of fence.sc, without a flag */
-    again();
-    writes(A, 0);
-    threads_fence(engine, A, 1, THREADS_ACQ_REL, THREADS_GPU, true);
-    threads_fence(engine, FAR, 1, THREADS_ACQ_REL, THREADS_GPU, true);
-    reads(FAR, 0);
-    NO_RACE();
+    for (ThreadsScope scope = THREADS_CTA; scope <= THREADS_GPU; scope++) {
+        again();
+        writes(A, 0);
+        threads_fence(engine, A, 1, THREADS_ACQ_REL, scope, true);
+        threads_fence(engine, FAR, 1, THREADS_ACQ_REL, scope, true);
+        reads(FAR, 0);
+        assert_int_equal(found(), scope == THREADS_CTA ? THREADS_UNORDERED : -1);
+    }
     again();
     writes(A, 0);
     fence(A, THREADS_ACQ_REL, THREADS_GPU);
@@ -322,6 +324,14 @@ static void operations(void **state) {
     threads_done(engine, copy, THREADS_ALL_DONE, A, 1, true);
     reads(A, 1);
     RACES(IN_FLIGHT);
+    /* once, however many lanes read it */
+    again();
+    copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
+    piece(copy, THREADS_WRITE, SITE_FIRST, THREADS_GENERIC);
+    access_at(B, 7, (ThreadsAccess){.kind = THREADS_READ, .site = SITE_SECOND}, DATA);
+    RACES(IN_FLIGHT);
+    uint32_t count;
+    assert_int_equal(threads_races(engine, &count)->times, 1);
     /* by an mbarrier: whoever waits for it */
     again();
     copy = threads_issue(engine, A, 1, false, 0, SITE_FIRST);
@@ -377,7 +387,8 @@ static void proxies(void **state) {
 /* Lanes of a warp read a flag one after the other, between two releases: each has what it has read itself. */
 static void observed_by_lanes(void **state) {
     (void)state;
-    ThreadsAccess look = {.kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_GPU, .gives = true, .site = 9};
+    ThreadsAccess look = {
+        .kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_GPU, .gives = true, .site = 9};
     for (uint32_t lane = 0; lane < 2; lane++) {
         again();
         flag(A, THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
@@ -421,8 +432,10 @@ static void ends_of_ctas(void **state) {
         threads_over(engine, 0);
         const ThreadsRace *races = threads_races(engine, &count);
         assert_int_equal(count, !waits);
-        if (count)
+        if (count) {
             assert_int_equal(races->reason, THREADS_AT_EXIT);
+            assert_int_equal(races->times, 1);
+        }
     }
 }
 

@@ -66,6 +66,26 @@ static void gives_its_own_or_newer(void **state) {
     threads_free(threads);
 }
 
+/* Of any lane: what the reader knows puts older writes out of sight. */
+static void knows_the_writes_of_lanes(void **state) {
+    (void)state;
+    for (uint32_t lane = 0; lane < 32; lane += 7) {
+        Threads *threads = start();
+        uint64_t places[THREADS_LANES], flags[THREADS_LANES];
+        for (uint32_t i = 0; i < THREADS_LANES; i++)
+            places[i] = PLACE, flags[i] = FLAG;
+        ThreadsAccess write = access_of(THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
+        ThreadsAccess release = access_of(THREADS_WRITE, THREADS_RELEASE, THREADS_GPU);
+        does(threads, 2, THREADS_WRITE, THREADS_RELAXED, PLACE);
+        threads_access(threads, 0, 0, 1U << lane, &write, places);
+        threads_access(threads, 0, 0, 1U << lane, &release, flags);
+        EXPECT(threads, 1, PLACE, 2, 1, 0);
+        does(threads, 1, THREADS_READ, THREADS_ACQUIRE, FLAG);
+        EXPECT(threads, 1, PLACE, 2);
+        threads_free(threads);
+    }
+}
+
 /* Coherence: who has read a write does not read an older one again. */
 static void gives_nothing_older_than_was_read(void **state) {
     (void)state;
@@ -134,6 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_every_write),
         cmocka_unit_test(gives_its_own_or_newer),
+        cmocka_unit_test(knows_the_writes_of_lanes),
         cmocka_unit_test(gives_nothing_older_than_was_read),
         cmocka_unit_test(gives_what_was_released),
         cmocka_unit_test(acquires_from_what_was_chosen),
