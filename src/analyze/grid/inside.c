@@ -124,6 +124,8 @@ static uint8_t stages_at(const Program *program, uint32_t pc) {
 
 void inside_set_up(GlobalCheck *run) {
     uint32_t areas = global_area_count(run->scene.memory);
+    for (size_t i = 0; i < run->count; i++)
+        run->inside_matters |= accesses_may_meet(run->programs[i]);
     run->stages = ARENA_ARRAY(run->arena, uint8_t, run->site_count + 1);
     run->inside_areas = ARENA_ARRAY(run->arena, bool, areas + 1);
     run->inside_wanted = ARENA_ARRAY(run->arena, bool, areas + 1);
@@ -277,12 +279,23 @@ static void note_order(InsideAgent *agent, const Event *event) {
     agent->acquired++;
 }
 
+/* Events that may order by what they are, and not by where they are. Most are none of these. */
+static bool may_order(const Event *event) {
+    static const uint64_t kinds = UINT64_C(1) << EVENT_ACCESS | UINT64_C(1) << EVENT_FENCE |
+                                  UINT64_C(1) << EVENT_UNKNOWN | UINT64_C(1) << EVENT_CTA_BARRIER |
+                                  UINT64_C(1) << EVENT_NAMED_SYNC | UINT64_C(1) << EVENT_FORK |
+                                  UINT64_C(1) << EVENT_JOIN | UINT64_C(1) << EVENT_CLUSTER_WAIT;
+    return kinds >> event->kind & 1;
+}
+
 void inside_before(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank) {
-    InsideAgent *agent = agent_of(event, crew, rank);
     const Event *what = event->event;
     uint8_t stages = run->stages[site_of(run, event)];
     if (crew->clocks)
         clocks_observe(crew->clocks, what);
+    if (!stages && !may_order(what))
+        return;
+    InsideAgent *agent = agent_of(event, crew, rank);
     note_order(agent, what);
     if (!is_own_step(what))
         return;
@@ -293,11 +306,11 @@ void inside_before(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
 }
 
 void inside_after(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank) {
-    InsideAgent *agent = agent_of(event, crew, rank);
     const Event *what = event->event;
     uint8_t stages = run->stages[site_of(run, event)];
-    if (!is_own_step(what))
+    if ((!stages && !may_order(what)) || !is_own_step(what))
         return;
+    InsideAgent *agent = agent_of(event, crew, rank);
     if (stages & (STAGE_BETWEEN | STAGE_AFTER | NEEDED_AFTER))
         meet(agent, stages & (STAGE_BETWEEN | STAGE_AFTER) || !(stages & MAY_MEET));
     switch (what->kind) {

@@ -200,6 +200,7 @@ struct GlobalCheck {
     UnknownAccess unknown[MOST_FOUND];
     uint32_t unknown_count;
     /* inside.c */
+    bool inside_matters; /* what threads and partitions of one CTA do to global memory */
     uint8_t *stages;     /* by site: where all threads of the partition meet */
     bool *inside_areas;  /* by area: the threads of a CTA may meet in it, and are followed */
     bool *inside_wanted; /* the same of the run that is made */
@@ -360,6 +361,8 @@ typedef enum Meets {
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */
 const Op *unreached_access(const Program *program, const bool *reached, Meets meets);
+/* Whether two accesses of one CTA could race at all. */
+bool accesses_may_meet(const Program *program);
 /* Whether the place of an access of that instruction is made of data that the launch does not give. */
 bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
 /* Says so; and of accesses that were made, whether their place comes from data that is not known. `guessed`: the launch

@@ -15,8 +15,10 @@ static uint8_t effect_use(const Effect *effect) {
     return effect->verb == EFFECT_READ ? USE_READ : USE_WRITE;
 }
 
+/* What a copy reads of its descriptor is none. */
 static bool is_global(const Effect *effect) {
-    return effect->space == SPACE_GLOBAL && effect_is_access(effect);
+    return effect->space == SPACE_GLOBAL && effect_is_access(effect) &&
+           (effect->proxy != PROXY_TENSORMAP || effect->on_descriptor);
 }
 
 static bool may_share(Roots a, Roots b) {
@@ -34,7 +36,7 @@ static bool is_in_loop(const Op *op) {
 static bool may_race(const Program *program, uint32_t pc, const Effect *effect, Meets meets) {
     Roots roots = address_roots(program, effect->on);
     uint8_t own = effect_use(effect);
-    bool again = meets != MEETS_OTHERS || is_in_loop(program->ops[pc]);
+    bool again = meets != MEETS_OTHERS || (effect->done == DONE_NOW && is_in_loop(program->ops[pc]));
     if (own == USE_WRITE && meets == MEETS_ANY)
         return true;
     for (uint32_t i = 0; i < program->effect_count; i++) {
@@ -57,6 +59,18 @@ const Op *unreached_access(const Program *program, const bool *reached, Meets me
         }
     }
     return NULL;
+}
+
+bool accesses_may_meet(const Program *program) {
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            if (is_global(effect) && may_race(program, pc, effect, MEETS_OTHERS))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Numbers that are not known make the bytes of an access unknown (unknown.c); one that control depends on, too, was

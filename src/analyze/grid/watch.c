@@ -157,7 +157,8 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event, Crew *crew) {
         return false;
     run->touched[number] |= AREA_READ;
     unknown_use(run, event, number); /* a write whose bytes are not known may be there */
-    inside_read(run, event, crew, event->cta % run->launches[event->launch].ctas, number);
+    if (run->inside_matters)
+        inside_read(run, event, crew, event->cta % run->launches[event->launch].ctas, number);
     proxies_read(run, effect, number);
     return true;
 }
@@ -186,7 +187,7 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, 
     GsanKind kind = effect->verb == EFFECT_READ ? GSAN_READ : GSAN_WRITE;
     uint32_t site = site_of(run, event);
     UnknownAccess *unknown = unknown_keep_mask(run, event);
-    if (unknown)
+    if (unknown && run->inside_matters)
         inside_masked(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown, &bytes);
     if (kind != GSAN_READ)
         note_changed(&run->loud[(size_t)event->launch * run->site_count + site], &bytes);
@@ -203,7 +204,7 @@ static bool masked_access(GlobalCheck *run, const GridEvent *event, Crew *crew, 
 
 static void keep_loose(GlobalCheck *run, const GridEvent *event, Crew *crew, const char *reason) {
     UnknownAccess *unknown = unknown_keep(run, event, reason);
-    if (unknown)
+    if (unknown && run->inside_matters)
         inside_loose(run, event, crew, event->cta % run->launches[event->launch].ctas, unknown);
 }
 
@@ -255,7 +256,8 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
                           (uint64_t)bytes.runs[i].end, element);
     }
     proxies_access(run, event, thread, &bytes);
-    inside_access(run, event, crew, event->cta % run->launches[event->launch].ctas, &bytes, kind);
+    if (run->inside_matters)
+        inside_access(run, event, crew, event->cta % run->launches[event->launch].ctas, &bytes, kind);
     if (asynchronous)
         fly(run, event, crew, ticket);
     arena_reset(&run->scratch);
@@ -386,7 +388,8 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     if (thread == GSAN_NO_THREAD)
         return; /* it has ended */
     grid_doubts_note(run, event, crew, rank);
-    inside_before(run, event, crew, rank);
+    if (run->inside_matters)
+        inside_before(run, event, crew, rank);
     switch (what->kind) {
     case EVENT_ACCESS:
         access_event(run, event, crew, thread);
@@ -435,7 +438,8 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     default:
         break;
     }
-    inside_after(run, event, crew, rank);
+    if (run->inside_matters)
+        inside_after(run, event, crew, rank);
 }
 
 /* ---- A run ---------------------------------------------------------------------------------------- */
