@@ -45,8 +45,10 @@ struct Races {
     BarrierPast *pasts;           /* of each barrier */
     Guard (*guards)[MOST_GUARDS]; /* of each agent: its last waits, the latest first */
     const Overlays *overlays;
-    bool *laid_over; /* by storage: it may lie over another */
-    const Op *over;  /* the same as Race.over, while such an access is looked at, and how it lies there */
+    bool *laid_over;        /* by storage: it may lie over another */
+    struct OverPair *pairs; /* items of `overlays`, each with one that it lies over */
+    uint32_t pair_count, pair_capacity;
+    const Op *over; /* the same as Race.over, while such an access is looked at, and how it lies there */
     Over how;
     Flow flow;
     Race found[MOST_RACES];

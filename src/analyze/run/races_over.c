@@ -5,10 +5,26 @@
 
 #include "ir/op.h"
 
+typedef struct OverPair {
+    uint32_t upper, lower; /* items */
+    const Allocation *own, *under;
+    Over how;
+} OverPair;
+
 /* The storage of an allocation, and how far its bytes are from those of the kernel's frame. */
 static const Allocation *allocation_at_item(const Races *races, uint32_t item) {
     const Overlaid *overlaid = &races->overlays->items[item];
     return overlaid->scratch ? NULL : allocation_find(&races->machine->program->allocations, overlaid->op);
+}
+
+static void add_pair(Races *races, uint32_t upper, uint32_t lower) {
+    const Allocation *under = allocation_at_item(races, lower), *own = allocation_at_item(races, upper);
+    Over how = under && (!own || own->storage != under->storage)
+                   ? overlay(&races->overlays->items[upper], &races->overlays->items[lower])
+                   : OVER_NEVER;
+    if (how != OVER_NEVER)
+        *ARENA_PUSH(races->arena, races->pairs, races->pair_count, races->pair_capacity) =
+            (OverPair){upper, lower, own, under, how};
 }
 
 void races_prepare_over(Races *races) {
@@ -19,6 +35,8 @@ void races_prepare_over(Races *races) {
         const Allocation *allocation = allocation_at_item(races, i);
         if (allocation && races->overlays->items[i].over)
             races->laid_over[allocation->storage] = true;
+        for (uint32_t k = 0; races->overlays->items[i].over && k < races->overlays->count; k++)
+            add_pair(races, i, k);
     }
     if (races->overlays->cut)
         races->problem = "it has more memory than Weir compares with all other memory of the kernel";
@@ -43,12 +61,10 @@ static bool goes_on(const Races *races, const ConsanConflict *conflict, uint32_t
 
 /* One item over another. */
 static void check_pair(Races *races, const Event *event, uint32_t thread, bool writes, const Bytes *bytes, uint32_t cta,
-                       uint32_t upper, uint32_t lower) {
-    const Overlaid *over = &races->overlays->items[upper], *under = &races->overlays->items[lower];
-    const Allocation *allocation = allocation_at_item(races, lower), *own = allocation_at_item(races, upper);
-    Over how = allocation && (!own || own->storage != allocation->storage) ? overlay(over, under) : OVER_NEVER;
-    if (how == OVER_NEVER)
-        return;
+                       const OverPair *pair) {
+    const Overlaid *over = &races->overlays->items[pair->upper], *under = &races->overlays->items[pair->lower];
+    const Allocation *allocation = pair->under, *own = pair->own;
+    Over how = pair->how;
     uint32_t at = 0, span;
     Run piece;
     while ((span = spans_next(races->spans, allocation->storage, cta, &at, &piece)) != UINT32_MAX) {
@@ -71,28 +87,20 @@ static void check_pair(Races *races, const Event *event, uint32_t thread, bool w
     }
 }
 
-static void check_item(Races *races, const Event *event, uint32_t thread, bool writes, const Bytes *bytes, uint32_t cta,
-                       uint32_t item) {
-    for (uint32_t i = 0; races->overlays->items[item].over && i < races->overlays->count; i++)
-        check_pair(races, event, thread, writes, bytes, cta, item, i);
-}
-
 void races_check_over(Races *races, const Event *event, uint32_t thread, bool writes, const SpanSet *set) {
     if (!races->laid_over[set->view.meta])
         return;
-    for (uint32_t i = 0; i < races->overlays->count; i++) {
-        const Allocation *allocation = allocation_at_item(races, i);
-        if (allocation && allocation->storage == set->view.meta)
-            check_item(races, event, thread, writes, &set->bytes, set->view.cta, i);
-    }
+    for (uint32_t i = 0; i < races->pair_count; i++)
+        if (races->pairs[i].own && races->pairs[i].own->storage == set->view.meta)
+            check_pair(races, event, thread, writes, &set->bytes, set->view.cta, &races->pairs[i]);
 }
 
 void races_check_scratch(Races *races, const Event *event) {
-    for (uint32_t i = 0; i < races->overlays->count; i++) {
-        const Overlaid *scratch = &races->overlays->items[i];
+    for (uint32_t i = 0; i < races->pair_count; i++) {
+        const Overlaid *scratch = &races->overlays->items[races->pairs[i].upper];
         Run run = {0, scratch->end - scratch->begin};
         if (scratch->scratch && scratch->op == event->op)
-            check_item(races, event, consan_base(event->agent), true, &(Bytes){&run, 1},
-                       agent_cta(races->machine, event->agent), i);
+            check_pair(races, event, consan_base(event->agent), true, &(Bytes){&run, 1},
+                       agent_cta(races->machine, event->agent), &races->pairs[i]);
     }
 }
