@@ -239,8 +239,17 @@ void text_free(Text *text) {
     *text = (Text){0};
 }
 
+/* Where the arena is exhausted, the text is freed on the way out. */
 const char *text_keep(Text *text, Arena *arena) {
+    jmp_buf exhausted, *outer = arena->exhausted;
+    if (outer && setjmp(exhausted) != 0) {
+        arena->exhausted = outer;
+        text_free(text);
+        longjmp(*outer, 1);
+    }
+    arena->exhausted = outer ? &exhausted : NULL;
     const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
+    arena->exhausted = outer;
     text_free(text);
     return kept;
 }
