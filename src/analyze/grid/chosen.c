@@ -397,6 +397,19 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count, size_
     chosen->launch = usually;
 }
 
+/* The same beside a launch that was given: those that are solved for what it leaves out come first. */
+static void look_at_left(Chosen *chosen, const Launch *bases, size_t usual, const Launch *given) {
+    static const Room same[] = {ROOM_AS_IS};
+    const char *texts[MOST_CHOSEN + MOST_WAYS];
+    size_t known = 0;
+    chosen->launch = given;
+    look_at_ways(chosen, texts, &known);
+    for (size_t i = 0; i < usual && leaves_out(chosen); i++) {
+        chosen->request.base = &bases[i];
+        look_at_rooms(chosen, same, 1, texts, &known);
+    }
+}
+
 /* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, and
  * if it is small with its grid; then with its memory, too. Those that callers may never make come last. */
 static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const Launch *given) {
@@ -408,7 +421,7 @@ static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const
         memcpy(with_grid.grid, given->grid, sizeof with_grid.grid);
         chosen->request.given = &with_grid;
     }
-    look_at_all(chosen, bases, usual, usual);
+    look_at_left(chosen, bases, usual, given);
     chosen->request.given = before;
     for (size_t i = 0; i < count && leaves_out(chosen); i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
