@@ -1,5 +1,6 @@
 /* Values under a setting, and what is wanted of a kernel as constraints on them; solve_reach.c turns ops around. */
 #include "emulate/solve_internal.h"
+#include "emulate/steering.h"
 
 #include "model/flow/symbol.h"
 
@@ -409,10 +410,8 @@ static bool want_region(WantedList *list, const Op *op, uint32_t region) {
     case CONTROL_BRANCH:
     case CONTROL_GUARD:
         return want_value(list, op_operand_of(op, op->row->control.condition), region == 0);
-    case CONTROL_WHILE: {
-        const Op *end = region ? region_end(op, 0) : NULL;
-        return !end || want_value(list, op_operand_of(end, end->row->control.condition), 1);
-    }
+    case CONTROL_WHILE:
+        return !region || !condition_of(op) || want_value(list, condition_of(op), 1);
     case CONTROL_SWITCH:
         return want_case(list, op, region);
     default:
@@ -513,9 +512,8 @@ bool solve_comes_to(Solver *solver, const Op *op) {
 static bool solve_turn(Solver *solver, const Op *loop, int64_t turn) {
     Setting before = solver->now;
     WantedList list = {.count = 0};
-    const Op *end = region_end(loop, 0);
     int64_t *at = solver_turn(solver, loop), now;
-    const Value *condition = end ? op_operand_of(end, end->row->control.condition) : NULL;
+    const Value *condition = condition_of(loop);
     if (!at)
         return false;
     *at = turn;
