@@ -333,7 +333,7 @@ static void run_schedules(GlobalCheck *run) {
 static bool is_alone(const GlobalCheck *run) {
     const GridLaunch *first = &run->scene.launches[0];
     const int64_t *grid = first->launch->grid;
-    return run->scene.count == 1 && grid[0] * grid[1] * grid[2] * first->program->ctas == 1 &&
+    return run->scene.count == 1 && grid[0] == 1 && grid[1] == 1 && grid[2] == 1 && first->program->ctas == 1 &&
            first->program->agents_per_cta == 1;
 }
 

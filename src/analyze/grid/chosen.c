@@ -227,8 +227,8 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
                        finding->message, source, finding->launch);
 }
 
-/* Programs that do not know which of them they are write the same values to a place, one after the other: the last is
- * the same, whosever it is. */
+/* Programs that do not know which of them they are write the same values to a place, in the same order: the last value
+ * is the same, whichever program writes it. */
 static bool write_alike(const Chosen *chosen, const FoundRace *found) {
     const GsanRace *race = &found->race;
     return !found->earlier && chosen->options.uniform && race->earlier.kind == GSAN_WRITE &&
@@ -410,14 +410,21 @@ static void look_at_left(Chosen *chosen, const Launch *bases, size_t usual, cons
     }
 }
 
+/* Few, and more than one, which has no other to race with. */
+static bool has_few_programs(const int64_t grid[3]) {
+    int64_t programs = 1;
+    for (int i = 0; i < 3 && programs <= MOST_PROGRAMS; i++)
+        programs *= grid[i] <= MOST_PROGRAMS ? grid[i] : MOST_PROGRAMS + 1;
+    return programs > 1 && programs <= MOST_PROGRAMS;
+}
+
 /* Launches beside a given one, as far as they come to accesses that it does not make: with memory that is chosen, and
  * if it is small with its grid; then with its memory, too. Those that callers may never make come last. */
 static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const Launch *given) {
     size_t usual = usual_launches(bases, count);
-    int64_t programs = given->grid[0] * given->grid[1] * given->grid[2];
     const Launch *before = chosen->request.given;
     Launch with_grid = *before;
-    if (programs > 1 && programs <= MOST_PROGRAMS) { /* one has no other to race with */
+    if (has_few_programs(given->grid)) {
         memcpy(with_grid.grid, given->grid, sizeof with_grid.grid);
         chosen->request.given = &with_grid;
     }

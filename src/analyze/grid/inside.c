@@ -398,7 +398,7 @@ static bool is_looked_at(GlobalCheck *run, uint32_t site);
 /* Whether one thread makes the access, the first: of one element, or what the others read is not looked at. */
 static bool is_by_one_thread(GlobalCheck *run, const GridEvent *event) {
     const Effect *effect = &event->event->effect->effect;
-    const Type *type = type_resolve(event->machine->program->module, effect->on->type);
+    const Type *type = effect->on ? type_resolve(event->machine->program->module, effect->on->type) : NULL;
     int64_t elements = 1;
     for (uint32_t i = 0; type && type->kind == TYPE_TENSOR && i < type->dim_count; i++)
         elements *= type->dims[i];
