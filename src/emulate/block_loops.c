@@ -79,8 +79,8 @@ bool block_carried(const Value *value, Carried *carried) {
 }
 
 int block_loop_stays(const Block *head, const Op *branch) {
-    if (op_successor_count(branch) != 2)
-        return -1;
+    if (!branch || !branch->row || op_successor_count(branch) != 2)
+        return -1; /* by what an op goes that has no row is not known */
     bool yes = block_loop_has(head, branch->extra->successors[0]) || branch->extra->successors[0] == head;
     bool no = block_loop_has(head, branch->extra->successors[1]) || branch->extra->successors[1] == head;
     return yes == no ? -1 : yes;
