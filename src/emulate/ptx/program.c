@@ -299,9 +299,15 @@ static void read_header(PtxProgram *program) {
 
 static bool build(PtxProgram *program, size_t budget, const char **problem) {
     const PtxModule *module = program->module;
+    jmp_buf here, *outer = program->arena->exhausted;
     Arena scratch;
     arena_init(&scratch, budget);
-    scratch.exhausted = program->arena->exhausted;
+    if (setjmp(here)) {
+        arena_free(&scratch);
+        program->arena->exhausted = outer;
+        longjmp(*outer, 1);
+    }
+    scratch.exhausted = program->arena->exhausted = &here;
     bool *reached = ARENA_ARRAY(&scratch, bool, module->functions_count), whole = true;
     layout_reach(program, &scratch, reached);
     layout_seats(program, reached);
@@ -312,6 +318,7 @@ static bool build(PtxProgram *program, size_t budget, const char **problem) {
             whole = add_routine(program, i, budget, types, problem);
     if (whole)
         prepare_all(program, &scratch);
+    program->arena->exhausted = outer;
     arena_free(&scratch);
     return whole;
 }
