@@ -146,10 +146,9 @@ static bool transfer_of_assembly(Compiler *compiler, const Op *op, unsigned inde
                            .polls = repeats,
                            .finds = repeats,
                            .relation = comparison_of(&access)};
-    /* A number that each thread gets another of is none that is known. */
-    bool counts =
-        transfer->atomic == ATOMIC_ADD || transfer->atomic == ATOMIC_INCREMENT || transfer->atomic == ATOMIC_DECREMENT;
-    transfer->integer = access.type != 'f' && !(counts && transfer->times > 1 && transfer->result != NO_REGISTER);
+    /* What each thread finds another number of is none that is known. */
+    bool updates = transfer->atomic != ATOMIC_NONE && transfer->atomic != ATOMIC_CAS;
+    transfer->integer = access.type != 'f' && !(updates && transfer->times > 1 && transfer->result != NO_REGISTER);
     transfer->width = (uint16_t)access.bits;
     return true;
 }

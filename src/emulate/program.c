@@ -299,7 +299,8 @@ bool program_is_uniform(const Program *program) {
             if (effects[i].verb == EFFECT_ANYTHING ||
                 (effects[i].space == SPACE_GLOBAL && effects[i].order != ORDER_WEAK && has_used_result(module, op)))
                 return false;
-        if (inline_ptx_names_registers(op, true))
+        bool ranks = program->ranks_are_programs;
+        if (inline_ptx_names_registers(op, !ranks) || (ranks && op_evaluator(op) == EVALUATE_CTA_RANK))
             return false;
     }
     return true;

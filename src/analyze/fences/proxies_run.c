@@ -148,8 +148,7 @@ static void run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
     uint64_t clusters = machine_clusters(machine), end = runs->steps + launch_steps, covered = 0, cluster;
     Classes *classes =
         clusters > FEW_CLUSTERS ? classes_create(arena, machine, given && runs->given.loads != NULL) : NULL;
-    bool all = given || !runs->given.launch; /* of those beside a given one, a few will do */
-    while (covered < clusters && runs->steps < end && !deadline_look() && (all || of->count < FEW_CLUSTERS)) {
+    while (covered < clusters && runs->steps < end && !deadline_look()) {
         cluster = covered;
         if (classes && !classes_next(classes, &cluster))
             break;
@@ -157,7 +156,7 @@ static void run_classes(FenceRuns *runs, const Launch *launch, bool given, Repre
         covered = classes ? classes_covered(classes) : covered + 1;
         *ARENA_PUSH(arena, of->clusters, of->count, of->capacity) = cluster;
     }
-    if (all && covered < clusters && !runs->left_out) {
+    if (covered < clusters && !runs->left_out) {
         runs->left_out = clusters - covered;
         runs->left_out_of = launch;
     }

@@ -16,6 +16,7 @@
 #include "analyze/membar/report.h"
 #include "emulate/slice.h"
 #include "ir/op.h"
+#include "model/effect/inline_ptx.h"
 #include "model/memory/meeting.h"
 #include "model/target/target.h"
 
@@ -395,14 +396,16 @@ static bool stretches_meet(GlobalCheck *run, Inside *inside, Stretch now) {
 
 static bool is_looked_at(GlobalCheck *run, uint32_t site);
 
-/* Whether one thread makes the access, the first: of one element, or what the others read is not looked at. */
+/* Whether one thread makes the access, the first: of one element, or what the others read is not looked at. Every
+ * thread runs assembly. */
 static bool is_by_one_thread(GlobalCheck *run, const GridEvent *event) {
     const Effect *effect = &event->event->effect->effect;
     const Type *type = effect->on ? type_resolve(event->machine->program->module, effect->on->type) : NULL;
     int64_t elements = 1;
     for (uint32_t i = 0; type && type->kind == TYPE_TENSOR && i < type->dim_count; i++)
         elements *= type->dims[i];
-    return elements == 1 && (effect->verb != EFFECT_READ || !is_looked_at(run, site_of(run, event)));
+    return elements == 1 && !is_inline_ptx(event->event->op) &&
+           (effect->verb != EFFECT_READ || !is_looked_at(run, site_of(run, event)));
 }
 
 static bool can_race(uint8_t before, uint8_t now) {

@@ -65,13 +65,6 @@ static bool op_mixes(const Program *program, const Op *op) {
     return ticket && alone;
 }
 
-static bool is_in_loop(const Op *op, const Op *function) {
-    for (op = op_parent(op); op && op != function; op = op_parent(op))
-        if (op_is_loop(op))
-            return true;
-    return false;
-}
-
 static void add_conditions(Slice *slice, const Op *op, const Op *function) {
     for (op = op_parent(op); op && op != function; op = op_parent(op))
         for (uint32_t i = 0; i < op->operand_count; i++)
@@ -101,7 +94,7 @@ Tickets tickets_of(const Program *program) {
     }
     for (uint32_t pc = 0; pc < program->code_count && found == TICKETS_MIXED; pc++) {
         const Op *ticket = ticket_at(program, pc);
-        if (ticket && ticket->result_count && is_in_loop(ticket, program->function))
+        if (ticket && ticket->result_count && op_may_repeat(program, ticket))
             return TICKETS_ENDLESS;
     }
     return found;

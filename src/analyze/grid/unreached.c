@@ -25,9 +25,9 @@ static bool may_share(Roots a, Roots b) {
     return a.elsewhere || b.elsewhere || a.parameters & b.parameters;
 }
 
-static bool is_in_loop(const Op *op) {
-    for (op = op_parent(op); op; op = op_parent(op))
-        if (op_is_loop(op))
+bool op_may_repeat(const Program *program, const Op *op) {
+    for (; op && op != program->function; op = op_parent(op))
+        if (op_is_loop(op) || op_is_control(op, CONTROL_FUNCTION) || (op->block && op->block->region->block_count > 1))
             return true;
     return false;
 }
@@ -36,7 +36,7 @@ static bool is_in_loop(const Op *op) {
 static bool may_race(const Program *program, uint32_t pc, const Effect *effect, Meets meets) {
     Roots roots = address_roots(program, effect->on);
     uint8_t own = effect_use(effect);
-    bool again = meets != MEETS_OTHERS || (effect->done == DONE_NOW && is_in_loop(program->ops[pc]));
+    bool again = meets != MEETS_OTHERS || (effect->done == DONE_NOW && op_may_repeat(program, program->ops[pc]));
     if (own == USE_WRITE && meets == MEETS_ANY)
         return true;
     for (uint32_t i = 0; i < program->effect_count; i++) {
