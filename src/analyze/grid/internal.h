@@ -361,7 +361,8 @@ typedef enum Meets {
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */
 const Op *unreached_access(const Program *program, const bool *reached, Meets meets);
-/* Whether a CTA may come to the op more than once: it is in a loop, of whatever form, or in a function that is called. */
+/* Whether a CTA may come to the op more than once: it is in a loop, of whatever form, or in a function that is called.
+ */
 bool op_may_repeat(const Program *program, const Op *op);
 /* Whether two accesses of one CTA could race at all. */
 bool accesses_may_meet(const Program *program);
