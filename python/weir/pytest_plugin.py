@@ -1,8 +1,8 @@
 """pytest --weir: a test fails whose Triton kernels have findings, in its body, its fixtures or its teardown. --weir-target names the GPU
 to compile for where there is none, --weir-strict lets a test fail, too, in which a kernel is incomplete, and --weir-require one whose clean kernels cover less than it names. Findings count as the project
-file says (docs/config.md). Findings that no failed test shows (of a test that is expected to fail, or while modules are imported) are told
-of at the end, and the exit status is that of failed tests. Under xdist the processes that run the tests check, and the one
-that prints tells."""
+file says (docs/config.md). Findings that no failed test shows (of a test that is expected to fail, or while modules are imported) are reported
+at the end, and the exit status is that of failed tests. Under xdist the processes that run the tests check, and the one
+that prints reports."""
 
 import contextlib
 
@@ -38,7 +38,7 @@ class Plugin:
     def __init__(self, config, project):
         self.config, self.project = config, project
         # What all tests have shown, in types that xdist hands on: (where, sentence) each, and of findings whether a test fails for them.
-        self.told = {"launches": 0, "findings": [], "incomplete": [], "notes": [], "remarks": []}
+        self.seen = {"launches": 0, "findings": [], "incomplete": [], "notes": [], "remarks": []}
         self.sections = {}  # of a test and its phase: findings that are not why it fails
 
     @contextlib.contextmanager
@@ -61,9 +61,9 @@ class Plugin:
         bad, text = watch.bad(), []
         incomplete = [(name, result) for name, result in results if result.verdict == "incomplete"]
         lines = [f"kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}" for name, result in incomplete]
-        self.told["launches"] += len(results)
-        self.told["notes"] += [(where, sentence) for sentence in watch.notes]
-        self.told["incomplete"] += [(where, line) for line in lines]
+        self.seen["launches"] += len(results)
+        self.seen["notes"] += [(where, sentence) for sentence in watch.notes]
+        self.seen["incomplete"] += [(where, line) for line in lines]
         if bad:
             text.append(str(triton.Findings(bad)))
         if self.config.getoption("--weir-strict") or self.config.getoption("--weir-require"):
@@ -71,14 +71,14 @@ class Plugin:
         return "\n".join(text) or None
 
     def phase(self, item, when):
-        """Watches one phase of a test; it fails if something is wrong, and if it fails already that is told beside the reason."""
+        """Watches one phase of a test; the test fails if a kernel has findings; if it fails anyway, they are reported with the reason."""
         with self.watching() as watch:
             outcome = yield
         text = self.settle(item.nodeid, watch)
         if not text:
             return
         fails = outcome.excinfo is None and not item.get_closest_marker("xfail")
-        self.told["findings"].append((item.nodeid, text, fails))
+        self.seen["findings"].append((item.nodeid, text, fails))
         if outcome.excinfo is None:
             outcome.force_exception(pytest.fail.Exception(text, pytrace=False))
         else:
@@ -113,7 +113,7 @@ class Plugin:
             yield
         text = self.settle(collector.nodeid, watch)
         if text:
-            self.told["findings"].append((collector.nodeid, text, False))
+            self.seen["findings"].append((collector.nodeid, text, False))
 
     # ---- The end ------------------------------------------------------------------------------------
 
@@ -121,26 +121,26 @@ class Plugin:
     def pytest_testnodedown(self, node, error):
         """A process of xdist's is over, and has left what it has seen."""
         for key, value in (getattr(node, "workeroutput", None) or {}).get("weir", {}).items():
-            self.told[key] += [entry for entry in map(tuple, value) if entry not in self.told[key]] if key != "launches" else value
+            self.seen[key] += [entry for entry in map(tuple, value) if entry not in self.seen[key]] if key != "launches" else value
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        self.told["remarks"] += [("", sentence) for sentence in self.project.remarks()]
+        self.seen["remarks"] += [("", sentence) for sentence in self.project.remarks()]
         if hasattr(self.config, "workeroutput"):
-            self.config.workeroutput["weir"] = self.told
-        elif exitstatus == pytest.ExitCode.OK and any(not fails for _, _, fails in self.told["findings"]):
+            self.config.workeroutput["weir"] = self.seen
+        elif exitstatus == pytest.ExitCode.OK and any(not fails for _, _, fails in self.seen["findings"]):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        told = self.told
+        seen = self.seen
         terminalreporter.section("weir")
-        terminalreporter.line(f"{told['launches']} launches checked" if told["launches"] else
+        terminalreporter.line(f"{seen['launches']} launches checked" if seen["launches"] else
                               "nothing was checked: no test launched a Triton kernel")
-        for where, text, fails in told["findings"]:
+        for where, text, fails in seen["findings"]:
             if not fails:
                 terminalreporter.line(f"{where}: findings beside how it ended:")
                 terminalreporter.line(text)
-        for where, sentence in told["notes"] + told["incomplete"]:
+        for where, sentence in seen["notes"] + seen["incomplete"]:
             terminalreporter.line(f"{where}: {sentence}")
-        for _, sentence in told["remarks"]:
+        for _, sentence in seen["remarks"]:
             terminalreporter.line(sentence)

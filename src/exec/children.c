@@ -51,7 +51,7 @@ __attribute__((constructor)) static void remember(void) {
     for (int i = 0; i < VARIABLES; i++) {
         const char *value = getenv(seen[i].name);
         /* weir exec puts its own in front. */
-        bool ours = i != 1 || !record || !*record; /* in mode record, Python is not told to load anything */
+        bool ours = i != 1 || !record || !*record; /* in mode record, Python is given nothing to load */
         size_t size = value && ours ? i == 2 ? strlen(value) : strcspn(value, ":") : 0;
         if (size < sizeof seen[i].part)
             memcpy(seen[i].part, size ? value : "", size);
@@ -104,7 +104,7 @@ static bool may_launch(const char *path) {
     return found;
 }
 
-/* A Python that is told to heed no variable. */
+/* A Python with an option that has it heed no variable. */
 static bool is_isolated(const char *path, char *const *words) {
     if (strncmp(base_name(path), "python", 6) != 0)
         return false;

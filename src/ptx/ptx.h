@@ -207,8 +207,8 @@ static inline Str ptx_name(const PtxModule *module, uint32_t name) {
     return name == PTX_NONE ? (Str){"", 0} : module->names[name].text;
 }
 
-/* Whether Triton has compiled that kernel: whoever wrote it has no words for fences of PTX, and they are the compiler's
- * business. Its last two parameters are pointers to scratch memory, and all pointers say that they are to .global. */
+/* Whether Triton has compiled that kernel: its source cannot name fences of PTX, and the compiler inserts
+ * them. Its last two parameters are pointers to scratch memory, and all pointers say that they are to .global. */
 bool ptx_is_tiled(const PtxModule *module, uint32_t entry);
 
 /* Where an instruction is in the user's own source: its own place, and the places that it was inlined at, the

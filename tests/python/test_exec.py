@@ -51,30 +51,30 @@ class Plain(Case):
     """No Triton is needed."""
 
     def test_no_python(self):
-        told = self.exec("true")
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("nothing was captured: the program started no Python", told.stderr)
+        result = self.exec("true")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("nothing was captured: the program started no Python", result.stderr)
 
     def test_no_triton(self):
-        told = self.exec(sys.executable, "-c", "print('hello')")
-        self.assertEqual((told.returncode, told.stdout), (3, "hello\n"))
-        self.assertIn("did not import triton", told.stderr)
+        result = self.exec(sys.executable, "-c", "print('hello')")
+        self.assertEqual((result.returncode, result.stdout), (3, "hello\n"))
+        self.assertIn("did not import triton", result.stderr)
 
     def test_isolated(self):
         self.assertIn("that honors PYTHONPATH", self.exec(sys.executable, "-I", "-c", "1").stderr)
 
     def test_failing_program(self):
-        told = self.exec(sys.executable, "-c", "import sys; sys.exit(7)")
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("exited with status 7", told.stderr)
+        result = self.exec(sys.executable, "-c", "import sys; sys.exit(7)")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("exited with status 7", result.stderr)
 
     def test_signal(self):
-        told = self.exec(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("killed by a signal", told.stderr)
+        result = self.exec(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("killed by a signal", result.stderr)
 
     def test_started_without_variables(self):
-        """What Weir will not see is said, however it was started; what can launch no kernel is not told of."""
+        """What Weir will not see is reported, however it was started; what can launch no kernel is not reported."""
         for words in (["env", "-i", sys.executable, "-c", "1"], ["sh", "-c", f"LD_PRELOAD= {sys.executable} -c 1"],
                       [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c', '1'], env={})"],
                       [sys.executable, "-c", "import os, sys; os.posix_spawn(sys.executable, ['python', '-c', '1'], {})"],
@@ -85,8 +85,8 @@ class Plain(Case):
             self.assertNotIn("was started", self.exec(*words).stderr)
 
     def test_left_running(self):
-        told = self.exec("sh", "-c", "sleep 5 &")
-        self.assertIn("1 process of the program is still running (sleep), and what it launches from here on is not looked at", told.stderr)
+        result = self.exec("sh", "-c", "sleep 5 &")
+        self.assertIn("1 process of the program is still running (sleep), and what it launches from here on is not looked at", result.stderr)
         forked = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork() or time.sleep(5)\n    os._exit(0)"
         self.assertIn("is still running (python", self.exec(sys.executable, "-c", forked).stderr)
 
@@ -94,40 +94,40 @@ class Plain(Case):
         self.assertEqual(self.exec("/nonexistent/program").returncode, 2)
 
     def test_status_127_is_the_programs_own(self):
-        told = self.exec("sh", "-c", "exit 127")
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("sh exited with status 127", told.stderr)
+        result = self.exec("sh", "-c", "exit 127")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("sh exited with status 127", result.stderr)
 
     def test_target(self):
         for wrong in "", "s", "sm", "sm_", "sm_90x", "sm_90aa", "gfx", "gfx94z", "90", "hopper":
-            told = self.exec("true", options=["--target", wrong])
-            self.assertEqual(told.returncode, 2, wrong)
-            self.assertIn("--target is a GPU", told.stderr)
+            result = self.exec("true", options=["--target", wrong])
+            self.assertEqual(result.returncode, 2, wrong)
+            self.assertIn("--target is a GPU", result.stderr)
         for right in "sm_90", "sm90", "sm_100a", "sm_103f", "gfx942", "gfx90a":
             self.assertEqual(self.exec("true", options=["--target", right]).returncode, 3, right)
 
     def test_process_that_is_left_behind(self):
-        told = self.exec("sh", "-c", f"{sys.executable} -c 'import time; time.sleep(8)' >/dev/null 2>&1 &")
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("1 process of the program is still running", told.stderr)
+        result = self.exec("sh", "-c", f"{sys.executable} -c 'import time; time.sleep(8)' >/dev/null 2>&1 &")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("1 process of the program is still running", result.stderr)
 
     def test_folder_that_is_gone(self):
         """What cannot be recorded does not keep the program from running."""
-        told = self.exec(sys.executable, "-c", "import os, shutil; shutil.rmtree(os.environ['WEIR_CAPTURE'])\n"
+        result = self.exec(sys.executable, "-c", "import os, shutil; shutil.rmtree(os.environ['WEIR_CAPTURE'])\n"
                          "import triton; print('runs')", release=str(self.old_triton()))
-        self.assertIn("runs", told.stdout)
-        self.assertEqual(told.returncode, 3)
+        self.assertIn("runs", result.stdout)
+        self.assertEqual(result.returncode, 3)
 
     def test_keep_takes_an_empty_folder(self):
         (self.folder / "file").write_text("")
-        told = self.exec("true", options=["--keep", str(self.folder)])
-        self.assertEqual(told.returncode, 2)
-        self.assertIn("new or empty", told.stderr)
+        result = self.exec("true", options=["--keep", str(self.folder)])
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("new or empty", result.stderr)
 
     def test_hidden_sitecustomize_runs(self):
         (self.folder / "sitecustomize.py").write_text("print('customized')\n")
-        told = self.exec(sys.executable, "-c", "1", release=str(self.folder))
-        self.assertEqual(told.stdout, "customized\n")
+        result = self.exec(sys.executable, "-c", "1", release=str(self.folder))
+        self.assertEqual(result.stdout, "customized\n")
 
     def old_triton(self):
         """A folder with what looks like a Triton that is not supported."""
@@ -141,9 +141,9 @@ class Plain(Case):
         return self.folder
 
     def test_old_triton(self):
-        told = self.exec(sys.executable, "-c", "import triton", release=str(self.old_triton()))
-        self.assertEqual(told.returncode, 3)
-        self.assertIn("Triton 2.1.0 is not supported", told.stderr)
+        result = self.exec(sys.executable, "-c", "import triton", release=str(self.old_triton()))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("Triton 2.1.0 is not supported", result.stderr)
 
 
 @unittest.skipUnless(RELEASES, "no Triton: TRITON_WHEELS=DIR names unpacked wheels")
@@ -160,17 +160,17 @@ class Captured(Case):
         for release in self.each():
             # The cache of Triton goes by the text of a kernel, and keeps the name of the file that it came from first.
             own = {"TRITON_CACHE_DIR": str(self.folder / "cache" / pathlib.Path(release).name)}
-            told = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", release=release, environment=own)
-            self.assertEqual(told.returncode, 1, told.stderr)
-            self.assertRegex(told.stdout, r"copy_tiles.py:\d+:\d+: error: .*\[race.war\]")
-            told = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", "right", release=release, environment=own)
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            result = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", release=release, environment=own)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertRegex(result.stdout, r"copy_tiles.py:\d+:\d+: error: .*\[race.war\]")
+            result = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", "right", release=release, environment=own)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_many_ways(self):
         for release in self.each():
-            told = self.exec(sys.executable, SCRIPTS / "many.py", release=release, options=self.keep())
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
-            self.assertIn("compiled for sm_90; none was run", told.stderr)
+            result = self.exec(sys.executable, SCRIPTS / "many.py", release=release, options=self.keep())
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("compiled for sm_90; none was run", result.stderr)
             adds, gathers = self.launches("add"), self.launches("gather")
             self.assertEqual(sorted(launch["grid"][0] for launch in adds), [4, 8, 8], release)
             self.assertEqual(sum("buffer" in json.dumps(launch) for launch in adds), 1)
@@ -186,27 +186,27 @@ class Captured(Case):
             # Before 3.9, Triton for AMD needs PyTorch.
             for target in ("sm_80", "sm_100", "gfx942") if release.endswith("3.9.0") else ("sm_80",):
                 shutil.rmtree(self.folder / "kept", ignore_errors=True)
-                told = self.exec(sys.executable, SCRIPTS / "many.py", release=release,
+                result = self.exec(sys.executable, SCRIPTS / "many.py", release=release,
                                  options=["--target", target, *self.keep()])
-                self.assertEqual(told.returncode, 0, f"{target}: {told.stdout}{told.stderr}")
+                self.assertEqual(result.returncode, 0, f"{target}: {result.stdout}{result.stderr}")
                 text = next((self.folder / "kept").glob("gather*.ttgir")).read_text()
                 self.assertIn(f"hip:{target}" if target[0] == "g" else f"cuda:{target[3:]}", text)
 
     def test_views_of_one_tensor(self):
         for release in self.each():
-            told = self.exec(sys.executable, SCRIPTS / "overlapping.py", release=release)
-            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
-            self.assertIn("overlapping.py", told.stdout)
-            self.assertIn("[race.", told.stdout)
-            told = self.exec(sys.executable, SCRIPTS / "overlapping.py", "apart", release=release)
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            result = self.exec(sys.executable, SCRIPTS / "overlapping.py", release=release)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertIn("overlapping.py", result.stdout)
+            self.assertIn("[race.", result.stdout)
+            result = self.exec(sys.executable, SCRIPTS / "overlapping.py", "apart", release=release)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_other_processes(self):
         for release in self.each():
             for method in "fork", "spawn", "forkserver":
-                told = self.exec("sh", "-c", f"{sys.executable} {SCRIPTS / 'spawned.py'} {method}", release=release)
-                self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
-                self.assertIn("weir: 1 kernel, 1 different launch", told.stderr)
+                result = self.exec("sh", "-c", f"{sys.executable} {SCRIPTS / 'spawned.py'} {method}", release=release)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertIn("weir: 1 kernel, 1 different launch", result.stderr)
 
     def test_ranks_of_one_program(self):
         """As torchrun starts them: all at once, into one folder; what all of them launch is kept once, what one does, too."""
@@ -221,9 +221,9 @@ class Captured(Case):
                           "for grid in [*range(1, 11), 20 + rank]:\n"
                           "    t.fill[(grid,)](weir.triton.tensor([128 * grid], 'int32'), 128, 128)\n" % str(SCRIPTS))
         for release in self.each():
-            told = self.exec(sys.executable, script, release=release, options=self.keep())
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
-            self.assertIn("1 kernel, 14 different launches of 44", told.stderr)
+            result = self.exec(sys.executable, script, release=release, options=self.keep())
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("1 kernel, 14 different launches of 44", result.stderr)
             self.assertEqual(sorted(launch["grid"][0] for launch in self.launches("fill")), [*range(1, 11), 20, 21, 22, 23])
             self.assertEqual(len(list((self.folder / "kept").glob("*.ttgir"))), 1)
             self.assertEqual(list((self.folder / "kept").glob("*.part")), [])
@@ -232,9 +232,9 @@ class Captured(Case):
         script = self.folder / "fails.py"
         script.write_text("import sys\nsys.path.insert(0, %r)\nimport spawned\nspawned.work()\nsys.exit(5)\n" % str(SCRIPTS))
         for release in self.each():
-            told = self.exec(sys.executable, script, release=release)
-            self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
-            self.assertIn("exited with status 5", told.stderr)
+            result = self.exec(sys.executable, script, release=release)
+            self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+            self.assertIn("exited with status 5", result.stderr)
 
     def test_program_that_ends_without_a_word(self):
         """That launches were not kept is known, though nothing is said at the end; those of an empty grid are none."""
@@ -244,15 +244,15 @@ class Captured(Case):
                           "    t.fill[(i %% 101,)](weir.triton.tensor([128 * 101], 'int32'), 128, 128)\n"
                           "os._exit(0)\n" % str(SCRIPTS))
         for release in self.each():
-            told = self.exec(sys.executable, script, 5, release=release, options=self.keep())
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            result = self.exec(sys.executable, script, 5, release=release, options=self.keep())
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
             self.assertEqual(sorted(launch["grid"][0] for launch in self.launches("fill")), [1, 2, 3, 4])
             again = subprocess.run([WEIR, "check", str(self.folder / "kept")], capture_output=True, text=True)
-            self.assertEqual((again.returncode, again.stdout), (0, told.stdout))
+            self.assertEqual((again.returncode, again.stdout), (0, result.stdout))
         script.write_text(script.read_text().replace("(i % 101,)", "(1 + i,)"))
-        told = self.exec(sys.executable, script, 101, release=RELEASES[0])
-        self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
-        self.assertIn("more than 100 different launches", told.stderr)
+        result = self.exec(sys.executable, script, 101, release=RELEASES[0])
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assertIn("more than 100 different launches", result.stderr)
 
     def test_process_that_was_not_captured(self):
         (self.folder / "old").mkdir()
@@ -260,11 +260,11 @@ class Captured(Case):
         script.write_text(f"{sys.executable} {SCRIPTS / 'spawned.py'} fork && "
                           f"PYTHONPATH=${{PYTHONPATH%%:*}}:{self.folder} {sys.executable} -c 'import triton'\n")
         Plain.old_triton(self)
-        told = self.exec("sh", script, release=RELEASES[0])
-        self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
-        self.assertIn("a process was not captured: RuntimeError: Triton 2.1.0 is not supported", told.stderr)
+        result = self.exec("sh", script, release=RELEASES[0])
+        self.assertEqual(result.returncode, 3, result.stdout + result.stderr)
+        self.assertIn("a process was not captured: RuntimeError: Triton 2.1.0 is not supported", result.stderr)
 
-    @unittest.skipUnless(os.getuid() == 0, "only root can become somebody else")
+    @unittest.skipUnless(os.getuid() == 0, "only root can become another user")
     def test_another_user(self):
         """A process that has become another user is captured like the others."""
         self.folder.chmod(0o777)
@@ -272,9 +272,9 @@ class Captured(Case):
         script.write_text("import os, sys\nsys.path.insert(0, %r)\nimport test_kernels as t\nt.test_right()\n"
                           "os.environ['TRITON_CACHE_DIR'] = %r\nos.setuid(65534)\nt.test_racy()\nos._exit(0)\n"
                           % (str(SCRIPTS), str(self.folder / "cache")))
-        told = self.exec(sys.executable, script, release=RELEASES[0])
-        self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
-        self.assertIn("[race.waw]", told.stdout)
+        result = self.exec(sys.executable, script, release=RELEASES[0])
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("[race.waw]", result.stdout)
 
     def test_watch(self):
         code = ("import sys; sys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"
@@ -288,8 +288,8 @@ class Captured(Case):
                 % str(SCRIPTS))
         for release in self.each():
             environment = dict(os.environ, PYTHONPATH=os.pathsep.join([release, str(ROOT / "python")]), PYTHONWARNINGS="ignore")
-            told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def python(self, release, *words):
         """In the test's folder, with the package of this tree."""
@@ -302,23 +302,23 @@ class Captured(Case):
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest(self):
         for release in self.each():
-            told = self.pytest(release, SCRIPTS / "test_kernels.py")
-            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
-            self.assertRegex(told.stdout, r"1 failed, 1 passed")
-            self.assertIn("[race.waw]", told.stdout)
+            result = self.pytest(release, SCRIPTS / "test_kernels.py")
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertRegex(result.stdout, r"1 failed, 1 passed")
+            self.assertIn("[race.waw]", result.stdout)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest_phases(self):
         """A race counts wherever a test launches it, and however the test ends; in one process and under xdist."""
         script = SCRIPTS / "test_phases.py"
         for more in ([], ["-n", "2"]) if importlib.util.find_spec("xdist") else ([],):
-            told = self.pytest(RELEASES[0], script, *more)
-            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
-            self.assertRegex(told.stdout, r"1 failed, 3 passed, 1 xfailed, 2 errors")
+            result = self.pytest(RELEASES[0], script, *more)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertRegex(result.stdout, r"1 failed, 3 passed, 1 xfailed, 2 errors")
             for name in ("test_fails_by_itself", "test_expected_to_fail"):
-                self.assertIn(f"{name}: findings beside how it ended:", told.stdout)
-            self.assertIn("6 launches checked", told.stdout)
-            self.assertRegex(told.stdout, r"test_unknown: kernel scatter is incomplete")
+                self.assertIn(f"{name}: findings beside how it ended:", result.stdout)
+            self.assertIn("6 launches checked", result.stdout)
+            self.assertRegex(result.stdout, r"test_unknown: kernel scatter is incomplete")
         self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_right").returncode, 0)
         self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_expected").returncode, 1)
         self.assertEqual(self.pytest(RELEASES[0], script, "-k", "test_unknown").returncode, 0)
@@ -333,9 +333,9 @@ class Captured(Case):
         script = SCRIPTS / "test_kernels.py"
         (self.folder / "weir.toml").write_text('[severity]\nrace = "note"\n')
         for scope, status in (("tried-launches", 0), ("given-launch", 0), ("every-launch", 1), ("all", 4)):
-            told = self.pytest(RELEASES[0], "--weir-require", scope, script)
-            self.assertEqual(told.returncode, status, scope + told.stdout + told.stderr)
-            self.assertEqual("every-launch is required" in told.stdout, scope == "every-launch")
+            result = self.pytest(RELEASES[0], "--weir-require", scope, script)
+            self.assertEqual(result.returncode, status, scope + result.stdout + result.stderr)
+            self.assertEqual("every-launch is required" in result.stdout, scope == "every-launch")
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
     def test_pytest_with_a_project(self):
@@ -346,19 +346,19 @@ class Captured(Case):
         for text, status in (('[severity]\nrace = "note"\n', 0), ('[severity]\nrace = "warning"\n', 1),
                              ('[rules]\nignore = ["racy"]\n', 4)):
             project.write_text(text)
-            told = self.pytest(RELEASES[0], script)
-            self.assertEqual(told.returncode, status, text + told.stdout + told.stderr)
+            result = self.pytest(RELEASES[0], script)
+            self.assertEqual(result.returncode, status, text + result.stdout + result.stderr)
         project.write_text('[rules]\nignore = ["race.waw"]\n')
         self.assertEqual(self.pytest(RELEASES[0], "--weir-no-config", script).returncode, 1)
         project.rename(self.folder / "other.toml")
         self.assertEqual(self.pytest(RELEASES[0], "--weir-config", "other.toml", script).returncode, 0)
         script.write_text(source.replace("tl.program_id(0))\n", "tl.program_id(0))  # weir: ignore[race.waw] the last one wins\n", 1))
-        told = self.pytest(RELEASES[0], script)
-        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        result = self.pytest(RELEASES[0], script)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         script.write_text(source.replace("tl.program_id(0))\n", "tl.program_id(0))  # weir: ignore[race.waw]\n", 1))
-        told = self.pytest(RELEASES[0], script)
-        self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
-        self.assertRegex(told.stdout, r"test_kernels\.py:\d+: warning: .*gives no reason")
+        result = self.pytest(RELEASES[0], script)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"test_kernels\.py:\d+: warning: .*gives no reason")
 
     def test_watch_with_a_project(self):
         (self.folder / "weir.toml").write_text('[rules]\nignore = ["race"]\n')
@@ -372,9 +372,9 @@ class Captured(Case):
                 "with weir.triton.checked(project=weir.Project(ignore='race.waw')): t.test_racy()\n"
                 "weir.triton.watch(raises=True)\nt.test_racy()\n"
                 "open('weir.toml', 'w').write('wrong = 1')\n"
-                "try:\n    weir.triton.watch()\n    sys.exit('not told')\nexcept weir.ProjectError: pass\n" % str(SCRIPTS))
-        told = self.python(RELEASES[0], "-c", code)
-        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+                "try:\n    weir.triton.watch()\n    sys.exit('not result')\nexcept weir.ProjectError: pass\n" % str(SCRIPTS))
+        result = self.python(RELEASES[0], "-c", code)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
 if __name__ == "__main__":

@@ -519,7 +519,7 @@ static void launches(void **state) {
 }
 
 /* A flag that FAR has read, between the fences of A and what fences FAR has. */
-static void told_by_flag(void) {
+static void signaled_by_flag(void) {
     again();
     writes(A, 0);
     fence(A, THREADS_ACQ_REL, THREADS_GPU);
@@ -530,35 +530,35 @@ static void told_by_flag(void) {
 /* A fence that is too narrow leaves what was observed to a wider one behind it. */
 static void fences_one_after_the_other(void **state) {
     (void)state;
-    told_by_flag();
+    signaled_by_flag();
     fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
     reads(FAR, 0);
     RACES(TOO_NARROW);
-    told_by_flag();
+    signaled_by_flag();
     fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
     fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
     reads(FAR, 0);
     NO_RACE();
-    told_by_flag();
+    signaled_by_flag();
     fence(FAR, THREADS_ACQUIRE, THREADS_CTA);
     fence(FAR, THREADS_ACQUIRE, THREADS_CLUSTER);
     reads(FAR, 0);
     NO_RACE();
-    told_by_flag();
+    signaled_by_flag();
     fence(FAR, THREADS_RELEASE, THREADS_GPU);
     reads(FAR, 0);
     RACES(UNORDERED);
-    told_by_flag();
+    signaled_by_flag();
     fence(FAR, THREADS_RELEASE, THREADS_GPU);
     fence(FAR, THREADS_ACQUIRE, THREADS_GPU);
     reads(FAR, 0);
     NO_RACE();
     /* of another lane */
-    told_by_flag();
+    signaled_by_flag();
     threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
     reads(FAR, 1);
     RACES(UNORDERED);
-    told_by_flag();
+    signaled_by_flag();
     threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
     fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
     reads(FAR, 0);

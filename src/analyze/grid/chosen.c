@@ -28,7 +28,7 @@ typedef struct Chosen {
     GlobalOptions options;
     MemoryRequest request;
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
-    bool told;                  /* that something is open */
+    bool reported;              /* that something is open */
     bool stuck;                 /* some run did not come to its end, which is told as such */
     bool otherwise;             /* the launch was solved for what others do not show: callers may not make it */
     bool guessed;               /* some run has chosen data that control depends on */
@@ -215,9 +215,9 @@ static bool line_was_looked_at(const Chosen *chosen, uint32_t line) {
 }
 
 static void tell_open(Chosen *chosen, const Finding *finding) {
-    if (chosen->told)
+    if (chosen->reported)
         return;
-    chosen->told = true;
+    chosen->reported = true;
     Verdict *verdict = chosen->kernel->verdict;
     const FindingPlace *place = &finding->places[0];
     const char *source = *place->file ? verdict_text(verdict, " (%s:%u)", place->file, place->line) : "";
@@ -438,7 +438,7 @@ static void look_beside(Chosen *chosen, const Launch *bases, size_t count, const
         chosen->request.base = &bases[i];
         look_at(chosen, launch);
     }
-    if (!chosen->told && !programs_are_alike(&chosen->request) && !deadline_look())
+    if (!chosen->reported && !programs_are_alike(&chosen->request) && !deadline_look())
         unreached_tell(chosen->program, chosen->reached, meets(chosen), NULL, chosen->kernel->verdict);
 }
 
@@ -475,7 +475,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     }
     look_at_all(&chosen, bases, count, usual_launches(bases, count));
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
-    if (chosen.launch && open && !chosen.told && !chosen.stuck)
+    if (chosen.launch && open && !chosen.reported && !chosen.stuck)
         unreached_tell(chosen.program, chosen.reached, meets(&chosen), chosen.undecided ? chosen.launch : NULL,
                        kernel->verdict);
     if (chosen.launch)

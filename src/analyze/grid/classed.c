@@ -418,7 +418,7 @@ bool classed_confirmed(const GlobalCheck *run) {
     for (uint32_t i = 0; i < run->found.access_count; i++)
         outside |= run->found.accesses[i].rule == RULE_GLOBAL_OUT_OF_BOUNDS;
     for (uint32_t i = 0; i < run->found.race_count; i++) /* where two write the same value, two others may not */
-        races |= run->found.races[i].told && !run->found.races[i].harmless;
+        races |= run->found.races[i].reported && !run->found.races[i].harmless;
     return (races || !(run->foreseen & FORESEEN_RACE)) && (outside || !(run->foreseen & FORESEEN_OUTSIDE));
 }
 

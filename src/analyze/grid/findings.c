@@ -340,9 +340,9 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
     for (uint32_t i = 0; i < run->found.race_count; i++) {
         FoundRace *found = &run->found.races[i];
         const GsanRace *race = &found->race;
-        if (found->told)
+        if (found->reported)
             continue;
-        found->told = true;
+        found->reported = true;
         size_t kernel = site_kernel(run, race->later.site);
         Verdict *verdict = run->kernels[kernel].verdict;
         bool harmless = found->harmless = is_harmless(run, found, telling);
@@ -393,9 +393,9 @@ static void describe_area(const Area *area, Text *to) {
 void tell_accesses(GlobalCheck *run, const Telling *telling) {
     for (uint32_t i = 0; i < run->found.access_count; i++) {
         FoundAccess *found = &run->found.accesses[i];
-        if (found->told)
+        if (found->reported)
             continue;
-        found->told = true;
+        found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
         Finding *finding = finding_in(run, kernel, found->rule, telling, false);
@@ -436,9 +436,9 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
                            "that TMA copies read than are kept");
     for (uint32_t i = 0; i < run->found.unfenced_count; i++) {
         FoundUnfenced *found = &run->found.unfenced[i];
-        if (found->told || proxies_raced(run, found))
+        if (found->reported || proxies_raced(run, found))
             continue;
-        found->told = true;
+        found->reported = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
         Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, telling, false);
@@ -595,10 +595,10 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
             continue;
         size_t kernel = run->scene.inputs[i];
         Verdict *verdict = run->kernels[kernel].verdict;
-        bool told = false;
+        bool reported = false;
         for (size_t k = 0; k < verdict->finding_count; k++)
-            told |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
-        if (told)
+            reported |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
+        if (reported)
             continue;
         Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, telling, false);
         finding->message = verdict_text(verdict,

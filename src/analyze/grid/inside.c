@@ -78,8 +78,8 @@ typedef struct Made {
     Stamp stamp; /* when it is over, for other partitions */
 } Made;
 
-/* Of a granule: who was there since it was last written, and who wrote it. 0: nobody; else the number of the access,
- * from 1 on. */
+/* Of a granule: the accesses since its last write, and that write. 0: none; else the number of the access, from 1 on.
+ */
 typedef struct Visit {
     uint32_t made, thread, next;
 } Visit;
@@ -254,7 +254,7 @@ static InsideAgent *agent_of(const GridEvent *event, const Crew *crew, uint32_t 
 
 /* ---- What orders ---------------------------------------------------------------------------------- */
 
-/* Whether the agent itself is there when the event is told, and at that op: not when something asynchronous is over. */
+/* Whether the agent itself is at that op when the event is emitted: not at the end of an asynchronous operation. */
 static bool is_own_step(const Event *event) {
     switch (event->kind) {
     case EVENT_DELIVER:
@@ -675,8 +675,8 @@ static void follow(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_
     run->inside_cut |= run->inside_work > most_work;
 }
 
-/* Threads are told apart by elements, copies by what their rows begin and end at. Where that gets smaller, the run that
- * is made is not to be relied on. */
+/* Elements distinguish threads; the first and last bytes of rows distinguish copies. Where that gets smaller, the run
+ * that is made is not to be relied on. */
 static void fit_granule(GlobalCheck *run, const GridEvent *event, uint32_t area, const Run *bytes) {
     const CompiledEffect *effect = event->event->effect;
     bool copy = effect->effect.proxy == PROXY_ASYNC || effect->effect.on_descriptor;

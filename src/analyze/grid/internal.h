@@ -29,7 +29,7 @@ typedef struct Crew {
     uint64_t *visited;
     bool *met;
     struct Inside *inside; /* one a CTA (inside.c) */
-    Clocks *clocks;        /* of its machine, where partitions are told apart; NULL: they are not */
+    Clocks *clocks;        /* of its machine, where partitions are distinguished; NULL: they are not */
     const Machine *machine;
     struct Crew *next; /* unused ones */
 } Crew;
@@ -43,12 +43,12 @@ typedef struct LaunchState {
     uint32_t early;   /* the site of an access before that, + 1; 0: there was none */
 } LaunchState;
 
-/* The same two places, or the same place outside of its tensor, are told once. */
+/* The same two places, or the same place outside of its tensor, are reported once. */
 typedef struct FoundRace {
     GsanRace race; /* its sites are the check's own */
     uint64_t times;
-    bool silent; /* the later one is a write that leaves memory as it was */
-    bool told;   /* as a finding: */
+    bool silent;   /* the later one is a write that leaves memory as it was */
+    bool reported; /* as a finding: */
     bool harmless;
     bool doubted;   /* which was taken back: an op that is not known may order the two, or data was made up */
     bool made_up;   /* with other data that is not known it does not race */
@@ -95,7 +95,7 @@ typedef struct FoundAccess {
     int64_t begin, end; /* the bytes of the run of them that shows it */
     int64_t from, to;   /* of these, what is wrong */
     GsanKind kind;
-    bool told;
+    bool reported;
     bool made_up; /* with other data that is not known it is not so */
 } FoundAccess;
 
@@ -104,7 +104,7 @@ typedef struct FoundUnfenced {
     uint32_t launch, cta, site, write_cta, write_site;
     int64_t address;
     uint64_t times;
-    bool told;
+    bool reported;
 } FoundUnfenced;
 
 /* What runs have found. */
@@ -204,11 +204,11 @@ struct GlobalCheck {
     uint8_t *stages;     /* by site: where all threads of the partition meet */
     bool *inside_areas;  /* by area: the threads of a CTA may meet in it, and are followed */
     bool *inside_wanted; /* the same of the run that is made */
-    uint32_t *granules;  /* by area: bytes that threads are told apart by */
+    uint32_t *granules;  /* by area: bytes by which threads are distinguished */
     uint64_t inside_work;
     bool inside_cut;                /* there was too much of it */
     bool needs_wanted, needs_found; /* where the compiler inserts barriers for shared memory */
-    struct Slice **places;          /* by kernel; NULL: nobody has asked */
+    struct Slice **places;          /* by kernel; NULL: not computed */
 };
 
 /* ---- classed.c ---- */
@@ -225,12 +225,12 @@ void classed_tell(const GlobalCheck *run);
 /* ---- check.c ---- */
 /* A run, watched by an engine of its own; false: there is none, and it is said why. How it ended is in run->end. */
 bool global_run_watched(GlobalCheck *run, const GridOptions *options);
-/* One run with one schedule, and what it shows is told: false if it did not come to its end. */
+/* One run with one schedule; reports its findings. False if the run did not come to its end. */
 bool global_run_so(GlobalCheck *run, GridOptions options);
 
 /* ---- made_up.c ---- */
-/* Runs the grid again with other data for what is not known, and marks what was found and not told yet, and is not
- * found so. Whether the run hangs, and does not with other data. */
+/* Runs the grid again with other data for what is not known, and marks findings that are not reported yet, and that
+ * this run does not have. Whether the run hangs, and does not with other data. */
 bool made_up_settle(GlobalCheck *run, GridOptions options);
 /* The kernel's last finding is none: the verdict is incomplete for it, and names what `op` has loaded. */
 void made_up_take_back(const GlobalCheck *run, size_t kernel, const Op *op);
@@ -252,7 +252,7 @@ void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, c
 /* A plain read of an area that nobody has written yet. */
 void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
-/* Whether the two are in no order anyway, which is told as a race. */
+/* Whether the two are in no order anyway, which is reported as a race. */
 bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);
 
 /* ---- inside.c ---- */
@@ -280,7 +280,7 @@ void inside_tell(const GlobalCheck *run);
 /* ---- tickets.c ---- */
 /* How accesses depend on which CTA an atomic gave which number. */
 typedef enum Tickets {
-    TICKETS_ALIKE,   /* not, or CTAs have nothing else to be told apart by */
+    TICKETS_ALIKE,   /* not, or nothing else distinguishes CTAs */
     TICKETS_GUARDED, /* whether an access is made depends on the number, and where on the program id */
     TICKETS_MIXED,   /* one value depends on both */
     TICKETS_ENDLESS, /* the same, and a CTA gets several numbers */
@@ -391,11 +391,11 @@ typedef struct Telling {
     const Op *made_up; /* the first op of the run whose value was made up */
     bool cancels;      /* clusters did the work of others that had not begun */
     const char *witness;
-    const char **witnesses; /* one a kernel: the same, in the memory of its verdict; NULL: nobody has asked */
+    const char **witnesses; /* one a kernel: the same, in the memory of its verdict; NULL: not computed */
 } Telling;
 /* Says that something at a site could not be followed. */
 void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason);
-/* Adds findings for all that was found and not told yet. */
+/* Adds findings for all that was found and not reported yet. */
 void tell_races(GlobalCheck *run, const Telling *telling);
 void tell_accesses(GlobalCheck *run, const Telling *telling);
 void tell_unfenced(GlobalCheck *run, const Telling *telling);

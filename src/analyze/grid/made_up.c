@@ -34,20 +34,20 @@ static bool is_guessed(const GlobalCheck *run, uint32_t site) {
 
 static void look_at_places(const GlobalCheck *run, GlobalFound *found) {
     for (uint32_t i = 0; i < found->race_count; i++)
-        if (!found->races[i].told)
+        if (!found->races[i].reported)
             found->races[i].made_up =
                 is_guessed(run, found->races[i].race.earlier.site) || is_guessed(run, found->races[i].race.later.site);
     for (uint32_t i = 0; i < found->access_count; i++)
-        if (!found->accesses[i].told)
+        if (!found->accesses[i].reported)
             found->accesses[i].made_up = is_guessed(run, found->accesses[i].site);
 }
 
 /* What this run does not show, which came to its end, comes of the data of the other. */
 static void compare(const GlobalCheck *run, GlobalFound *found, bool zeros) {
     for (uint32_t i = 0; i < found->race_count && !zeros; i++)
-        found->races[i].made_up |= !found->races[i].told && !shows_race(run, &found->races[i].race);
+        found->races[i].made_up |= !found->races[i].reported && !shows_race(run, &found->races[i].race);
     for (uint32_t i = 0; i < found->access_count; i++)
-        found->accesses[i].made_up |= !found->accesses[i].told && !shows_access(run, &found->accesses[i]);
+        found->accesses[i].made_up |= !found->accesses[i].reported && !shows_access(run, &found->accesses[i]);
 }
 
 bool made_up_settle(GlobalCheck *run, GridOptions options) {
@@ -71,9 +71,9 @@ bool made_up_settle(GlobalCheck *run, GridOptions options) {
     }
     bool settled = !deadline_look();
     for (uint32_t i = 0; i < found->race_count; i++)
-        found->races[i].made_up |= !found->races[i].told && !settled;
+        found->races[i].made_up |= !found->races[i].reported && !settled;
     for (uint32_t i = 0; i < found->access_count; i++)
-        found->accesses[i].made_up |= !found->accesses[i].told && !settled;
+        found->accesses[i].made_up |= !found->accesses[i].reported && !settled;
     run->found = *found;
     run->end = end;
     options.world = own; /* the grid as it was: its loads, and who sleeps */

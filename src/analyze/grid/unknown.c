@@ -110,7 +110,7 @@ UnknownAccess *unknown_keep_mask(GlobalCheck *run, const GridEvent *event) {
     UnknownAccess *unknown = unknown_at(run, event, "its mask is not known");
     if (unknown)
         unknown->masked = true;
-    else /* one of those that are told stands for it */
+    else /* one that is reported stands for it */
         run->unknown[0].met = true;
     return unknown;
 }

@@ -453,7 +453,7 @@ void global_keep_race(GlobalCheck *run, const FoundRace *now) {
             other->race.earlier.kind == found->earlier.kind && other->race.later.kind == found->later.kind &&
             other->silent == now->silent && !other->earlier == !now->earlier) {
             other->times++;
-            other->unsure &= now->unsure || other->told;
+            other->unsure &= now->unsure || other->reported;
             return;
         }
     }

@@ -177,14 +177,14 @@ static bool is_of_the_compiler(const Telling *telling, const Breach *breach) {
     return (effect && effect->group == GROUP_CP_ASYNC) || (breach->own && is_fenced_in_front(product));
 }
 
-/* Whether somebody has seen to the fences of this kernel, so that one that is missing was forgotten: its author, or the
- * pass that makes a copy and its fence together. */
+/* Whether the fences of this kernel are inserted already, so that one that is missing was forgotten: by its author, or
+ * by the pass that makes a copy and its fence together. */
 static bool is_seen_to(const Telling *telling, const Breach *breach) {
     return telling->stage.fences || (telling->stage.tl && !op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
 }
 
-/* Threads have read what is overwritten. Whether that needs a fence is disputed: it is told where nobody else will put
- * it in, and whoever wrote the kernel can. */
+/* Threads have read what is overwritten. Whether that needs a fence is disputed: it is reported where no later
+ * pass inserts one, and the author of the kernel can. */
 static bool is_reuse(const Telling *telling, const Breach *breach) {
     return breach->kind == BREACH_MISSING && !telling->stage.tl && !is_early(telling, breach) &&
            breach->missing == telling->lint->releases;

@@ -70,7 +70,7 @@ typedef struct MembarProof {
 typedef struct MembarResult {
     const Op *function;
     MembarModel model;
-    ReleaseSet releases; /* of Triton that lower the IR, by somebody's word; 0: not named */
+    ReleaseSet releases; /* of Triton that lower the IR, as an option or the file names them; 0: not named */
     MembarNeed *needs;   /* that the IR does not have, in the order of the text */
     size_t need_count;
     MembarPresent *present; /* in the order of the text */

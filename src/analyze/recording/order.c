@@ -280,7 +280,7 @@ static StrongDoubts order_within(const Strong *items, uint32_t count, int32_t wi
     StrongDoubts doubts = {0};
     uint32_t stores = 0; /* that have come between */
     Held held = at_first(items, count, window);
-    bool lost = false; /* somebody has left what is not known */
+    bool lost = false; /* an update has left a value that is not known */
     uint32_t first = 0;
     for (uint32_t number = 0; number < count; number++) {
         while (done[first])

@@ -504,7 +504,7 @@ static void add_findings(Tables *tables) {
             if (coverage->rows[k]->missing)
                 open[count++] = coverage->rows[k];
     }
-    if (coverage->machine->program->unknowns) /* what is certain beside ops that are not known, races have told */
+    if (coverage->machine->program->unknowns) /* races have reported what is certain beside ops that are not known */
         return;
     for (uint32_t i = 0, kept; i < count && tables->missing_count < MOST_EDGES; i++) {
         /* The same write and the same reader lack one edge. */

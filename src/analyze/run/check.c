@@ -623,7 +623,7 @@ static void run_chosen_launch(Check *check, const Launch *launch) {
 }
 
 /* Launches that were not given; `fixed`: what they must have. Those that callers may never make come last: a race is
- * told once, and where it is a finding, it is told as one. */
+ * reported once, and as a finding where it is one. */
 static void run_chosen(Check *check, const Launch *fixed) {
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
     size_t count = choose_launches(check->program, &check->module->arena, check->given, fixed, launches);

@@ -37,7 +37,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
     return true;
 }
 
-/* An engine that stops because the time is up says that it lacks memory; that the time was up is told anyway. */
+/* An engine that stops because the time is up says that it lacks memory; that the time was up is reported anyway. */
 static void tell_unwatched(const ThreadsCheck *check, const char *how, const char *problem) {
     if (!deadline.missed)
         verdict_incomplete(check->verdict, "", 0, "races were not looked for%s: %s", how, problem);
@@ -61,8 +61,8 @@ void runs_close(ThreadsCheck *check) {
 typedef struct Audience {
     ThreadsCheck *check;
     PtxWatch *watch;
-    uint32_t told; /* explorations: races that have been */
-    bool wrong;    /* ... and a run ended as it must not */
+    uint32_t reported; /* explorations: races that have been */
+    bool wrong;        /* ... and a run ended as it must not */
 } Audience;
 
 static void observe(void *observer, const PtxEvent *event) {
@@ -101,7 +101,7 @@ static bool has_races(PtxWatch *watch) {
     return false;
 }
 
-/* A CTA has run that speaks for others; what it shows beside races is told at once. */
+/* A CTA has run that speaks for others; what it shows beside races is reported at once. */
 static bool end_class(void *to, const uint32_t *ctas, uint32_t count) {
     const Audience *audience = to;
     ThreadsCheck *check = audience->check;
@@ -216,11 +216,11 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
         threads_unmodeled(check);
         return false;
     case PTX_END_TIME:
-        return false; /* whoever set the deadline says so */
+        return false; /* the caller that set the deadline reports it */
     case PTX_END_BUDGET:
         check->stopped = true;
         if (check->odd_budget)
-            return false; /* what it would have shown is missing, and that is told */
+            return false; /* what it would have shown is missing, and that is reported */
         if (machine->used >= machine->budget)
             verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu instructions (raise --budget)",
                                (unsigned long long)machine->budget);
@@ -235,23 +235,23 @@ bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
 
 /* ---- Races --------------------------------------------------------------------------------------- */
 
-/* Tells those that the watch has beyond the first `told`. Returns how many it has. */
-uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t told) {
+/* Reports the races of the watch beyond the first `reported`. Returns how many it has. */
+uint32_t runs_tell_races(ThreadsCheck *check, const ThreadsRun *run, PtxWatch *watch, uint32_t reported) {
     uint32_t count = 0;
     const PtxRace *found = watch ? ptx_watch_races(watch, &count) : NULL;
-    if (told >= count)
+    if (reported >= count)
         return count;
     PtxRace *races = ARENA_ARRAY(&check->arena, PtxRace, count);
     memcpy(races, found, count * sizeof *races);
-    threads_run_again(check, run, races + told, count - told);
+    threads_run_again(check, run, races + reported, count - reported);
     if (check->machine->guess_count > 1) {
-        worlds_doubt_races(check, races + told, count - told);
-        if (!told && !run->world)
+        worlds_doubt_races(check, races + reported, count - reported);
+        if (!reported && !run->world)
             worlds_first_races(check, races, count);
         return count;
     }
     for (unsigned turn = 0; turn < 3; turn++) /* of two orders of the same two, what is read too early says most */
-        for (uint32_t i = told; i < count; i++)
+        for (uint32_t i = reported; i < count; i++)
             if (turn == (races[i].by_chance ? 2 : races[i].rule == RULE_RACE_RAW ? 0 : 1))
                 (void)threads_race(check, &races[i], &run->schedule, run->world);
     return count;
@@ -310,7 +310,7 @@ static bool judge_other(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) 
 
 /* Runs in which those who wait for an mbarrier, or arrive on one, are slow there: whoever does not wait for them is
  * ahead by as much as it ever is. Others may go round without end meanwhile, which says nothing. */
-static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
+static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     enum { MOST_HELD = 48 };
     static const uint64_t all_runs = UINT64_C(1) << 22, least = UINT64_C(1) << 16;
     PtxMachine *machine = check->machine;
@@ -324,7 +324,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
         PtxEnd end = runs_make(check, &run, watch);
         machine->budget = budget;
         spent += machine->used;
-        told = runs_tell_races(check, &run, watch, told);
+        reported = runs_tell_races(check, &run, watch, reported);
         if (is_wrong(end) && !judge_other(check, &run, end))
             return;
     }
@@ -334,14 +334,14 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
                      count, made);
 }
 
-static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, const PtxCode *why) {
+static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t reported, const PtxCode *why) {
     uint32_t most = 8 + (check->options->random ? check->options->random : USUAL_RANDOM);
     PtxSchedule *list = ARENA_ARRAY(&check->arena, PtxSchedule, most);
     uint32_t count = list_orders(check, why != NULL, history_any(check->history), list), made = 0;
     for (; made < count && !deadline_passed(); made++) {
         ThreadsRun run = {.schedule = list[made]};
         PtxEnd end = runs_make(check, &run, watch);
-        told = runs_tell_races(check, &run, watch, told);
+        reported = runs_tell_races(check, &run, watch, reported);
         if (!judge_other(check, &run, end))
             return;
     }
@@ -349,23 +349,23 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t told, cons
         verdict_note(check->verdict, "what is read at line %u depends on the order of threads: %u schedules were tried",
                      code_line(check->program, why), made + 1);
     if (check->options->orders == ORDERS_DIRECTED || check->options->orders == ORDERS_ALL)
-        run_held(check, watch, told);
+        run_held(check, watch, reported);
 }
 
 /* Waits that are made once may time out, whenever the phase is not over yet: the code behind has to be right then,
  * too. */
-static uint32_t run_without_patience(ThreadsCheck *check, PtxWatch *watch, uint32_t told) {
+static uint32_t run_without_patience(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     static const PtxSchedule list[] = {{.kind = SCHEDULE_EAGER, .gives_up = true},
                                        {.kind = SCHEDULE_EAGER, .mirrored = true, .gives_up = true},
                                        {.kind = SCHEDULE_LAZY, .gives_up = true}};
     for (unsigned i = 0; i < sizeof list / sizeof *list && !deadline_passed(); i++) {
         ThreadsRun run = {.schedule = list[i]};
         PtxEnd end = runs_make(check, &run, watch);
-        told = runs_tell_races(check, &run, watch, told);
+        reported = runs_tell_races(check, &run, watch, reported);
         if (!judge_other(check, &run, end))
             break;
     }
-    return told;
+    return reported;
 }
 
 /* A run of an exploration; its trail is a schedule like any other. */
@@ -373,7 +373,7 @@ static bool end_explored(void *to, PtxEnd end, const Trail *trail) {
     Audience *audience = to;
     ThreadsRun run = {.schedule = {.kind = SCHEDULE_REPLAY, .replay = trail, .explored = true}};
     end_run(audience);
-    audience->told = runs_tell_races(audience->check, &run, audience->watch, audience->told);
+    audience->reported = runs_tell_races(audience->check, &run, audience->watch, audience->reported);
     if (end == PTX_END_COMPLETE || end == PTX_END_BUDGET || end == PTX_END_TIME)
         return ptx_watch_problem(audience->watch) != NULL;
     audience->wrong = !runs_judge(audience->check, &run, end);
@@ -496,11 +496,12 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     if (!check->machine)
         return;
     const PtxCode *why = watch ? ptx_watch_order_matters(watch) : NULL;
-    if (check->options->gear == GEAR_SLICE && (why || has_writes(watch))) { /* orders are told apart by values, too */
+    if (check->options->gear == GEAR_SLICE &&
+        (why || has_writes(watch))) { /* orders are reported apart by values, too */
         check_with_data(check, launch);
         return;
     }
-    uint32_t told = runs_tell_races(check, &first, watch, 0);
+    uint32_t reported = runs_tell_races(check, &first, watch, 0);
     threads_unset(check, &first);
     threads_overwrite(check, &first);
     threads_guesses(check);
@@ -516,7 +517,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     if (guessed && !check->hung)
         worlds_run(check);
     if (check->program->peeks && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL))
-        told = run_without_patience(check, watch, told);
+        reported = run_without_patience(check, watch, reported);
     bool is_volatile = why && code_has(why, STR("volatile"));
     if (is_volatile)
         verdict_note(check->verdict,
@@ -526,7 +527,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     if (why && !check->hung && !check->odd_budget && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) &&
         (!is_volatile || orders_decide(check)) && explore_orders(check, why))
         return;
-    run_orders(check, watch, told, why);
+    run_orders(check, watch, reported, why);
 }
 
 void runs_launch(ThreadsCheck *check, PtxLaunch *launch) {

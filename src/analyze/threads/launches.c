@@ -10,21 +10,22 @@ static const size_t scope_budget = (size_t)2 << 30;
 
 /* ---- Launches that callers may not make ----------------------------------------------------------- */
 
-/* What was told before a launch was tried. */
-typedef struct Told {
+/* What was reported before a launch was tried. */
+typedef struct Reported {
     size_t findings, incomplete, notes;
     Doubt doubts[DOUBTED_KINDS];
-} Told;
+} Reported;
 
-static Told told_so_far(const ThreadsCheck *check) {
-    Told told = {check->verdict->finding_count, check->verdict->incomplete_count, check->verdict->note_count, {{0}}};
-    memcpy(told.doubts, check->doubts, sizeof told.doubts);
-    return told;
+static Reported reported_so_far(const ThreadsCheck *check) {
+    Reported reported = {
+        check->verdict->finding_count, check->verdict->incomplete_count, check->verdict->note_count, {{0}}};
+    memcpy(reported.doubts, check->doubts, sizeof reported.doubts);
+    return reported;
 }
 
 /* The first finding that counts of those that are new; NULL. */
-static const Finding *first_new(const ThreadsCheck *check, const Told *told) {
-    for (size_t i = told->findings; i < check->verdict->finding_count; i++)
+static const Finding *first_new(const ThreadsCheck *check, const Reported *reported) {
+    for (size_t i = reported->findings; i < check->verdict->finding_count; i++)
         if (finding_severity(&check->verdict->findings[i]) != SEVERITY_NOTE)
             return &check->verdict->findings[i];
     return NULL;
@@ -35,8 +36,8 @@ static uint32_t line_of(const Finding *finding) {
 }
 
 /* They are no findings: whether there are such launches is not known. */
-static void doubt_findings(ThreadsCheck *check, const Told *told) {
-    const Finding *first = first_new(check, told);
+static void doubt_findings(ThreadsCheck *check, const Reported *reported) {
+    const Finding *first = first_new(check, reported);
     Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
     if (first && !doubt->count++) {
         doubt->line = line_of(first);
@@ -45,17 +46,17 @@ static void doubt_findings(ThreadsCheck *check, const Told *told) {
                                    "known; give one with --launch",
                                    first->message, first->launch);
     }
-    check->verdict->finding_count = told->findings;
+    check->verdict->finding_count = reported->findings;
 }
 
-/* Sizes of zero: callers do not launch such kernels, and what happens then is told, and no more. */
-static void note_findings(ThreadsCheck *check, const Told *told, const PtxLaunch *launch) {
-    const Finding *first = first_new(check, told);
-    const Doubt *before = &told->doubts[DOUBTED_LAUNCH], *now = &check->doubts[DOUBTED_LAUNCH];
+/* Sizes of zero: callers do not launch such kernels, and what happens then is reported as a note. */
+static void note_findings(ThreadsCheck *check, const Reported *reported, const PtxLaunch *launch) {
+    const Finding *first = first_new(check, reported);
+    const Doubt *before = &reported->doubts[DOUBTED_LAUNCH], *now = &check->doubts[DOUBTED_LAUNCH];
     const char *what = first ? first->message : now->count > before->count ? "accesses to global memory race" : NULL;
-    check->verdict->finding_count = told->findings;
-    check->verdict->incomplete_count = told->incomplete;
-    memcpy(check->doubts, told->doubts, sizeof told->doubts);
+    check->verdict->finding_count = reported->findings;
+    check->verdict->incomplete_count = reported->incomplete;
+    memcpy(check->doubts, reported->doubts, sizeof reported->doubts);
     if (what)
         verdict_note(check->verdict, "with a size of 0 or less, %s (%s): such launches are not made", what,
                      launch->text);
@@ -64,7 +65,7 @@ static void note_findings(ThreadsCheck *check, const Told *told, const PtxLaunch
 void runs_try(ThreadsCheck *check, PtxLaunch *launch, TriedKind kind) {
     /* Where many runs are made of each launch, these have to be short. */
     uint64_t most_instructions = UINT64_C(1) << (check->open ? 14 : 18), least_share = 4 * most_instructions;
-    Told told = told_so_far(check);
+    Reported reported = reported_so_far(check);
     size_t completed = check->completed, codes = check->program->code_count;
     uint64_t before = check->spent, usual = check->spent - check->odd_spent;
     if (check->odd_spent > (usual / 2 > least_share ? usual / 2 : least_share))
@@ -86,9 +87,9 @@ void runs_try(ThreadsCheck *check, PtxLaunch *launch, TriedKind kind) {
         memcpy(check->went, went, codes);
     }
     if (kind == TRIED_EMPTY)
-        note_findings(check, &told, launch);
+        note_findings(check, &reported, launch);
     else
-        doubt_findings(check, &told);
+        doubt_findings(check, &reported);
     check->completed = completed;
 }
 
@@ -231,7 +232,7 @@ static void doubt_block(ThreadsCheck *check, const PtxLaunch *launch) {
             deadline_passed())
             continue;
         if (is_right_with(check, launch, block)) {
-            doubt_findings(check, &(Told){0});
+            doubt_findings(check, &(Reported){0});
             return;
         }
     }

@@ -1,6 +1,6 @@
 /* Outcomes of conditions that no launch had which Weir chose, and that may matter: a barrier is left out or made, an
- * access made, an address or another condition chosen. Launches with them are sought (emulate/ptx/scout.h) and run; of
- * those that are not found nobody knows what would happen. */
+ * access made, an address or another condition chosen. Launches with them are sought (emulate/ptx/scout.h) and run;
+ * what happens in launches that are not found is not known. */
 #include "analyze/threads/runs.h"
 
 #include "base/deadline.h"
@@ -25,7 +25,7 @@ typedef struct Outcomes {
 
 enum { ACTS_AT_ALL = 1, ACTS_ORDER = 2 };
 
-/* Accesses that nobody takes for more than they are: leaving one out orders nothing less. */
+/* Accesses that order nothing: leaving one out orders nothing less. */
 static bool is_plain(const PtxEffect *effect) {
     return effect->effect.verb <= EFFECT_UPDATE && effect->effect.verb != EFFECT_UPDATE &&
            effect->effect.order == ORDER_WEAK && effect->effect.proxy == PROXY_GENERIC;
@@ -143,7 +143,7 @@ static unsigned matters_of(Outcomes *o, uint32_t instruction, const PtxCode *cod
     if (block->ends == FLOW_BRANCH && instruction + 1 == block->end)
         return branch_matters(o, block);
     if (acts_of(o->check, code) & ACTS_ORDER)
-        return MATTERS_NO; /* that it is never made is told anyway */
+        return MATTERS_NO; /* that it is never made is reported anyway */
     return gives_needed(o, statement) ? MATTERS_YES | MATTERS_NO | MATTERS_BY_VALUE : 0;
 }
 

@@ -120,15 +120,16 @@ static const char *why_same_value(const PtxRace *race) {
 
 /* What is said of a race that this run does not show in memory. */
 static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race) {
-    return verdict_text(check->verdict,
-                        "%s With the data of this launch the write leaves the bytes as they were (zeros, padding, equal "
-                        "elements); with other data it does not.",
-                        why_of(check, race));
+    return verdict_text(
+        check->verdict,
+        "%s With the data of this launch the write leaves the bytes as they were (zeros, padding, equal "
+        "elements); with other data it does not.",
+        why_of(check, race));
 }
 
-static const char *const why_by_lanes =
-    "The two are ordered if lanes that come together at match.sync, or at a shuffle or a vote, are ordered by that. PTX "
-    "does not say so, but cuda::pipeline ends its mbarriers this way.";
+static const char *const why_by_lanes = "The two are ordered if lanes that come together at match.sync, or at a "
+                                        "shuffle or a vote, are ordered by that. PTX "
+                                        "does not say so, but cuda::pipeline ends its mbarriers this way.";
 
 static const char tensor_fences[] =
     "Put tcgen05.fence::before_thread_sync before the first thread arrives at the barrier between the two, and "
@@ -156,15 +157,20 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
         case GROUP_WGMMA:
             return race->first.thread / PTX_LANES == race->second.thread / PTX_LANES
                        ? "Wait for the MMA (wgmma.wait_group) before the access."
-                       : "Wait for the MMA (wgmma.wait_group) in the warps that started it, and put a barrier behind that "
+                       : "Wait for the MMA (wgmma.wait_group) in the warps that started it, and put a barrier behind "
+                         "that "
                          "(bar.sync, or an arrival on an mbarrier that the other warps wait for) before other warps "
                          "make the access.";
         case GROUP_TENSOR_STORE:
-            return "Wait for the store (tcgen05.wait::st.sync.aligned) in the warp that made it; before other warps make "
-                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
+            return "Wait for the store (tcgen05.wait::st.sync.aligned) in the warp that made it; before other warps "
+                   "make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and "
+                   "::after_thread_sync.";
         case GROUP_TENSOR_LOAD:
-            return "Wait for the load (tcgen05.wait::ld.sync.aligned) in the warp that made it; before other warps make "
-                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and ::after_thread_sync.";
+            return "Wait for the load (tcgen05.wait::ld.sync.aligned) in the warp that made it; before other warps "
+                   "make "
+                   "the access, synchronize behind that, with tcgen05.fence::before_thread_sync and "
+                   "::after_thread_sync.";
         default:
             return "Commit and wait for the copy (cp.async.bulk.commit_group and cp.async.bulk.wait_group; with .read "
                    "if only its source is reused) in the thread that started it, then synchronize.";
@@ -227,9 +233,8 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
  * Of recordings it is, or PtxRace.unknown says so. */
 static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
-    return race->rule == RULE_RACE_WAW && !race->same_value && race->reason != REASON_PROXY &&
-           !check->machine->plays && check->ran[race->first.code - check->program->code] & PTX_RAN_UNKNOWN &&
-           threads_may_store_same(check, race);
+    return race->rule == RULE_RACE_WAW && !race->same_value && race->reason != REASON_PROXY && !check->machine->plays &&
+           check->ran[race->first.code - check->program->code] & PTX_RAN_UNKNOWN && threads_may_store_same(check, race);
 }
 
 void threads_grade(const ThreadsCheck *check, Finding *finding) {
@@ -259,8 +264,8 @@ static bool is_one_more(const ThreadsCheck *check, const PtxRace *race) {
     return false;
 }
 
-/* Whether a proxy fence stands behind a copy, before anybody waits for it and before anything else is written that it
- * could be for: whoever wrote it meant it for what was accessed before, and it comes too late. */
+/* Whether a proxy fence stands behind a copy, before a thread waits for it and before anything else is written that it
+ * could be for: it is meant for what was accessed before, and comes too late. */
 static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
     const PtxProgram *program = check->program;
     for (const PtxCode *code = copy + 1; code < program->code + program->code_count; code++)
@@ -313,7 +318,7 @@ static bool is_at(const FindingPlace *place, const FindingPlace *other) {
 }
 
 /* The same two instructions again, in whatever order, at another launch or in another run. */
-static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+static bool is_reported(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
     enum { MOST_INLINED = 8 };
     FindingPlace here[1 + MOST_INLINED] = {{.file = ""}}, there[1 + MOST_INLINED] = {{.file = ""}};
     const char *family = rule_of(rule)->id;
@@ -326,7 +331,8 @@ static bool is_told(const ThreadsCheck *check, const PtxRace *race, RuleId rule)
         if (!other || strncmp(rule_of(finding->rule)->id, family, size) != 0 ||
             rule_of(finding->rule)->severity > rule_of(rule)->severity)
             continue;
-        bool same_map = rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is told */
+        bool same_map =
+            rule == RULE_FENCE_TENSORMAP && finding->rule == rule; /* of many changes of it, one is reported */
         if ((is_at(&finding->places[0], here) && (same_map || is_at(other, there))) ||
             (is_at(&finding->places[0], there) && is_at(other, here))) {
             finding->times += race->reason != REASON_LATE;
@@ -389,8 +395,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     RuleId rule = threads_race_rule(race);
     if (race->reason == REASON_START)
         return unstarted(check, race, schedule, world);
-    const PtxCode *over = history_overwrite(check->history).code; /* which is told as that */
-    if (race->first.code == over || race->second.code == over || is_told(check, race, rule) || is_one_more(check, race))
+    const PtxCode *over = history_overwrite(check->history).code; /* which is reported as that */
+    if (race->first.code == over || race->second.code == over || is_reported(check, race, rule) ||
+        is_one_more(check, race))
         return NULL;
     if (is_doubtful(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];

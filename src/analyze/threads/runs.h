@@ -46,9 +46,10 @@ bool runs_shown(ThreadsCheck *check, const Verdict *verdict, ThreadsTrail *trail
 void worlds_note(ThreadsCheck *check);
 /* The other ways than that of the first run. */
 void worlds_run(ThreadsCheck *check);
-/* Races of the first run, in which several things are not known: those of every run are told behind worlds_run. */
+/* Races of the first run, in which several things are not known: worlds_run then reports those of every run. */
 void worlds_first_races(ThreadsCheck *check, const PtxRace *races, uint32_t count);
-/* What nobody knows decides the way: where several such things hang together, a race in one world may be none. */
+/* A value that is not known decides the way: where several such things hang together, a race in one world may be none.
+ */
 void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count);
 
 /* ---- same_value.c ---- */

@@ -1,5 +1,6 @@
-/* Races that have to be looked at twice, in a run like the one that shows them. The first are mbarriers that end, at the
- * end of this file; the others writes that change nothing: whether that is so whatever the data is, or by chance, as the data is zero or padded.
+/* Races that have to be looked at twice, in a run like the one that shows them. The first are mbarriers that end, at
+ * the end of this file; the others writes that change nothing: whether that is so whatever the data is, or by chance,
+ * as the data is zero or padded.
  *
  * The run is made again with other data (emulate/ptx/other.h). A pair that is not the same then is a race like any
  * other. So is one whose values are made of data that cannot be changed, since it decides what is run, or that has none
@@ -61,12 +62,8 @@ static void make(Again *again, const PtxOther *other) {
     machine->other = other;
     machine->world = again->world;
     if (again->schedule.explored) {
-        PtxExplorer explorer = {.context = again,
-                                .start = begin,
-                                .observe = see,
-                                .sources = sources,
-                                .choose = choose,
-                                .writes = writes};
+        PtxExplorer explorer = {
+            .context = again, .start = begin, .observe = see, .sources = sources, .choose = choose, .writes = writes};
         (void)ptx_explore_replay(machine, &explorer, again->schedule.replay);
     } else {
         machine->observe = see;
@@ -140,11 +137,11 @@ static bool is_of_one(const PtxRace *race) {
            !race->first.asynchronous && !race->second.asynchronous;
 }
 
-/* Whether they are of one value that threads hold in common, as far as that can be told. */
+/* Whether they are of one value that threads hold in common, as far as that can be decided. */
 static bool is_common(ThreadsCheck *check, const PtxRace *race) {
-    return is_of_one(race) && (!open_replicas(check) || ptx_may_store_same(&check->replicas, race->first.code,
-                                                                           race->first.thread, race->second.thread,
-                                                                           race->first.cta != race->second.cta));
+    return is_of_one(race) &&
+           (!open_replicas(check) || ptx_may_store_same(&check->replicas, race->first.code, race->first.thread,
+                                                        race->second.thread, race->first.cta != race->second.cta));
 }
 
 bool threads_may_store_same(ThreadsCheck *check, const PtxRace *race) {
@@ -177,8 +174,8 @@ static bool open_again(Again *again, const ThreadsRun *run) {
     again->data = ARENA_ARRAY(&check->arena, bool, codes + 1);
     bool *decides = ARENA_ARRAY(&check->arena, bool, codes + 1), open = open_replicas(check);
     for (uint32_t i = 0; i < codes; i++)
-        again->data[i] = check->program->code[i].visible &&
-                         (!open || ptx_stores_data(&check->replicas, &check->program->code[i]));
+        again->data[i] =
+            check->program->code[i].visible && (!open || ptx_stores_data(&check->replicas, &check->program->code[i]));
     ptx_slice_decides(check->program, slice_budget, decides);
     again->deciding = (PtxDeciding){.machine = again->machine,
                                     .arena = &check->arena,
@@ -190,7 +187,8 @@ static bool open_again(Again *again, const ThreadsRun *run) {
 /* ---- What ends an mbarrier ------------------------------------------------------------------------ */
 
 /* One thread ends an mbarrier that others used before. cuda::pipeline ends its own so: lanes of a warp come together at
- * match.sync, and one of them tells the thread that does, for all. Whether match.sync orders memory PTX does not say. */
+ * match.sync, and one of them tells the thread that does, for all. Whether match.sync orders memory PTX does not say.
+ */
 static bool ends(const ThreadsCheck *check, const PtxRace *race) {
     PtxEffect effect;
     return (race->reason == REASON_UNORDERED || race->reason == REASON_SAME_WARP) &&
@@ -223,8 +221,8 @@ static void mark_lanes(ThreadsCheck *check, const ThreadsRun *run, PtxRace *race
 /* Where no run can be made again: by the instructions alone. */
 static void judge_recorded(ThreadsCheck *check, PtxRace *races, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (races[i].same_value && open_replicas(check) &&
-            ptx_stores_data(&check->replicas, races[i].first.code) && !is_common(check, &races[i]))
+        if (races[i].same_value && open_replicas(check) && ptx_stores_data(&check->replicas, races[i].first.code) &&
+            !is_common(check, &races[i]))
             unmark(&races[i]);
 }
 

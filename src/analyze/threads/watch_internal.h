@@ -36,13 +36,13 @@ typedef struct WatchedWarp {
     uint32_t newest[PTX_LANES]; /* of the operations that a commit waits for, one after the other: the last */
 } WatchedWarp;
 
-/* What is ordered by other rules than memory is watched apart from it, by engines of their own, that are told what
- * synchronizes and nothing else of memory.
+/* What is ordered by other rules than memory is watched apart from it, by engines of their own: they get the
+ * events that synchronize, and no other accesses to memory.
  *
  * Tensor memory: tcgen05.fence carries what was done to it over an arrival and a wait that are relaxed. It is watched
  * twice: as far as anything orders it, and as far as these fences do, which is what the ISA's canonical patterns have.
- * The start of CTAs: whoever reaches into another CTA of its cluster has to come behind its start, by whatever brings
- * something from there to here; how strong that is says nothing of time. A CTA's start is an operation that writes to
+ * The start of CTAs: a thread that accesses another CTA of its cluster has to come behind that CTA's start, by anything
+ * that orders the two; how strong that is says nothing of time. A CTA's start is an operation that writes to
  * its first byte, over for its threads when they begin; reaching into it reads that byte. */
 typedef enum WatchRole {
     WATCHES_MEMORY,    /* all but tensor memory */
@@ -52,9 +52,9 @@ typedef enum WatchRole {
     WATCH_ROLES,       /* of a race: no engine found it */
 } WatchRole;
 
-/* The operation that the last copy was told of as. */
+/* The operation that the last copy was reported as. */
 typedef struct OpenCopy {
-    uint32_t operation, warp, lanes, groups; /* operation 0: something else was told since */
+    uint32_t operation, warp, lanes, groups; /* operation 0: something else was reported since */
     PtxSpan from, to;
 } OpenCopy;
 
@@ -68,7 +68,7 @@ struct PtxWatch {
     PtxWatchOptions options;
     WatchRole role;
     PtxWatch *others[WATCH_ROLES]; /* NULL: the kernel does not need that one */
-    uint8_t *started;              /* WATCHES_STARTS, of each CTA: its start was told */
+    uint8_t *started;              /* WATCHES_STARTS, of each CTA: its start was reported */
     WatchLate *late;               /* NULL: no fence can come late */
     Threads *engine;
     uint32_t cta_warps; /* of the engine's CTAs */

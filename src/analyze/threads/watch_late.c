@@ -1,6 +1,6 @@
 /* Proxy fences that come late: a thread writes shared memory and signals others, and the fence is executed behind that,
- * by whoever starts the copy. It lies on the way from the write to the copy, so that nothing is out of order; but the
- * documented place is in the thread that wrote, before it signals.
+ * by the thread that starts the copy. It lies on the way from the write to the copy, so that nothing is out of order;
+ * but the documented place is in the thread that wrote, before it signals.
  *
  * Of each 16 bytes of shared memory it is kept who wrote them last, when, and how often that thread had signaled
  * before; of each thread, for its last signals, when its last fence before them was. */
@@ -11,7 +11,7 @@
 enum { GRAIN = 16, SIGNALS = 16, MOST_LATE = 64 };
 
 typedef struct LateWrite {
-    uint32_t thread; /* of the grid, + 1; 0: nobody's */
+    uint32_t thread; /* of the grid, + 1; 0: no thread */
     uint32_t at, signals;
     const PtxCode *code;
 } LateWrite;

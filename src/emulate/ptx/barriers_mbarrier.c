@@ -521,7 +521,7 @@ static uint32_t same_phase(uint32_t lanes, const Lanes *tokens) {
     return same;
 }
 
-/* Whether it goes on waiting. Time passes; where nobody else can do anything, it is as long as it takes. */
+/* Whether it goes on waiting. Time passes; where no other thread can go on, it passes until the wait gives up. */
 static bool is_patient(const PtxMachine *machine, const PtxGroup *group, const PtxCode *code) {
     if (machine->timed || (code->once && machine->gives_up))
         return false;

@@ -157,10 +157,10 @@ void sources_find(PtxMachine *machine);
 bool spin_jump(PtxMachine *machine, PtxGroup *group);
 /* Something of its own changed that is in no register. */
 void spin_forget(PtxGroup *group);
-/* Nobody can go: lets those of the machine's groups go round again that others may need at a barrier. False: there are
- * none. */
+/* No thread can go on: lets those of the machine's groups go round again that others may need at a barrier. False:
+ * there are none. */
 bool spins_stir(PtxMachine *machine);
-/* Nobody can go on: of those that wait for a phase once, one gives up. False: there is none. */
+/* No thread can go on: of those that wait for a phase once, one gives up. False: there is none. */
 bool waits_give_up(PtxMachine *machine);
 
 /* ---- memory.c ---- */

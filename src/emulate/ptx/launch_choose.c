@@ -2,7 +2,7 @@
  *
  * What the parameters are for is read off the kernel: one that an address is made of is a pointer, others of 32 and 64
  * bits are numbers. In most launches all of these are the same, so that sizes fit each other, and launches differ in
- * how large that number is; in some they differ. Memory is large, and nobody knows what it holds. */
+ * how large that number is; in some they differ. Memory is large, and its contents are not known. */
 #include "emulate/ptx/launch_internal.h"
 #include "ptx/effects.h"
 

@@ -355,8 +355,8 @@ bool ptx_group_can_go(const PtxMachine *machine, const PtxGroup *group) {
     }
 }
 
-/* Lanes that run it: those whose guard holds. One that is not known is what was chosen from here on, for whoever reads
- * it again, be it this instruction after a wait. */
+/* Lanes that run it: those whose guard holds. One that is not known is what was chosen from here on, for all that read
+ * it again, also for this instruction after a wait. */
 static uint32_t guarded_lanes(PtxMachine *machine, PtxGroup *group, const PtxCode *code) {
     PtxFrame *frame = group->frame;
     uint32_t negated = code->guard_negated ? UINT32_MAX : 0;

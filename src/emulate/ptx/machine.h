@@ -110,7 +110,7 @@ typedef struct PtxGroup {
     uint32_t waits_for; /* a barrier's number, a mask of lanes */
     uint64_t place;     /* PTX_IS_MBARRIER: see PtxEvent.place, PTX_NO_PLACE: lanes wait for several */
     uint64_t since;     /* machine->changes when it began to spin */
-    uint64_t gave_up;   /* machine->changes + 1 when a wait that is made once gave up last, with nobody to wait for */
+    uint64_t gave_up; /* machine->changes + 1 when a wait that is made once gave up last, with no thread to wait for */
     uint32_t gave_up_pc;
     uint64_t fingerprint; /* of its state when it last jumped back; see spins.c */
     uint32_t fingerprint_pc;
@@ -318,7 +318,7 @@ typedef struct PtxMachine {
     const uint8_t *spans; /* of each code, FormSpan: over which threads its condition is the same; NULL: the grid */
     bool immediate;       /* what is asynchronous lands when it is issued */
     bool timed; /* %globaltimer is known, a microsecond for each instruction; and waits fail where they would sleep */
-    bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are told to have met (WARP_SYNC) */
+    bool lanes_meet;   /* lanes that come together at a shuffle, vote, ... are reported to have met (WARP_SYNC) */
     bool gives_up;     /* a wait that is made once (PtxCode.once) has no patience: it fails if the phase is not over */
     bool step_visible; /* a turn ends before each visible instruction but the first */
     /* A recording is played (play.h): memory is not kept, nobody knows what is loaded, and every wait blocks. */
@@ -340,8 +340,8 @@ typedef struct PtxMachine {
     PtxObserve *observe;
     void *observer;
     const struct PtxOther *other; /* data is not that of the launch (other.h); NULL: it is */
-    uint8_t *ran;                 /* of each code: PTX_RAN_... of all runs so far; NULL: nobody asks */
-    struct PtxAlike *alike;       /* the CTAs for which the run speaks (alike.h); NULL: nobody asks */
+    uint8_t *ran;                 /* of each code: PTX_RAN_... of all runs so far; NULL: not wanted */
+    struct PtxAlike *alike;       /* the CTAs for which the run speaks (alike.h); NULL: not wanted */
     struct PtxScout *scout;       /* lanes are threads of different launches (scout.h); NULL: they are not */
     void *grid;                   /* barriers.c: clusters, flights that can be used again; NULL when a run starts */
     void *tiles; /* matrix_descriptor.c: where tiles are that were looked for; NULL when a run starts */

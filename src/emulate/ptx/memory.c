@@ -95,7 +95,7 @@ static void add_variables(PtxMachine *machine) {
     }
 }
 
-/* A buffer of a run with other data: what the launch gives of it, nobody knows, but for the words that decide. */
+/* A buffer of a run with other data: what the launch gives of it is not known, but for the words that decide. */
 static void put_other(PtxMachine *machine, PtxBlock *block, const PtxBuffer *buffer, uint64_t given, uint8_t rest) {
     const uint8_t *kept = machine->other->kept[buffer - machine->launch->buffers];
     uint64_t end = rest == BYTE_KNOWN ? buffer->bytes : given;

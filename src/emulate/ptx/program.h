@@ -73,13 +73,13 @@ typedef struct PtxCode {
     bool once;    /* a wait for a phase that may give up, and is in no loop of waiting: it is no wait for ever */
     bool together; /* all lanes of a warp run it together: .aligned */
     bool skipped;  /* gear `slice`: nothing that decides anything depends on it */
-    bool dead;     /* nobody reads what it gives (unused.h) */
+    bool dead;     /* no instruction reads its result (unused.h) */
     bool data;     /* gear `slice`: it is run (an access, an arrival), but the values that it moves decide nothing */
     uint32_t first, count; /* arguments, those on top, the guard not counted */
     uint32_t meets;        /* control: code where threads that part here meet again; PTX_NONE */
     const PtxForm *form;
     const struct PtxSeat *within; /* the variable of shared memory that its one address there is of (within.h); NULL */
-    const uint32_t *unused;       /* of a load: lanes of each warp that do not use what it gives (unused.h); NULL: all may */
+    const uint32_t *unused; /* of a load: lanes of each warp that do not use what it gives (unused.h); NULL: all may */
 } PtxCode;
 
 /* A function: code from `begin` to `end`. */

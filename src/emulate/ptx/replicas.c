@@ -177,7 +177,7 @@ bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one
 
 /* ---- Data ---- */
 
-/* Whether a value is loaded, or comes from where it cannot be told. */
+/* Whether a value is loaded, or comes from where that cannot be decided. */
 static bool is_data(const PtxFlow *flow, const FlowValue *value) {
     const PtxStatement *statement = &flow->module->statements[flow->instructions[value->instruction]];
     const PtxForm *form = &flow->module->forms[statement->what];

@@ -22,7 +22,7 @@ void ptx_replicas_close(PtxReplicas *replicas);
 /* Whether two threads, by their numbers in a CTA or in two of them (`apart`), may well store the same. */
 bool ptx_may_store_same(PtxReplicas *replicas, const PtxCode *code, uint32_t one, uint32_t other, bool apart);
 /* Whether what an instruction stores is made of data: of what was loaded from memory other than parameters and
- * constants. What cannot be told is. */
+ * constants. What cannot be decided is. */
 bool ptx_stores_data(PtxReplicas *replicas, const PtxCode *code);
 
 #endif

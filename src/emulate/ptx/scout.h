@@ -1,4 +1,4 @@
-/* Threads of launches that nobody has made: where would they go?
+/* Threads of launches that were not given: where would they go?
  *
  * A scout runs the kernel on the machine with 32 lanes that are threads of 32 different launches: each lane has its own
  * arguments, grid, block and numbers. Only what a thread computes from these is run. Memory, barriers and what other
@@ -15,7 +15,7 @@ enum { SCOUT_GRID = 0, SCOUT_BLOCK = 3, SCOUT_CTA = 6, SCOUT_THREAD = 9, SCOUT_N
 
 typedef struct PtxScout PtxScout;
 
-/* `like`: a launch that was chosen, which the others resemble. `fixed`: what nobody may change, or NULL. `budget`:
+/* `like`: a launch that was chosen, which the others resemble. `fixed`: what must not change, or NULL. `budget`:
  * instructions of all its runs. NULL: there is nothing to be found out. Memory: the arena, and a machine
  * (ptx_scout_free). */
 PtxScout *ptx_scout(Arena *arena, const PtxProgram *program, const PtxLaunch *like, const Launch *fixed,

@@ -14,7 +14,7 @@ typedef struct Slicer {
     bool *needed;       /* of each value */
     bool *whole;        /* of each instruction of the flow: all that it reads is needed */
     const bool *counts; /* of each instruction: what it decides counts; NULL: that of all does */
-    bool *decides;      /* of each code, for whoever asks; NULL: the code is marked */
+    bool *decides;      /* of each code, for the caller; NULL: the code is marked */
     uint32_t memories;  /* whose contents are needed */
     uint32_t *work;
     uint32_t work_count, work_capacity;

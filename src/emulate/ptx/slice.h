@@ -9,7 +9,7 @@
 
 #include "emulate/ptx/program.h"
 
-/* Of each code, whether what it computes or loads decides something. What cannot be told does. */
+/* Of each code, whether what it computes or loads decides something. What cannot be decided does. */
 void ptx_slice_decides(PtxProgram *program, size_t budget, bool *decides);
 /* Sets `skipped` and `data` of the code. False, with a sentence, if that would take more than `budget` bytes. */
 bool ptx_slice(PtxProgram *program, size_t budget, const char **problem);

@@ -101,7 +101,8 @@ static void use_operands(Uses *u, uint32_t instruction, const uint32_t *threads)
     const PtxOperand *operands = ptx_operands(u->flow->module, statement, &count);
     if (ptx_giver(form) == GIVEN_ELSEWHERE)
         threads = guarded(u, statement, room);
-    if (statement->flags & PTX_GUARDED) /* of a thread for which it does not hold, whatever the data, data decides nothing */
+    if (statement->flags &
+        PTX_GUARDED) /* of a thread for which it does not hold, whatever the data, data decides nothing */
         use_operand(u, &u->flow->module->operands[statement->first], threads);
     for (uint32_t i = 0; i < count; i += ptx_extent(&operands[i]), place++) {
         bool written = place < 32 && form->writes >> place & 1 && !(form->updates >> place & 1);
@@ -235,7 +236,7 @@ void ptx_unused(PtxProgram *program, size_t budget) {
     ptx_flow_values_free(&flow, &values);
 }
 
-/* ---- Results that nobody reads ---- */
+/* ---- Results that no instruction reads ---- */
 
 static bool has_updates(const PtxProgram *program, const PtxRoutine *routine) {
     for (uint32_t i = routine->begin; routine->ready && i < routine->end; i++)
@@ -246,7 +247,7 @@ static bool has_updates(const PtxProgram *program, const PtxRoutine *routine) {
 }
 
 /* Whether no register that an instruction writes is read. */
-static bool gives_nobody(const PtxFlow *flow, const PtxStatement *statement, const bool *read) {
+static bool has_unread_result(const PtxFlow *flow, const PtxStatement *statement, const bool *read) {
     uint32_t count;
     const PtxOperand *to = ptx_operands(flow->module, statement, &count);
     if (!count || to->kind == PTX_ADDRESS || !(flow->module->forms[statement->what].writes & 1))
@@ -306,7 +307,7 @@ void ptx_dead(PtxProgram *program, Arena *arena) {
         find_read(&flow, read);
         for (uint32_t i = 0; i < flow.instruction_count; i++)
             program->code[routine->begin + i].dead =
-                gives_nobody(&flow, &program->module->statements[flow.instructions[i]], read);
+                has_unread_result(&flow, &program->module->statements[flow.instructions[i]], read);
         ptx_flow_free(&flow);
     }
 }

@@ -7,8 +7,8 @@
 
 enum { WARP_GROUP = 4 /* warps */ };
 
-/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. Of an arrival that
- * announces bytes, Triton up to 3.7.1 has one thread make it, and no barrier before. */
+/* An arrival that each thread makes for itself gathers no other thread, nor does a product without an arrival. Of an
+ * arrival that announces bytes, Triton up to 3.7.1 has one thread make it, and no barrier before. */
 static bool gathers(const Op *op, const Effect *effects, unsigned count, ReleaseSet releases) {
     if (effects_find(effects, count, EFFECT_EXPECT) && releases && !(releases & releases_from(RELEASE_3_8)))
         return false;

@@ -1,4 +1,4 @@
-// Atomics of which nobody reads the result, as a compiler writes them: their order changes nothing.
+// Atomics whose results no thread reads, as a compiler writes them: their order changes nothing.
 extern "C" __global__ void adds(const int *in, int *out, int n) {
     __shared__ int bins[16];
     if (threadIdx.x < 16)
