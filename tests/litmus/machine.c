@@ -46,18 +46,6 @@ static void on_event(void *context, const PtxEvent *event) {
     ptx_watch_observe(((Look *)context)->watch, event);
 }
 
-static uint32_t on_sources(void *context, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t at_most) {
-    return ptx_watch_sources(((Look *)context)->watch, event, lane, writes, at_most);
-}
-
-static void on_choose(void *context, uint32_t write) {
-    ptx_watch_choose(((Look *)context)->watch, write);
-}
-
-static uint32_t on_writes(void *context) {
-    return ptx_watch_writes(((Look *)context)->watch);
-}
-
 /* The words that the run has left where a parameter points, the first or the second. */
 static void words_at(PtxMachine *machine, unsigned parameter, int32_t *words, unsigned count) {
     uint64_t address;
@@ -120,7 +108,7 @@ static void explore(PtxMachine *machine, Outcome *outcome) {
     arena_init(&arena, (size_t)1 << 30);
     Look look = {.machine = machine, .outcome = outcome};
     look.watch = ptx_watch(&arena, machine, &(PtxWatchOptions){.history = true}, &outcome->problem);
-    PtxExplorer explorer = {&look, on_start, on_event, on_sources, on_choose, on_writes, on_end, every};
+    PtxExplorer explorer = {&look, on_start, on_event, ptx_watch_reads(look.watch), on_end, every};
     if (look.watch)
         ptx_explore(machine, &explorer, most, &outcome->explored);
     if (!outcome->problem && !outcome->race && look.watch && !outcome->explored.complete)

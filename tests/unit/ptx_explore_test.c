@@ -93,7 +93,8 @@ static void explore(Seen *seen, const char *text, uint32_t warps, bool sources, 
     seen->running.launch.block[0] = 32 * warps;
     seen->running.machine = ptx_machine(seen->running.program, &seen->running.launch, GEAR_DATA, &problem);
     assert_non_null(seen->running.machine);
-    PtxExplorer explorer = {seen, on_start, on_event, sources ? on_sources : NULL, on_choose, on_writes, on_end, every};
+    PtxExplorer explorer = {seen,   on_start, on_event, {seen, sources ? on_sources : NULL, on_choose, on_writes},
+                            on_end, every};
     ptx_explore(seen->running.machine, &explorer, 1000000, &seen->explored);
     if (!seen->explored.complete)
         fail_msg("%s", seen->explored.left);
@@ -218,7 +219,7 @@ static void replays_with_what_was_read(void **state) {
     memset((uint8_t *)seen.running.in + 1024, 0, RUN_BUFFER_BYTES - 1024);
     seen.running.launch.block[0] = 64;
     seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, GEAR_DATA, &problem);
-    PtxExplorer explorer = {&seen, on_start, on_event, on_sources, on_choose, on_writes, keep_last, false};
+    PtxExplorer explorer = {&seen, on_start, on_event, {&seen, on_sources, on_choose, on_writes}, keep_last, false};
     ptx_explore(seen.running.machine, &explorer, 1000, &seen.explored);
     assert_true(seen.last.count > 0); /* both read what was there before */
     assert_int_equal(ptx_explore_replay(seen.running.machine, &explorer, &seen.last), PTX_END_COMPLETE);
@@ -235,7 +236,7 @@ static void says_when_there_are_too_many(void **state) {
     ptx_running_read(&seen.running, "sm_90", BUFFERING);
     seen.running.launch.block[0] = 64;
     seen.running.machine = ptx_machine(seen.running.program, &seen.running.launch, GEAR_DATA, &problem);
-    PtxExplorer explorer = {&seen, on_start, on_event, on_sources, on_choose, on_writes, on_end, true};
+    PtxExplorer explorer = {&seen, on_start, on_event, {&seen, on_sources, on_choose, on_writes}, on_end, true};
     ptx_explore(seen.running.machine, &explorer, 2, &seen.explored);
     assert_false(seen.explored.complete);
     assert_non_null(seen.explored.left);

@@ -518,51 +518,40 @@ static void launches(void **state) {
     NO_RACE();
 }
 
-/* A flag that FAR has read, between the fences of A and what fences FAR has. */
-static void signaled_by_flag(void) {
-    again();
-    writes(A, 0);
-    fence(A, THREADS_ACQ_REL, THREADS_GPU);
-    flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
-    flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
-}
-
-/* A fence that is too narrow leaves what was observed to a wider one behind it. */
+/* A flag that FAR has read, between the fences of A and what fences FAR has: one that is too narrow leaves what was
+ * observed to a wider one behind it. */
 static void fences_one_after_the_other(void **state) {
     (void)state;
-    signaled_by_flag();
-    fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
-    reads(FAR, 0);
-    RACES(TOO_NARROW);
-    signaled_by_flag();
-    fence(FAR, THREADS_ACQ_REL, THREADS_CTA);
-    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
-    reads(FAR, 0);
-    NO_RACE();
-    signaled_by_flag();
-    fence(FAR, THREADS_ACQUIRE, THREADS_CTA);
-    fence(FAR, THREADS_ACQUIRE, THREADS_CLUSTER);
-    reads(FAR, 0);
-    NO_RACE();
-    signaled_by_flag();
-    fence(FAR, THREADS_RELEASE, THREADS_GPU);
-    reads(FAR, 0);
-    RACES(UNORDERED);
-    signaled_by_flag();
-    fence(FAR, THREADS_RELEASE, THREADS_GPU);
-    fence(FAR, THREADS_ACQUIRE, THREADS_GPU);
-    reads(FAR, 0);
-    NO_RACE();
-    /* of another lane */
-    signaled_by_flag();
-    threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
-    reads(FAR, 1);
-    RACES(UNORDERED);
-    signaled_by_flag();
-    threads_fence(engine, FAR, 2, THREADS_ACQ_REL, THREADS_GPU, false);
-    fence(FAR, THREADS_ACQ_REL, THREADS_GPU);
-    reads(FAR, 0);
-    NO_RACE();
+    enum { ONE = 1, OTHER = 2 }; /* lanes */
+    static const struct {
+        struct {
+            ThreadsOrder order;
+            ThreadsScope scope;
+            uint32_t lanes; /* 0: there is no such fence */
+        } fences[2];
+        uint32_t reader;
+        int reason;
+    } rows[] = {
+        {{{THREADS_ACQ_REL, THREADS_CTA, ONE}}, 0, THREADS_TOO_NARROW},
+        {{{THREADS_ACQ_REL, THREADS_CTA, ONE}, {THREADS_ACQ_REL, THREADS_GPU, ONE}}, 0, -1},
+        {{{THREADS_ACQUIRE, THREADS_CTA, ONE}, {THREADS_ACQUIRE, THREADS_CLUSTER, ONE}}, 0, -1},
+        {{{THREADS_RELEASE, THREADS_GPU, ONE}}, 0, THREADS_UNORDERED},
+        {{{THREADS_RELEASE, THREADS_GPU, ONE}, {THREADS_ACQUIRE, THREADS_GPU, ONE}}, 0, -1},
+        {{{THREADS_ACQ_REL, THREADS_GPU, OTHER}}, 1, THREADS_UNORDERED},
+        {{{THREADS_ACQ_REL, THREADS_GPU, OTHER}, {THREADS_ACQ_REL, THREADS_GPU, ONE}}, 0, -1},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        again();
+        writes(A, 0);
+        fence(A, THREADS_ACQ_REL, THREADS_GPU);
+        flag(A, THREADS_WRITE, THREADS_RELAXED, THREADS_GPU);
+        flag(FAR, THREADS_READ, THREADS_RELAXED, THREADS_GPU);
+        for (unsigned k = 0; k < 2 && rows[i].fences[k].lanes; k++)
+            threads_fence(engine, FAR, rows[i].fences[k].lanes, rows[i].fences[k].order, rows[i].fences[k].scope,
+                          false);
+        reads(FAR, rows[i].reader);
+        assert_int_equal(found(), rows[i].reason);
+    }
 }
 
 int main(void) {

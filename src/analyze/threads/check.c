@@ -138,27 +138,13 @@ static bool make_classes(Audience *audience, ThreadsRun *run, PtxEnd *end) {
 
 /* ---- Explorations -------------------------------------------------------------------------------- */
 
-static uint32_t see_sources(void *to, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
-    return ptx_watch_sources(((const Audience *)to)->watch, event, lane, writes, most);
-}
-
-static void choose_source(void *to, uint32_t write) {
-    ptx_watch_choose(((const Audience *)to)->watch, write);
-}
-
-static uint32_t count_writes(void *to) {
-    return ptx_watch_writes(((const Audience *)to)->watch);
-}
-
 static bool end_explored(void *to, PtxEnd end, const Trail *trail);
 
 static PtxExplorer explorer_of(Audience *audience) {
     return (PtxExplorer){.context = audience,
                          .start = begin_run,
                          .observe = observe,
-                         .sources = see_sources,
-                         .choose = choose_source,
-                         .writes = count_writes,
+                         .reads = ptx_watch_reads(audience->watch),
                          .end = end_explored};
 }
 

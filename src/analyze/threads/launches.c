@@ -12,15 +12,25 @@ static const size_t scope_budget = (size_t)2 << 30;
 
 /* What was reported before a launch was tried. */
 typedef struct Reported {
-    size_t findings, incomplete, notes;
+    size_t findings, incomplete, notes, launches;
     Doubt doubts[DOUBTED_KINDS];
 } Reported;
 
 static Reported reported_so_far(const ThreadsCheck *check) {
-    Reported reported = {
-        check->verdict->finding_count, check->verdict->incomplete_count, check->verdict->note_count, {{0}}};
+    const Verdict *verdict = check->verdict;
+    Reported reported = {.findings = verdict->finding_count,
+                         .incomplete = verdict->incomplete_count,
+                         .notes = verdict->note_count,
+                         .launches = verdict->launch_count};
     memcpy(reported.doubts, check->doubts, sizeof reported.doubts);
     return reported;
+}
+
+/* Findings, doubts and what is incomplete are those from before; notes stay. */
+static void take_back(ThreadsCheck *check, const Reported *reported) {
+    check->verdict->finding_count = reported->findings;
+    check->verdict->incomplete_count = reported->incomplete;
+    memcpy(check->doubts, reported->doubts, sizeof reported->doubts);
 }
 
 /* The first finding that counts of those that are new; NULL. */
@@ -54,9 +64,7 @@ static void note_findings(ThreadsCheck *check, const Reported *reported, const P
     const Finding *first = first_new(check, reported);
     const Doubt *before = &reported->doubts[DOUBTED_LAUNCH], *now = &check->doubts[DOUBTED_LAUNCH];
     const char *what = first ? first->message : now->count > before->count ? "accesses to global memory race" : NULL;
-    check->verdict->finding_count = reported->findings;
-    check->verdict->incomplete_count = reported->incomplete;
-    memcpy(check->doubts, reported->doubts, sizeof reported->doubts);
+    take_back(check, reported);
     if (what)
         verdict_note(check->verdict, "with a size of 0 or less, %s (%s): such launches are not made", what,
                      launch->text);
@@ -141,7 +149,7 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     uint32_t block[3];
     if (!count || !launches[0].chosen_block || check->program->required[0])
         return count;
-    if (find_block(check, &launches[0], block) && !choose_with(check, block, launches, problem))
+    if (find_block(check, &launches[0], block) && !(count = choose_with(check, block, launches, problem)))
         count =
             ptx_launch_choose(&check->arena, check->program, check->options->fixed, launches, MOST_LAUNCHES, problem);
     while (count && is_too_large(check, &launches[0])) {
@@ -181,12 +189,11 @@ static bool ran_all(const ThreadsCheck *check, const Finding *findings, size_t c
 static bool is_right_with(ThreadsCheck *check, const PtxLaunch *like, const uint32_t block[3]) {
     Verdict *verdict = check->verdict;
     uint32_t parameters = check->module->functions[check->entry].parameter_count;
-    size_t count = verdict->finding_count, codes = check->program->code_count, completed = check->completed;
-    size_t incomplete = verdict->incomplete_count, notes = verdict->note_count, launches = verdict->launch_count;
-    Finding *findings = ARENA_ARRAY(&check->arena, Finding, count + 1);
+    size_t codes = check->program->code_count, completed = check->completed;
+    Reported before = reported_so_far(check);
+    Finding *findings = ARENA_ARRAY(&check->arena, Finding, before.findings + 1);
     int64_t *numbers = ARENA_ARRAY(&check->arena, int64_t, parameters + 1);
     uint8_t *ran = ARENA_ARRAY(&check->arena, uint8_t, codes + 1);
-    Doubt doubts[DOUBTED_KINDS];
     PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
     const char *problem;
     for (uint32_t i = 0; i < parameters; i++)
@@ -194,24 +201,21 @@ static bool is_right_with(ThreadsCheck *check, const PtxLaunch *like, const uint
     if (!ptx_launch_with(&check->arena, check->program, check->options->fixed, numbers, like->grid, block, launch,
                          &problem))
         return false;
-    memcpy(findings, verdict->findings, count * sizeof *findings);
+    memcpy(findings, verdict->findings, before.findings * sizeof *findings);
     memcpy(ran, check->ran, codes);
-    memcpy(doubts, check->doubts, sizeof doubts);
     memset(check->ran, 0, codes);
     verdict->finding_count = 0;
     check->odd_budget = UINT64_C(1) << 16;
     check->stopped = false;
     runs_launch(check, launch);
     check->odd_budget = 0;
-    bool right =
-        !check->stopped && check->completed > completed && !verdict->finding_count && ran_all(check, findings, count);
-    memcpy(verdict->findings, findings, count * sizeof *findings);
+    bool right = !check->stopped && check->completed > completed && !verdict->finding_count &&
+                 ran_all(check, findings, before.findings);
+    memcpy(verdict->findings, findings, before.findings * sizeof *findings);
     memcpy(check->ran, ran, codes);
-    memcpy(check->doubts, doubts, sizeof doubts);
-    verdict->finding_count = count;
-    verdict->incomplete_count = incomplete;
-    verdict->note_count = notes;
-    verdict->launch_count = launches;
+    take_back(check, &before);
+    verdict->note_count = before.notes;
+    verdict->launch_count = before.launches;
     check->completed = completed;
     return right;
 }

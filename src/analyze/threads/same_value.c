@@ -45,25 +45,13 @@ static void begin(void *to) {
         ptx_watch_start(again->watch);
 }
 
-static uint32_t sources(void *to, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
-    return ptx_watch_sources(((const Again *)to)->watch, event, lane, writes, most);
-}
-
-static void choose(void *to, uint32_t write) {
-    ptx_watch_choose(((const Again *)to)->watch, write);
-}
-
-static uint32_t writes(void *to) {
-    return ptx_watch_writes(((const Again *)to)->watch);
-}
-
 static void make(Again *again, const PtxOther *other) {
     PtxMachine *machine = again->machine;
     machine->other = other;
     machine->world = again->world;
     if (again->schedule.explored) {
         PtxExplorer explorer = {
-            .context = again, .start = begin, .observe = see, .sources = sources, .choose = choose, .writes = writes};
+            .context = again, .start = begin, .observe = see, .reads = ptx_watch_reads(again->watch)};
         (void)ptx_explore_replay(machine, &explorer, again->schedule.replay);
     } else {
         machine->observe = see;

@@ -5,7 +5,7 @@
 #ifndef ANALYZE_THREADS_WATCH_H
 #define ANALYZE_THREADS_WATCH_H
 
-#include "emulate/ptx/machine.h"
+#include "emulate/ptx/explore.h"
 
 /* One side of a race. */
 typedef struct RaceSide {
@@ -50,7 +50,7 @@ typedef struct PtxRace {
 
 typedef struct PtxWatchOptions {
     bool volatile_races; /* volatile accesses count as weak ones */
-    bool history;        /* for ptx_watch_sources */
+    bool history;        /* for ptx_watch_reads */
     bool beyond;         /* the start of CTAs and fences that come late, too: of machines that run, not of recordings */
     bool apart_fences;   /* the order of sequential fences among each other orders nothing */
     const struct WatchSeat *seat; /* one of several launches that are watched together; NULL: it is alone */
@@ -118,12 +118,8 @@ void ptx_watch_again(PtxWatch *watch, uint32_t race, uint64_t times);
 const PtxCode *ptx_watch_order_matters(const PtxWatch *watch);
 /* A sentence if some run took more memory than there is, and was not looked at to its end; NULL. */
 const char *ptx_watch_problem(const PtxWatch *watch);
-/* options.history, for whoever explores (emulate/ptx/explore.h): writes that a strong read of the lane may give, by
- * their numbers in the run, the newest first, at most `most`; which of them the read that is told next gives; how many
- * writes have been told. */
-uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
-void ptx_watch_choose(PtxWatch *watch, uint32_t write);
-uint32_t ptx_watch_writes(const PtxWatch *watch);
+/* options.history, for explorations: what strong reads may give. */
+PtxReads ptx_watch_reads(PtxWatch *watch);
 /* The CTA's number in the engine. */
 uint32_t ptx_watch_cta(const PtxWatch *watch, uint32_t cta);
 /* Of launches that are watched together, none of which has races of its own: one of the engine's, whose sides are of

@@ -3,7 +3,8 @@
 
 enum { SOURCES_MOST = 64 };
 
-uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
+static uint32_t sources_of(void *context, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most) {
+    PtxWatch *watch = context;
     uint64_t addresses[PTX_LANES];
     ThreadsSource sources[SOURCES_MOST];
     if (event->flight || !watch_addresses(watch, event->spots, UINT32_C(1) << lane, addresses))
@@ -16,10 +17,14 @@ uint32_t ptx_watch_sources(PtxWatch *watch, const PtxEvent *event, uint32_t lane
     return count;
 }
 
-void ptx_watch_choose(PtxWatch *watch, uint32_t write) {
-    threads_choose(watch->engine, write);
+static void choose(void *context, uint32_t write) {
+    threads_choose(((PtxWatch *)context)->engine, write);
 }
 
-uint32_t ptx_watch_writes(const PtxWatch *watch) {
-    return threads_writes(watch->engine);
+static uint32_t writes_of(void *context) {
+    return threads_writes(((PtxWatch *)context)->engine);
+}
+
+PtxReads ptx_watch_reads(PtxWatch *watch) {
+    return (PtxReads){.context = watch, .sources = sources_of, .choose = choose, .writes = writes_of};
 }

@@ -118,12 +118,12 @@ static bool is_one_element(const PtxEvent *event) {
            !(event->lanes & (event->lanes - 1)) && event->access.bytes <= 8;
 }
 
-/* The read that is told now: which write it gives. False: nobody says. */
+/* Which write the read of this event gives. False: that is not known. */
 static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen) {
-    const PtxExplorer *explorer = search->explorer;
+    const PtxReads *reads = &search->explorer->reads;
     uint32_t writes[OPTIONS_MOST], lane = (uint32_t)__builtin_ctz(event->lanes);
     uint32_t thread = ptx_thread_number(search->machine, event->warp, lane);
-    uint32_t count = explorer->sources(explorer->context, event, lane, writes, OPTIONS_MOST);
+    uint32_t count = reads->sources(reads->context, event, lane, writes, OPTIONS_MOST);
     if (!count)
         return false;
     PtxSpot spot = event->spots[lane];
@@ -135,7 +135,7 @@ static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen)
                           search->values.read_capacity);
     *last = (LastRead){thread, write, event->code, spot.block, spot.offset};
     search->stale[thread] = write != newest;
-    explorer->choose(explorer->context, write);
+    reads->choose(reads->context, write);
     if (write != newest && !values_give(&search->values, spot, event->access.bytes, write))
         search->explored->left = "what an earlier write left is not known";
     *chosen = write;
@@ -145,16 +145,17 @@ static bool choose_read(Search *search, const PtxEvent *event, uint32_t *chosen)
 static void observe(void *observer, const PtxEvent *event) {
     Search *search = observer;
     const PtxExplorer *explorer = search->explorer;
+    const PtxReads *reads = &explorer->reads;
     bool writes = event->kind == PTX_EVENT_ACCESS && event->access.kind != EFFECT_READ;
     uint32_t chosen = 0;
-    bool is_chosen = event->kind == PTX_EVENT_ACCESS && explorer->sources && is_one_element(event) &&
+    bool is_chosen = event->kind == PTX_EVENT_ACCESS && reads->sources && is_one_element(event) &&
                      choose_read(search, event, &chosen);
     if (event->kind == PTX_EVENT_ISSUE && event->flight)
         steps_issue(&search->steps, event->flight->sequence);
-    uint32_t first = explorer->writes ? explorer->writes(explorer->context) : 0;
+    uint32_t first = reads->writes ? reads->writes(reads->context) : 0;
     explorer->observe(explorer->context, event);
-    uint32_t last = explorer->writes ? explorer->writes(explorer->context) : 0;
-    if (writes && explorer->writes)
+    uint32_t last = reads->writes ? reads->writes(reads->context) : 0;
+    if (writes && reads->writes)
         values_write(&search->values, event, first, last);
     touch_event(&search->touch, event, is_chosen, first, is_chosen ? chosen : last);
 }

@@ -16,16 +16,22 @@
 /* In a trail: the read that comes next reads this write. */
 #define TRAIL_READ UINT32_C(0x40000000)
 
-/* Who looks at the runs. */
-typedef struct PtxExplorer {
+/* What reads may give. */
+typedef struct PtxReads {
     void *context;
-    void (*start)(void *context); /* a run begins */
-    PtxObserve *observe;          /* its events; the observer is `context` */
     /* Writes, by their numbers in the run from 1 on (0: what was there before), that a read of that lane may give: the
      * newest first, at most `most`. NULL: reads give what was written last. */
     uint32_t (*sources)(void *context, const PtxEvent *event, uint32_t lane, uint32_t *writes, uint32_t most);
     void (*choose)(void *context, uint32_t write); /* the event that comes next reads that one */
     uint32_t (*writes)(void *context);             /* how many writes there were so far */
+} PtxReads;
+
+/* The observer of the runs. */
+typedef struct PtxExplorer {
+    void *context;
+    void (*start)(void *context); /* a run begins */
+    PtxObserve *observe;          /* its events; the observer is `context` */
+    PtxReads reads;
     /* A run has come to its end; the trail of it can be replayed. True: that is enough. */
     bool (*end)(void *context, PtxEnd end, const Trail *trail);
     bool every; /* orders that come to the same, too: to test that nothing else is left out */
