@@ -109,7 +109,9 @@ bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb
 /* At a launch whose block Weir chose an error is a warning: callers may launch other blocks. */
 void threads_grade(const ThreadsCheck *check, Finding *finding);
 /* What it is called. */
-RuleId threads_race_rule(const PtxRace *race);
+RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race);
+/* Whether the compiler omitted the proxy fence that this race lacks, and the author could place none. */
+bool threads_is_omitted(const ThreadsCheck *check, const PtxRace *race);
 /* Adds a finding; NULL where it is none that counts. */
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world);
 

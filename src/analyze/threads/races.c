@@ -31,7 +31,7 @@ static bool is_shared(const PtxRace *race) {
 
 /* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
  * asynchronous operation writes again after threads have read it. */
-RuleId threads_race_rule(const PtxRace *race) {
+RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
     bool reuse = race->first.access.kind == EFFECT_READ && race->first.access.proxy == PROXY_GENERIC;
     if (race->reason == REASON_MIXED_SIZE)
         return RULE_RACE_MIXED_SIZE;
@@ -43,6 +43,8 @@ RuleId threads_race_rule(const PtxRace *race) {
         return RULE_FENCE_LATE;
     if (race->reason == REASON_PROXY && race->second.access.proxy == PROXY_TENSORMAP)
         return RULE_FENCE_TENSORMAP;
+    if (race->reason == REASON_PROXY && is_shared(race) && threads_is_omitted(check, race))
+        return RULE_FENCE_COMPILER;
     if (race->reason == REASON_PROXY)
         return reuse ? RULE_FENCE_REUSE : is_shared(race) ? RULE_FENCE_MISSING : RULE_FENCE_GLOBAL;
     return race->rule == RULE_RACE_WAW && race->same_value ? RULE_RACE_SAME_VALUE : race->rule;
@@ -117,6 +119,10 @@ static const char *why_same_value(const PtxRace *race) {
         return "The write leaves the bytes as they were, so the read gives the same whichever of them comes first.";
     return "Both write the same value, so the result does not depend on which of them comes last.";
 }
+
+static const char why_omitted[] =
+    "Triton 3.7.1 and later insert this fence; 3.7.0 and earlier do not: every `tl.dot` on operands from pipelined "
+    "loads is compiled this way, and nothing in the kernel can fix it.";
 
 /* What is said of a race that this run does not show in memory. */
 static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race) {
@@ -227,7 +233,7 @@ static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
 static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
     return check->launch->chosen && !is_shared(race) && !tensor &&
-           rule_of(threads_race_rule(race))->severity != SEVERITY_NOTE;
+           rule_of(threads_race_rule(check, race))->severity != SEVERITY_NOTE;
 }
 
 /* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
@@ -253,11 +259,11 @@ static bool is_stored_there(const ThreadsCheck *check, const PtxRace *race) {
 }
 
 /* Of those that are notes, one stands for all: a kernel that leaves these fences out does so everywhere. */
-static bool is_one_more(const ThreadsCheck *check, const PtxRace *race) {
-    if (race->reason != REASON_TENSOR_FENCE || is_stored_there(check, race))
+static bool is_one_more(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
+    if (rule != RULE_FENCE_COMPILER && (rule != RULE_FENCE_TENSOR || is_stored_there(check, race)))
         return false;
     for (size_t i = 0; i < check->verdict->finding_count; i++)
-        if (check->verdict->findings[i].rule == RULE_FENCE_TENSOR) {
+        if (check->verdict->findings[i].rule == rule) {
             check->verdict->findings[i].times++;
             return true;
         }
@@ -284,8 +290,8 @@ static bool is_fenced_behind(const ThreadsCheck *check, const PtxCode *copy) {
 
 /* Memory that was read and is then filled again: on an H200 it was never seen to fail, on later GPUs it was. */
 static bool corrupts(const ThreadsCheck *check, const PtxRace *race) {
-    return race->reason == REASON_PROXY && threads_race_rule(race) == RULE_FENCE_REUSE && race->second.asynchronous &&
-           !ptx_is_tiled(check->module, check->program->entry) &&
+    return race->reason == REASON_PROXY && threads_race_rule(check, race) == RULE_FENCE_REUSE &&
+           race->second.asynchronous && !ptx_is_tiled(check->module, check->program->entry) &&
            (check->module->capability >= 100 || is_fenced_behind(check, race->second.code));
 }
 
@@ -345,7 +351,8 @@ static bool is_reported(const ThreadsCheck *check, const PtxRace *race, RuleId r
 static const char *message_of(const ThreadsCheck *check, const PtxRace *race, RuleId rule) {
     const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
     const char *bytes = spot_words(check, race->spot, race->bytes);
-    const char *end = rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
+    const char *end = rule == RULE_FENCE_COMPILER ? "and the compiler inserted no proxy fence in between"
+                      : rule == RULE_FENCE_MISSING || rule == RULE_FENCE_GLOBAL || rule == RULE_FENCE_REUSE ||
                               rule == RULE_FENCE_TENSORMAP
                           ? "without a proxy fence in between"
                       : rule == RULE_FENCE_LATE          ? "and the proxy fence comes only after they synchronize"
@@ -392,12 +399,12 @@ static Finding *unstarted(const ThreadsCheck *check, const PtxRace *race, const 
 }
 
 Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedule *schedule, unsigned world) {
-    RuleId rule = threads_race_rule(race);
+    RuleId rule = threads_race_rule(check, race);
     if (race->reason == REASON_START)
         return unstarted(check, race, schedule, world);
     const PtxCode *over = history_overwrite(check->history).code; /* which is reported as that */
     if (race->first.code == over || race->second.code == over || is_reported(check, race, rule) ||
-        is_one_more(check, race))
+        is_one_more(check, race, rule))
         return NULL;
     if (is_doubtful(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_LAUNCH];
@@ -442,11 +449,12 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->rule = rule;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message = message_of(check, race, rule);
-    finding->why = rule == RULE_RACE_SAME_VALUE ? why_same_value(race)
-                   : race->by_chance            ? why_by_chance(check, race)
-                   : race->by_lanes             ? why_by_lanes
-                                                : why_of(check, race);
-    finding->fix = fix_of(check, race);
+    finding->why = rule == RULE_RACE_SAME_VALUE  ? why_same_value(race)
+                   : rule == RULE_FENCE_COMPILER ? why_omitted
+                   : race->by_chance             ? why_by_chance(check, race)
+                   : race->by_lanes              ? why_by_lanes
+                                                 : why_of(check, race);
+    finding->fix = rule == RULE_FENCE_COMPILER ? "Compile with Triton 3.7.1 or later." : fix_of(check, race);
     finding->launch = check->launch->text;
     bool ordered = race->reason == REASON_PROXY || race->reason == REASON_TENSOR_FENCE || race->reason == REASON_LATE;
     finding->schedule = ordered ? "in every schedule"
@@ -516,7 +524,7 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
     const char *first = agent_in(other, &race->first, names->first),
                *second = agent_in(check, &race->second, names->second);
     Finding *finding = verdict_finding(verdict);
-    finding->rule = threads_race_rule(race);
+    finding->rule = threads_race_rule(check, race);
     finding->space = "global";
     finding->message = verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", second,
                                     verb_of(&race->second), spot_words(check, race->spot, race->bytes), first,

@@ -16,7 +16,7 @@ static const uint64_t most_instructions = UINT64_C(1) << 24; /* of all worlds to
 void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         Doubt *doubt = &check->doubts[DOUBTED_DATA];
-        if (rule_of(threads_race_rule(&races[i]))->severity == SEVERITY_NOTE || doubt->count++)
+        if (rule_of(threads_race_rule(check, &races[i]))->severity == SEVERITY_NOTE || doubt->count++)
             continue;
         doubt->line = code_line(check->program, races[i].second.code);
         doubt->text = verdict_text(check->verdict,
@@ -30,8 +30,9 @@ void worlds_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32_t coun
 
 static bool races_with(const PtxRace *races, uint32_t count, const PtxRace *race) {
     for (uint32_t i = 0; i < count; i++)
-        if (!races[i].same_value && ((races[i].first.code == race->first.code && races[i].second.code == race->second.code) ||
-                                     (races[i].first.code == race->second.code && races[i].second.code == race->first.code)))
+        if (!races[i].same_value &&
+            ((races[i].first.code == race->first.code && races[i].second.code == race->second.code) ||
+             (races[i].first.code == race->second.code && races[i].second.code == race->first.code)))
             return true;
     return false;
 }
@@ -73,7 +74,7 @@ void worlds_first_races(ThreadsCheck *check, const PtxRace *races, uint32_t coun
     check->always = ARENA_ARRAY(&check->arena, PtxRace, count + 1);
     check->always_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (rule_of(threads_race_rule(&races[i]))->severity != SEVERITY_NOTE)
+        if (rule_of(threads_race_rule(check, &races[i]))->severity != SEVERITY_NOTE)
             check->always[check->always_count++] = races[i];
 }
 
