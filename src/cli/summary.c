@@ -10,6 +10,14 @@ static void add_row(Output *output, size_t count, const char *what) {
         output_printf(output, "%8zu  %s\n", count, what);
 }
 
+/* A row for a rule: of notes, which clean kernels have without their text, with what the rule is about. */
+static void add_rule(Output *output, size_t count, weir_rule rule, bool verbose) {
+    if (count && rule.severity == WEIR_NOTE && !verbose)
+        output_printf(output, "%8zu  %s: %s\n", count, rule.id, rule.summary);
+    else
+        add_row(output, count, rule.id);
+}
+
 /* Findings that are there, and do not count. */
 static void print_not_counted(Output *output, const Teller *all) {
     size_t count = all->suppressed + all->baselined + all->ignored;
@@ -102,7 +110,7 @@ static void print_summary(Session *session, Output *output) {
                       all->severities[WEIR_NOTE] && !verbose ? " (-v shows those of clean kernels)" : "");
     }
     for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, all->rules[i], weir_rule_at(i).id);
+        add_rule(output, all->rules[i], weir_rule_at(i), verbose);
     print_not_counted(output, all);
     for (size_t i = 0; i < all->reasons.count; i++)
         reasons += all->reasons.items[i].times;
