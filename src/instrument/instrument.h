@@ -141,6 +141,9 @@ uint64_t site_offset(const Sites *sites, const SitePart *part, uint32_t thread);
  * of a multiple of 32. In others it runs as it did, too. */
 bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t block[3]);
 
+/* The text of a module for launches of one kernel with CTAs of that shape, which the kernel requires then (.reqntid);
+ * other kernels are taken out, unless debug information names them. Lines keep their numbers. */
+void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], Text *to);
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global

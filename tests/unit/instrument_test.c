@@ -507,6 +507,35 @@ static void test_looks(void **state) {
     assert_in_range(record(text, 0, 64, 3).out[NEXT], 4, 30); /* there are three */
 }
 
+/* For launches of one kernel with CTAs of one shape: the others are gone, the kernel says the shape, lines stay. */
+static void test_launched(void **state) {
+    (void)state;
+    static const char others[] = HEAD ".visible .entry\nother(\n.param .u64 x)\n{\nret;\n}\n" OPEN
+                                      ".maxntid 1024, 1, 1\n" FREE INDEX "mul.wide.u32 %rd2, %r3, 4;\n"
+                                      "add.s64 %rd3, %rd1, %rd2;\nst.global.b32 [%rd3], %r2;\nret;\n}\n";
+    const uint32_t block[3] = {16, 8, 1};
+    Found found;
+    Text to = {0};
+    find(&found, others, INSTRUMENT_EVERYWHERE);
+    instrument_launched(&found.module, 1, block, &to);
+    text_char(&to, 0);
+    found_free(&found);
+    size_t lines = 0, before = 0;
+    for (const char *at = to.data; *at; at++)
+        lines += *at == '\n';
+    for (const char *at = others; *at; at++)
+        before += *at == '\n';
+    assert_int_equal(lines, before);
+    assert_null(strstr(to.data, "other"));
+    assert_null(strstr(to.data, ".maxntid"));
+    assert_non_null(strstr(to.data, ".reqntid 16, 8, 1 {"));
+    find(&found, to.data, INSTRUMENT_EVERYWHERE);
+    assert_int_equal(found.module.functions_count, 1);
+    assert_int_equal(found.sites.items[0].parts[0].shape, PART_TABLE);
+    found_free(&found);
+    text_free(&to);
+}
+
 /* A strong access of one lane has its place as others have; and turns of a loop that all come to an inner one look
  * there whether there is room. */
 static void test_alone(void **state) {
@@ -537,6 +566,7 @@ int main(void) {
         cmocka_unit_test(test_derived),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_launched),
         cmocka_unit_test(test_registers),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_options),
