@@ -79,7 +79,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants ptx-suites ptx-values fences mutants asan tsan fuzz bench gsan-rates \
 	corpus found mutation ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so) ## build the command and the libraries (the default)
@@ -419,6 +419,13 @@ found: ## check the kernels below FOUND=DIR, on which Weir was once wrong, again
 	@test -n "$(FOUND)" || { echo "make found needs FOUND=DIR, a folder of kernels that tests/found/expected.tsv names" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
 	@BUILD=$(BUILD) scripts/found "$(FOUND)"
+
+gpu-programs: ## compile the programs of tests/gpu/programs.tsv, whose sources are below CHECKOUTS=DIR, into WORK=DIR, with the command; run them where there is a GPU, and print the table
+	@test -n "$(CHECKOUTS)" -a -n "$(WORK)" || { echo "make gpu-programs needs CHECKOUTS=DIR, with cuda-samples, HeCBench, llm.c and SGEMM_CUDA in it, and WORK=DIR" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all static
+	@scripts/gpu-programs build --checkouts "$(CHECKOUTS)" "$(WORK)"
+	@cp $(BUILD)/weir-static "$(WORK)/weir" && cp $(BUILD)/libweir-gpu.so "$(WORK)/"
+	@if nvidia-smi >/dev/null 2>&1; then scripts/gpu-programs run "$(WORK)" && scripts/gpu-programs table "$(WORK)"; else echo "no GPU here: run 'python3 $(WORK)/programs.py run $(WORK)' where there is one, then 'scripts/gpu-programs table $(WORK)'"; fi
 
 mutation: ## break the sources one token at a time, outside the tree, and list the mutants that no test notices; OPTIONS="..." (scripts/mutation --help)
 	@scripts/setup test

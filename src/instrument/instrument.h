@@ -97,6 +97,7 @@ typedef struct Site {
     bool ends;          /* a thread ends: its records are RECORD_EXIT */
     bool each;          /* every lane writes a RECORD_LANE of its own */
     bool strong;        /* ... being a strong access: with its time, and what it found and wrote */
+    bool shared;        /* all that it accesses is shared memory of its own CTA */
     bool large;         /* ... of more than 4 bytes */
     bool fetches;       /* an atomic that gives nothing, and is made to give what it found */
     bool waits;         /* recorded behind it, for the lanes whose wait succeeded */

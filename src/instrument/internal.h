@@ -103,6 +103,8 @@ void gather_data(const Look *look, uint32_t instruction, uint32_t block, const P
 void find_poll(const Look *look, uint32_t instruction, Site *site);
 /* What a load or an atomic gives: the operand that is its register; PTX_NONE: there is none. */
 uint32_t looked_at(const Look *look, uint32_t instruction);
+/* Whether it gives what a loop may wait for (patience.c). */
+bool look_waits(const Look *look, uint32_t instruction);
 /* Whether a block is in a loop, or in one in it. */
 static inline bool flow_in_loop(const PtxFlow *flow, uint32_t block, uint32_t loop) {
     uint32_t at = flow->blocks[block].loop;

@@ -49,6 +49,88 @@ static bool only_looks(const Look *look, uint32_t instruction, const PtxEffect *
     }
 }
 
+/* What decides whether a loop goes on: values to ask, each once. */
+typedef struct Exits {
+    const Look *look;
+    uint32_t loop;
+    bool *seen; /* by value */
+    uint32_t *list, count;
+    bool branches; /* those of all branches are asked, too */
+} Exits;
+
+static void ask(Exits *exits, uint32_t value) {
+    if (value == PTX_NONE || exits->seen[value] ||
+        !flow_in_loop(&exits->look->flow, exits->look->flow.values[value].block, exits->loop))
+        return;
+    exits->seen[value] = true;
+    exits->list[exits->count++] = value;
+}
+
+/* The conditions of branches in the loop; `leave`: of those that lead out of it. False: there are other ways out. */
+static bool ask_branches(Exits *exits, bool leave) {
+    const PtxFlow *flow = &exits->look->flow;
+    for (uint32_t i = 0; i < flow->block_count; i++) {
+        const FlowBlock *block = &flow->blocks[i];
+        bool leaves = block->successor_count < 2;
+        if (!block->reached || !flow_in_loop(flow, i, exits->loop) || block->ends == FLOW_NEXT ||
+            block->ends == FLOW_JUMP)
+            continue;
+        if (block->ends != FLOW_BRANCH)
+            return false;
+        for (uint32_t k = 0; k < block->successor_count; k++)
+            leaves |= !flow_in_loop(flow, flow->edges[block->successors + k], exits->loop);
+        if (leaves || !leave)
+            ask(exits, flow_value(flow, look_statement(exits->look, block->end - 1)->first));
+    }
+    return true;
+}
+
+static bool is_pure(const Look *look, uint32_t instruction) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    if (!look_form(look, instruction)->row)
+        return false;
+    unsigned count =
+        look_acts(look, instruction) ? ptx_effects_of(look->module, look_statement(look, instruction), effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].gives.size || effects[i].effect.verb == EFFECT_ANYTHING ||
+            (effect_is_access(&effects[i].effect) && effects[i].effect.verb != EFFECT_WRITE))
+            return false;
+    return true;
+}
+
+/* Whether what decides is made of what the loop reads; a loop that counts to a number that is known before does not
+ * wait for others, whatever it reads. */
+static bool ends_by_reads(const Look *look, uint32_t loop) {
+    const PtxFlow *flow = &look->flow;
+    Arena scratch;
+    arena_init(&scratch, SIZE_MAX);
+    Exits exits = {.look = look,
+                   .loop = loop,
+                   .seen = ARENA_ARRAY(&scratch, bool, flow->value_count + 1),
+                   .list = ARENA_ARRAY(&scratch, uint32_t, flow->value_count + 1)};
+    bool reads = !ask_branches(&exits, true);
+    for (uint32_t i = 0; i < exits.count && !reads; i++) {
+        const FlowValue *value = &flow->values[exits.list[i]];
+        const FlowBlock *block = &flow->blocks[value->block];
+        if (value->kind == VALUE_PHI) {
+            for (uint32_t k = 0; k < block->predecessor_count; k++)
+                ask(&exits, flow->inputs[value->inputs + k]);
+            if (value->block != flow->loops[loop].header && !exits.branches) {
+                exits.branches = true; /* which way was taken decides on it */
+                reads = !ask_branches(&exits, false);
+            }
+        } else if (value->kind == VALUE_RESULT) {
+            const PtxStatement *statement = look_statement(look, value->instruction);
+            for (uint32_t k = statement->first; k < statement->first + statement->count; k++)
+                ask(&exits, flow_value(flow, k));
+            ask(&exits, value->before);
+            reads = !is_pure(look, value->instruction);
+        }
+    }
+    arena_free(&scratch);
+    return reads;
+}
+
 static bool is_waiting_loop(const Look *look, uint32_t loop) {
     const PtxFlow *flow = &look->flow;
     PtxEffect effects[PTX_EFFECTS_MOST];
@@ -62,7 +144,12 @@ static bool is_waiting_loop(const Look *look, uint32_t loop) {
             if (!only_looks(look, i, &effects[k]))
                 return false;
     }
-    return true;
+    return ends_by_reads(look, loop);
+}
+
+bool look_waits(const Look *look, uint32_t instruction) {
+    uint32_t loop = look->flow.blocks[look->flow.block_of[instruction]].loop;
+    return loop != PTX_NONE && looked_at(look, instruction) != PTX_NONE && is_waiting_loop(look, loop);
 }
 
 /* What a look at memory gives; PTX_NONE: nothing, or it is none. */

@@ -116,7 +116,7 @@ static bool can_fetch(const Look *look, uint32_t instruction) {
 bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *options, Site *site, Arena *arena) {
     PtxEffect effects[PTX_EFFECTS_MOST];
     uint32_t block = look->flow.block_of[instruction], behind;
-    bool any = false, parts = true;
+    bool any = false, parts = true, shared = true;
     if (ends_thread(look, instruction)) {
         site->ends = true;
         return true;
@@ -129,7 +129,9 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
         const PtxEffect *effect = &effects[i];
         any |= synchronizes(look, instruction, effect);
         if (effect_is_access(&effect->effect)) {
-            uint32_t bits = asked_bits(look_space(look, instruction, effect));
+            PtxSpace space = look_space(look, instruction, effect);
+            uint32_t bits = asked_bits(space);
+            shared &= space == PTX_SPACE_SHARED;
             site->strong |= bits && is_strong(effect);
             any |= (bits & options->spaces) != 0 || site->strong;
         }
@@ -146,6 +148,7 @@ bool site_of(const Look *look, uint32_t instruction, const InstrumentOptions *op
     if (any && parts && !site->strong)
         gather_data(look, instruction, block, effects, count, site);
     site->strong &= site->part_count <= 1; /* the address is all that there is */
+    site->shared = shared;
     site->each = site->strong;
     site->fetches = site->strong && can_fetch(look, instruction);
     site->large = site->strong && element_bytes(look, instruction) > 4;
@@ -163,7 +166,30 @@ typedef struct Finding {
     uint32_t *firsts; /* of each function: its first site */
     uint32_t capacity;
     const InstrumentOptions *options;
+    bool orders; /* something acquires, releases, is a fence, or waits for what strong accesses leave */
 } Finding;
+
+/* Whether what strong accesses find may order others, by this instruction. */
+static bool can_order(const Look *look, uint32_t instruction) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    unsigned count =
+        look_acts(look, instruction) ? ptx_effects_of(look->module, look_statement(look, instruction), effects) : 0;
+    bool strong = false;
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i].effect;
+        if (effect->verb == EFFECT_FENCE_ORDER || effect->verb == EFFECT_ANYTHING || effect->order > ORDER_RELAXED)
+            return true;
+        strong |= effect_is_access(effect) && is_strong(&effects[i]);
+    }
+    return strong && look_waits(look, instruction);
+}
+
+/* Where nothing can be ordered by them, strong accesses to shared memory are recorded as others are: neither when they
+ * were made nor what they found is asked for. Those to global memory may be seen by other kernels. */
+static void record_as_others(Site *site) {
+    site->strong = site->each = site->fetches = site->large = false;
+    site->poll = (SitePoll){0};
+}
 
 /* A wait in vain that nothing repeats: that it was made is all there is to record, and it has no success that would be
  * recorded later. */
@@ -184,8 +210,10 @@ static bool find_in(Finding *finding, Look *look, const char **problem) {
     Sites *sites = finding->sites;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++) {
         Site site = {.number = sites->count, .function = look->function, .statement = look->flow.instructions[i]};
-        if (!look->flow.blocks[look->flow.block_of[i]].reached ||
-            !site_of(look, i, finding->options, &site, &sites->arena))
+        if (!look->flow.blocks[look->flow.block_of[i]].reached)
+            continue;
+        finding->orders = finding->orders || can_order(look, i);
+        if (!site_of(look, i, finding->options, &site, &sites->arena))
             continue;
         if (is_made_once(look, i, &site)) {
             *ARENA_PUSH(&sites->arena, sites->items, sites->count, finding->capacity) =
@@ -252,6 +280,9 @@ bool find_sites(Sites *sites, Looks *looks, const InstrumentOptions *options, co
     finding.firsts = ARENA_ARRAY(&sites->arena, uint32_t, module->functions_count + 1);
     calls_find(&finding.calls, module, sites, &sites->arena);
     bool good = each_function(&finding, problem, find_in_function);
+    for (uint32_t i = 0; i < sites->count && !finding.orders; i++)
+        if (sites->items[i].strong && sites->items[i].shared)
+            record_as_others(&sites->items[i]);
     calls_find(&finding.calls, module, sites, &sites->arena);
     sites->found = sites->count;
     if (good && each_function(&finding, problem, plan_sites))
