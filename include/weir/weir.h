@@ -233,13 +233,14 @@ typedef struct weir_instrument_options {
     int seed_layout;    /* nonzero: shadow memory in the layout of GSan, else the compact one */
     int free_registers; /* nonzero: setmaxnreg is taken out, for kernels in which the code does not fit */
     unsigned spaces;    /* memory whose accesses are recorded: 1 global, 2 shared, 4 tensor; 0: all */
+    int beside;         /* nonzero: for an image beside that of the module as it is, whose variables it uses */
 } weir_instrument_options;
 /* Writes the text of a PTX module that is ok. 0; -1 if it cannot be instrumented, with one sentence in *problem that
  * stays as long as the module, or if `write` stopped: then *problem is NULL. */
 WEIR_API int weir_ptx_instrument(weir_module *module, const weir_instrument_options *options, weir_write *write,
                                  void *to, const char **problem);
-/* What tells the text of a PTX module from others: instrumented text has it, too. */
-WEIR_API uint64_t weir_ptx_hash(const weir_module *module);
+/* What tells bytes from others: of an image that a program loads. */
+WEIR_API uint64_t weir_hash(const void *bytes, size_t size);
 
 typedef struct weir_ptx_form {
     weir_string text; /* "ld.global.b32" */
@@ -380,7 +381,8 @@ typedef struct weir_membar_options {
     const char *stage;    /* "inserted": the IR claims to have its barriers, "before": it does not; NULL: as it says */
     uint32_t line;        /* of the IR, to be explained; 0: none */
     unsigned timeout;     /* seconds for each function, after which it is incomplete; 0: no bound */
-    const char *triton;   /* the release that lowers the IR, "3.6"; NULL: barriers that only some releases emit count as there */
+    const char
+        *triton; /* the release that lowers the IR, "3.6"; NULL: barriers that only some releases emit count as there */
 } weir_membar_options;
 
 /* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and

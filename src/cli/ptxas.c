@@ -1,6 +1,7 @@
 /* This command under the name of ptxas, for Triton: weir exec tells Triton to assemble with it (record.c). What it is
- * given is instrumented, and handed to the real ptxas with the same arguments. PTX with which that does not work is
- * assembled as it is. The text as it was is kept by its hash, which is also in the cubin. */
+ * given is assembled as it is, by the real ptxas; and once more, at the same time and with the same arguments, with
+ * what records it. The text and that image are kept by the hash of the former, by which the library finds them when it
+ * is loaded (exec/gpu_images.c). */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ static const char *real_ptxas(const char *name) {
     return beside_triton(name, path, sizeof path) || beside_triton("ptxas", path, sizeof path) ? path : "ptxas";
 }
 
-/* Runs it; its status. `quiet`: what it says is not told, since another try follows. */
-static int assemble(const char *real, char **arguments, bool quiet) {
+/* Starts it; the process. `quiet`: what it says is not told, since nobody has asked for what it does. */
+static pid_t start(const char *real, char **arguments, bool quiet) {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -67,6 +68,10 @@ static int assemble(const char *real, char **arguments, bool quiet) {
         complain("%s: %s", real, strerror(errno));
         _exit(CANNOT_RUN);
     }
+    return child;
+}
+
+static int status_of(pid_t child) {
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -83,7 +88,7 @@ static void log_line(const char *path, const char *how) {
     const char *folder = getenv("WEIR_RECORD");
     FILE *log = folder && asprintf(&log_path, "%s/capture.log", folder) >= 0 ? fopen(log_path, "a") : NULL;
     if (log) {
-        fprintf(log, "ptxas %s was assembled %s\n", path, how);
+        fprintf(log, "ptxas %s %s\n", path, how);
         fclose(log);
     }
     free(log_path);
@@ -99,8 +104,8 @@ typedef struct Text {
     weir_context *context;
     weir_file *file;
     weir_module *module;
-    char path[PATH_MAX]; /* of the instrumented text */
-    const char *problem; /* NULL: none */
+    char path[PATH_MAX], image[PATH_MAX]; /* instrumented: its text, and what is assembled of that */
+    const char *problem;                  /* NULL: none */
 } Text;
 
 static void open_text(Text *text, const char *path) {
@@ -120,12 +125,33 @@ static void close_text(Text *text) {
         weir_destroy(text->context);
     if (*text->path)
         unlink(text->path);
+    if (*text->image)
+        unlink(text->image);
 }
 
-/* The text as it was, by its hash; a process that is at the same one at once writes the same. */
-static bool keep_text(const Text *text, const char *folder) {
+static bool hash_file(const char *path, uint64_t *hash) {
+    FILE *file = fopen(path, "rb");
+    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    char *bytes = size > 0 && fseek(file, 0, SEEK_SET) == 0 ? malloc((size_t)size) : NULL;
+    bool good = bytes && fread(bytes, 1, (size_t)size, file) == (size_t)size;
+    if (good)
+        *hash = weir_hash(bytes, (size_t)size);
+    free(bytes);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+/* The text and what records, by the hash of the image; a process that is at the same one at once writes the same. */
+static bool keep(const Text *text, const char *folder, const char *image, bool records) {
     char path[PATH_MAX], part[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, weir_ptx_hash(text->module));
+    uint64_t hash;
+    if (!hash_file(image, &hash))
+        return false;
+    snprintf(path, sizeof path, "%s/%016" PRIx64 ".cubin", folder, hash);
+    if (records && rename(text->image, path) != 0)
+        return false;
+    snprintf(path, sizeof path, "%s/%016" PRIx64 ".ptx", folder, hash);
     snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(part, "wb");
     bool good = file && weir_print(text->module, WEIR_AS_WRITTEN, to_file, file) == 0;
@@ -135,12 +161,13 @@ static bool keep_text(const Text *text, const char *folder) {
 }
 
 static bool write_instrumented(Text *text, const char *folder, bool free_registers) {
-    weir_instrument_options options = {.free_registers = free_registers};
+    weir_instrument_options options = {.free_registers = free_registers, .beside = 1};
     const char *spaces = getenv("WEIR_RECORD_SPACES"), *shadow = getenv("WEIR_RECORD_SHADOW");
     options.spaces = spaces ? (unsigned)strtoul(spaces, NULL, 10) : 0;
     options.shadow = shadow && *shadow && *shadow != '0';
     options.seed_layout = options.shadow && *shadow == '2';
     snprintf(text->path, sizeof text->path, "%s/%ld.ptx", folder, (long)getpid());
+    snprintf(text->image, sizeof text->image, "%s/%ld.cubin", folder, (long)getpid());
     FILE *file = fopen(text->path, "wb");
     bool good = file && weir_ptx_instrument(text->module, &options, to_file, file, &text->problem) == 0;
     if (file && fclose(file) != 0)
@@ -152,21 +179,23 @@ static bool write_instrumented(Text *text, const char *folder, bool free_registe
 
 /* ---- As ptxas ------------------------------------------------------------------------------------ */
 
-/* The argument that is the text; NULL: none, it was asked for something else. */
-static char **text_argument(int count, char **arguments) {
+/* The arguments that are the text, and where the image goes; NULL: there is none, it was asked for something else. */
+static char **text_argument(int count, char **arguments, char ***output) {
+    char **text = NULL;
+    *output = NULL;
     for (int i = 1; i < count; i++) {
         size_t size = strlen(arguments[i]);
-        if (strcmp(arguments[i], "-o") == 0)
-            i++;
+        if (strcmp(arguments[i], "-o") == 0 && i + 1 < count)
+            *output = &arguments[++i];
         else if (*arguments[i] != '-' && size > 4 && strcmp(arguments[i] + size - 4, ".ptx") == 0)
-            return &arguments[i];
+            text = &arguments[i];
     }
-    return NULL;
+    return text;
 }
 
 /* Triton takes the whole of it into the key of its cache: what was assembled in another run is not found. */
 static int tell_version(const char *real, char **arguments) {
-    int status = assemble(real, arguments, false);
+    int status = status_of(start(real, arguments, false));
     printf("weir %s records in %s\n", weir_version(), getenv("WEIR_RECORD_PTX"));
     return status;
 }
@@ -178,29 +207,42 @@ static bool asks_version(int count, char **arguments) {
     return false;
 }
 
+/* Starts the real one for what records; 0: it cannot be instrumented. */
+static pid_t start_recording(Text *text, const char *folder, const char *real, char **arguments, char **argument,
+                             char **output, bool free_registers) {
+    char *path = *argument, *image = *output;
+    if (!write_instrumented(text, folder, free_registers))
+        return 0;
+    *argument = text->path;
+    *output = text->image;
+    pid_t child = start(real, arguments, true);
+    *argument = path;
+    *output = image;
+    return child;
+}
+
 int run_ptxas(int count, char **arguments) {
     const char *real = real_ptxas(base_name(arguments[0])), *folder = getenv("WEIR_RECORD_PTX");
-    char **argument = text_argument(count, arguments), *path = argument ? *argument : NULL;
+    char **output, **argument = text_argument(count, arguments, &output);
     if (asks_version(count, arguments))
         return tell_version(real, arguments);
-    if (!argument)
-        return assemble(real, arguments, false);
+    if (!argument || !output)
+        return status_of(start(real, arguments, false));
     Text text;
-    bool done = false;
-    open_text(&text, path);
-    if (!text.problem && !keep_text(&text, folder))
-        text.problem = "its text could not be kept";
-    for (int tries = 0; tries < 2 && !text.problem && !done; tries++)
-        if (write_instrumented(&text, folder, tries > 0)) {
-            *argument = text.path;
-            done = assemble(real, arguments, true) == 0;
-            if (done && tries > 0)
-                log_line(path, "without setmaxnreg, since it needs more registers with what records it");
-        }
-    if (!done)
-        log_line(path, "as it is, since ptxas does not take it with what records it");
-    *argument = path;
-    int status = done ? 0 : assemble(real, arguments, false);
+    open_text(&text, *argument);
+    pid_t recording = text.problem ? 0 : start_recording(&text, folder, real, arguments, argument, output, false);
+    int status = status_of(start(real, arguments, false));
+    bool records = recording > 0 && status_of(recording) == 0;
+    if (!records && !text.problem && !status) {
+        recording = start_recording(&text, folder, real, arguments, argument, output, true);
+        records = recording > 0 && status_of(recording) == 0;
+        if (records)
+            log_line(*argument, "is recorded without setmaxnreg, since it needs more registers with what records it");
+    }
+    if (!status && !records)
+        log_line(*argument, "is not assembled with what records it, since ptxas does not take it");
+    if (!status && text.module && !keep(&text, folder, *output, records))
+        log_line(*argument, "is not recorded, since its text could not be kept");
     close_text(&text);
     return status;
 }

@@ -97,7 +97,7 @@ typedef Result LaunchGo(const SeenLaunch *launch, void **parameters, void **extr
 struct SeenLaunch {
     Handle function, stream;
     uint32_t grid[3], block[3], cluster[3], shared;
-    bool dependent;
+    bool dependent, cooperative;
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
     bool per_thread;     /* no stream is that of the thread */
     bool later;          /* a node of a graph: what memory holds when it runs is not known now */

@@ -70,10 +70,12 @@ static Module *make_module(const void *image, size_t bytes, const char *ending) 
     return module;
 }
 
-/* As many bytes as an ELF file says that it has: up to the end of its section headers or of its last section. */
+/* As many bytes as an ELF file says that it has: up to the end of its headers or of its last section. */
 static size_t elf_bytes(const Elf64_Ehdr *header) {
     size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    size_t program = header->e_phoff + (size_t)header->e_phnum * header->e_phentsize;
     const Elf64_Shdr *sections = (const Elf64_Shdr *)((const char *)header + header->e_shoff);
+    end = end > program ? end : program;
     for (unsigned i = 0; i < header->e_shnum; i++)
         if (sections[i].sh_type != SHT_NOBITS && sections[i].sh_offset + sections[i].sh_size > end)
             end = sections[i].sh_offset + sections[i].sh_size;

@@ -12,6 +12,7 @@ typedef void *Handle; /* CUfunction, CUkernel, CUmodule, CUlibrary, CUstream, CU
 
 /* CUlaunchAttributeID. The last two have an event, which comes while the kernel runs. */
 enum {
+    ATTRIBUTE_COOPERATIVE = 2,
     ATTRIBUTE_CLUSTER = 4,
     ATTRIBUTE_PROGRAMMATIC = 6,
     ATTRIBUTE_PROGRAMMATIC_EVENT = 7,

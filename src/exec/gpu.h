@@ -47,21 +47,25 @@ bool gpu_wants(const char *kernel);
 
 typedef struct GpuKernel GpuKernel;
 typedef struct GpuModule GpuModule;
+typedef struct GpuTwin GpuTwin;
 
 struct GpuModule {
     GpuModule *next;
     uint64_t key;     /* of the image that was loaded */
-    char *ptx;        /* the text before it was instrumented; NULL: it is as the program has it */
+    char *ptx;        /* its text; NULL: it has none */
     size_t ptx_bytes; /* */
+    const char *why;  /* it has none: one sentence */
+    GpuKernel *kernels;
+    const void *cubin; /* of one that came through ptxas' wrapper: its kernels, instrumented; NULL: it did not */
+    /* As it is instrumented, when that is asked for. */
+    pthread_mutex_t busy;
+    bool tried, frees_registers;
+    const char *problem;     /* it cannot be: one sentence */
+    PtxModule *plain, *with; /* before and after */
+    GpuModule *freed;        /* the same without limits on registers */
     uint32_t chunk, spaces, options;
     uint64_t fingerprint;
-    const void *image; /* what is loaded instead; NULL: it was instrumented already */
-    bool excluded;     /* the options want none of its kernels */
-    bool marked;       /* its image was instrumented before, and is not recorded: its kernels have our parameter */
-    const char *why;   /* it was not instrumented: one sentence */
-    GpuKernel *kernels;
-    bool checks;               /* its kernels check themselves */
-    GpuShadowMark shadow;      /* then */
+    GpuShadowMark shadow;      /* of kernels that check themselves */
     const RecordShape *shapes; /* of its sites, made when they are asked for */
     uint32_t site_count;
 };
@@ -78,17 +82,21 @@ typedef struct GpuSeen {
 
 struct GpuKernel {
     GpuKernel *next;
-    GpuModule *module;
+    GpuModule *home;   /* that of the image it came with */
+    GpuModule *module; /* as it is instrumented: that, or the same without limits on registers */
     char *name;
     bool wanted;
+    bool prepared;            /* its first launch is about to be made */
+    GpuTwin *twins;           /* in images that record (gpu_twins.c) */
+    unsigned registers;       /* the limit that they have to have; 0: none */
+    int cache, banks;         /* preferences that the program has set, + 1; 0: none */
     bool measured;            /* the parameters were asked for */
-    GpuParameter *parameters; /* without ours */
+    GpuParameter *parameters; /* */
     size_t parameter_count, parameter_bytes;
-    size_t ours;         /* offset of ours */
+    size_t ours;         /* offset of ours, in an image that records */
     uint32_t cluster[3]; /* that it was compiled for; 0: the launch says it */
     uint32_t local;      /* bytes of each thread, once they were asked for */
     bool local_known;
-    bool plain;    /* it was asked for as it was before it was instrumented */
     GpuSeen *seen; /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
@@ -98,26 +106,26 @@ struct GpuKernel {
 
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
 GpuModule *gpu_module(const void *image);
-/* The driver did not take the instrumented image: a module for the program's own; NULL: no memory. */
-GpuModule *gpu_refused(const GpuModule *module, Result result);
-/* PTX, compiled by the driver. */
-typedef struct GpuLinked {
-    char *cubin; /* for free(); NULL: it was not taken */
-    size_t bytes;
-    Result result;
-    char log[4096]; /* the first line of what the driver says of it */
-} GpuLinked;
-/* `text` has a zero behind it. */
-bool gpu_link(const char *text, size_t size, GpuLinked *linked);
-/* The instrumented text once more, with bounds for those of its kernels that could not be launched with as many threads
- * as they can be without (gpu_registers.c). `with`: as it was linked. False: it is not needed, or cannot be done. */
-bool gpu_bound(const Text *text, const GpuLinked *with, const PtxModule *plain, Text *bounded);
+/* An image of a kernel that records. */
+typedef struct GpuImage {
+    const void *bytes;  /* NULL: there is none */
+    GpuModule *module;  /* as it is instrumented */
+    unsigned registers; /* that its threads have at most; 0: as many as it takes */
+    const char *why;    /* there is none: one sentence */
+} GpuImage;
+/* Has it compiled, in the context of the thread; no mutex is held. */
+bool gpu_image(GpuKernel *kernel, unsigned registers, GpuImage *image);
+/* The variables that images of a module have in common. */
+void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of);
+/* The text of a kernel with a limit on the registers of its threads; and the limit with which so many CTAs of so many
+ * threads fit on an SM (gpu_registers.c). */
+bool gpu_limit(Text *text, const char *kernel, unsigned registers);
+unsigned gpu_registers_for(unsigned threads, unsigned ctas);
 /* What handles lead to: a library or a module to its GpuModule, a function or a kernel to its GpuKernel. */
-void gpu_loaded(Handle handle, GpuModule *module);
+void gpu_loaded(Handle handle, GpuModule *module, bool library);
 void gpu_unloaded(Handle handle);
 /* `of` belongs to what `from` belongs to. */
 void gpu_same(Handle of, Handle from);
-GpuModule *gpu_module_of(Handle handle);
 /* The kernel behind a function or a kernel's handle. NULL: nobody knows where it comes from. */
 GpuKernel *gpu_kernel(Handle function);
 /* Asks the driver for the parameters, once; false if it does not say. */
@@ -129,9 +137,27 @@ bool gpu_loads(Handle handle);
 bool gpu_asks_first(Handle module, const char *name);
 /* Bytes of local memory that each of its threads needs. */
 uint64_t gpu_local(Handle function);
-/* Whether that parameter of a function is ours. */
-bool gpu_is_ours(Handle function, size_t index);
+/* What a function or kernel was loaded with, and whether that is a library; NULL: it is not known. */
+Handle gpu_owner(Handle function, bool *library);
+/* The program has set a preference of a function: of the caches, or else of banks of shared memory. */
+void gpu_prefers(Handle function, bool caches, int value);
+/* An attribute of a function or kernel; 0: the driver does not say. The mutex may be held. */
+uint32_t gpu_attribute(Handle function, int attribute);
 void gpu_each_kernel(void (*work)(GpuKernel *kernel));
+
+/* ---- Kernels in images that record (gpu_twins.c) -------------------------------------------------- */
+
+/* A function was asked for, in the context of the thread, and may be launched: what records it is compiled meanwhile.
+ */
+void gpu_twin_soon(Handle function);
+/* The function that records for a launch, with the attributes of the program's; waits until it is there. NULL, with one
+ * sentence: there is none with which this launch could be made. No mutex is held. */
+Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, const char **why);
+/* What was loaded with this is about to be unloaded, or a context is about to end, or has ended with its device; NULL
+ * and -1: none. */
+void gpu_twins_end(Handle owner, Handle context, int device);
+/* At the end of the program: waits for those that are being made. */
+void gpu_twins_settle(uint64_t nanoseconds);
 
 /* ---- Not looked at (gpu_unseen.c) ---------------------------------------------------------------- */
 
@@ -191,9 +217,9 @@ GpuContext *gpu_context(void);
 void gpu_context_ends(Handle context);
 /* Waits for all contexts, for so long; whether everything was written. */
 bool gpu_settle_all(uint64_t nanoseconds);
-/* The same for what runs on a device, before its primary context may end; and after that. */
+/* The same for what runs on a device, before its primary context may end; and after that: whether it has. */
 void gpu_device_settle(int device);
-void gpu_device_ended(int device, bool surely);
+bool gpu_device_ended(int device, bool surely);
 /* A piece of the arena, all zero; 0: there is none so large now. `least` bytes, `most` if that is there. */
 DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint64_t *bytes);
 /* Gives it back; it is all zero. */
@@ -236,7 +262,7 @@ uint64_t gpu_launches(void);
 /* As the program has it, with ours behind the last of its parameters. */
 Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes);
 
-/* ---- Mode shadow (gpu_checked.c, gpu_plain.c) ---------------------------------------------------- */
+/* ---- Mode shadow (gpu_checked.c) ---------------------------------------------------------------- */
 
 /* Memory with its shadow, in place of the driver's; false: the driver is to be asked. */
 bool checked_allocate(DevicePointer *to, size_t bytes, Result *result);
@@ -246,10 +272,6 @@ bool checked_free(DevicePointer memory, Result *result);
  * was launched. */
 Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, const uint8_t *values, bool again,
                       const char **problem);
-/* The kernel as it was before it was instrumented, in the context of the calling thread; NULL: it cannot be had. */
-Handle gpu_plain(const GpuKernel *kernel, Handle function);
-/* A launch may name a CUkernel where a CUfunction is meant: the latter. */
-Handle gpu_function(Handle kernel);
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */
@@ -323,8 +345,9 @@ void drain_write(const Recording *recording);
 
 /* How many there can be of a launch of that function. */
 uint32_t gpu_resident(const SeenLaunch *launch, Handle function);
-/* Whether CTAs may wait for each other that all run at the same time, but not with what is instrumented. */
-bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch);
+/* As many CTAs of a launch as an SM has to have at a time so that all run at the same time, if they do so as the
+ * program has it, and may wait for each other; else 0. */
+uint32_t gpu_together(GpuKernel *kernel, const SeenLaunch *launch);
 
 /* ---- Calls that the driver would lock others out with (gpu_hold.c) -------------------------------- */
 

@@ -39,6 +39,11 @@
     X(event_query, cuEventQuery, (Handle))                                                                      \
     X(event_between, cuEventElapsedTime, (float *, Handle, Handle))                                             \
     X(function_parameter, cuFuncGetParamInfo, (Handle, size_t, size_t *, size_t *))                             \
+    X(function_attribute, cuFuncGetAttribute, (int *, int, Handle))                                             \
+    X(function_set, cuFuncSetAttribute, (Handle, int, int))                                                     \
+    X(module_load, cuModuleLoadData, (Handle *, const void *))                                                  \
+    X(module_function, cuModuleGetFunction, (Handle *, Handle, const char *))                                   \
+    X(module_variable, cuModuleGetGlobal_v2, (DevicePointer *, size_t *, Handle, const char *))                 \
     X(link_create, cuLinkCreate_v2, (unsigned, int *, void **, Handle *))                                       \
     X(link_add, cuLinkAddData_v2, (Handle, int, void *, size_t, const char *, unsigned, int *, void **))        \
     X(link_complete, cuLinkComplete, (Handle, void **, size_t *))                                               \
@@ -63,6 +68,7 @@ enum { EVENT_NO_TIMING = 2 };
 enum { HOST_PORTABLE = 1, HOST_MAPPED = 2 };
 enum { DEVICE_MAJOR = 75, DEVICE_MINOR = 76 };
 enum { NOT_READY = 600 };
+enum { FUNCTION_THREADS = 0 };  /* CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK */
 enum { FUNCTION_LOCAL = 3 };    /* CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES */
 enum { FUNCTION_CLUSTER = 11 }; /* CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, then _HEIGHT, _DEPTH */
 

@@ -15,10 +15,10 @@ static pid_t owner; /* a child that was forked has nothing to say */
 static struct { uint64_t kernels, recorded, repeated, excluded; } seen;
 
 static void count(GpuKernel *kernel) {
-    seen.kernels++;
+    seen.kernels += kernel->launches > 0;
     seen.recorded += kernel->recorded;
     seen.repeated += kernel->repeated;
-    if (!kernel->wanted || kernel->module->excluded)
+    if (!kernel->wanted)
         seen.excluded += kernel->launches;
 }
 
@@ -33,6 +33,7 @@ static void finish(uint64_t nanoseconds) {
     if (owner != getpid())
         return;
     owner = 0;
+    gpu_twins_settle(nanoseconds);
     pthread_mutex_lock(&gpu_mutex);
     if (!gpu_settle_all(nanoseconds))
         drain_lost();

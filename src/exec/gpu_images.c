@@ -1,8 +1,9 @@
-/* An image that the program loads, to one that records: the PTX in it is instrumented and compiled by the driver. One
- * that was instrumented before, by the wrapper of Triton's ptxas (cli/ptxas.c), says so by its mark, and its text lies
- * in a folder. */
+/* Images that the program loads, and the PTX in them; and the images of their kernels that record, which are compiled
+ * by the driver when they are needed. Of what Triton compiles both the text and that image lie in a folder, by the hash
+ * of the program's image: the wrapper of ptxas (cli/ptxas.c) has made them. */
 #include "base/hash.h"
 #include "exec/gpu.h"
+#include "instrument/shadow.h"
 #include "ptx/images.h"
 #include "ptx/reader.h"
 
@@ -13,6 +14,14 @@
 
 enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
 
+/* PTX, compiled by the driver. */
+typedef struct GpuLinked {
+    char *cubin; /* for free(); NULL: it was not taken */
+    size_t bytes;
+    Result result;
+    char log[4096]; /* the first line of what the driver says of it */
+} GpuLinked;
+
 /* As INSTRUMENT_MARK has it. */
 typedef struct Mark {
     uint32_t abi, chunk, spaces, options;
@@ -20,12 +29,11 @@ typedef struct Mark {
     GpuShadowMark shadow; /* of a module whose kernels check themselves, from another variable */
     bool checks;
 } Mark;
-#define SHADOW_MARK "weir_shadow"
 
 static GpuModule *modules;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
-__attribute__((format(printf, 2, 3))) static bool because(GpuModule *module, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool because(const char **why, const char *format, ...) {
     va_list arguments;
     char *sentence = NULL;
     va_start(arguments, format);
@@ -35,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static bool because(GpuModule *module, con
     for (char *at = sentence; at && *at; at++)
         if ((unsigned char)*at < ' ')
             *at = ' ';
-    module->why = sentence ? sentence : "there was no memory to instrument it";
+    *why = sentence ? sentence : "there was no memory to instrument it";
     return false;
 }
 
@@ -96,23 +104,7 @@ static void take_mark(GpuModule *module, const Mark *mark) {
     module->spaces = mark->spaces;
     module->options = mark->options;
     module->fingerprint = mark->fingerprint;
-    module->checks = mark->checks;
     module->shadow = mark->shadow;
-}
-
-/* Of an image that the wrapper made. */
-static bool take_marked(GpuModule *module, const Mark *mark) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)mark->hash);
-    char *text = module_read(path);
-    if (!text) {
-        module->marked = !mark->checks;
-        return because(module, "it was instrumented in another run, whose PTX is not there");
-    }
-    module->ptx = text;
-    module->ptx_bytes = strlen(text);
-    take_mark(module, mark);
-    return true;
 }
 
 /* ---- The text ------------------------------------------------------------------------------------ */
@@ -182,11 +174,11 @@ static Source *best_text(GpuModule *module, const Source *file, const Images *im
         best = other;
     }
     if (several)
-        because(module, "it is linked from several texts of PTX");
+        because(&module->why, "it is linked from several texts of PTX");
     else if (!best.text && problem)
-        because(module, "its PTX cannot be unpacked: %s", problem);
+        because(&module->why, "its PTX cannot be unpacked: %s", problem);
     else if (!best.text)
-        because(module, NO_PTX);
+        because(&module->why, NO_PTX);
     if (!several)
         return best.text;
     source_free(best.text);
@@ -202,26 +194,15 @@ static Source *text_of(GpuModule *module, const void *image, size_t bytes, const
         text = best_text(module, file, &images, device_capability());
         images_free(&images);
     } else {
-        because(module, "there was no memory to look for its PTX");
+        because(&module->why, "there was no memory to look for its PTX");
     }
     source_free(file);
     return text;
 }
 
-/* ---- The instrumented image ---------------------------------------------------------------------- */
+/* ---- Compiling ----------------------------------------------------------------------------------- */
 
-/* The driver's linker needs a context; a program that loads a library before it has one gets the device's own. */
-static Handle own_context(void) {
-    const GpuDriver *driver = gpu_driver(NULL);
-    Handle current = NULL;
-    if (driver->context_current(&current) == 0 && current)
-        return NULL;
-    if (driver->primary_retain(&current, 0) != 0 || driver->context_push(current) != 0)
-        return NULL;
-    return current;
-}
-
-bool gpu_link(const char *text, size_t size, GpuLinked *linked) {
+static bool link_text(const char *text, size_t size, GpuLinked *linked) {
     const GpuDriver *driver = gpu_driver(NULL);
     int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
     void *values[] = {linked->log, (void *)(uintptr_t)sizeof linked->log}, *cubin = NULL;
@@ -241,106 +222,132 @@ bool gpu_link(const char *text, size_t size, GpuLinked *linked) {
     return linked->cubin != NULL;
 }
 
-static bool link_text(GpuModule *module, const Text *text, const PtxModule *plain) {
-    GpuLinked linked = {0}, again = {0};
-    Text bounded = {0};
+/* ---- The instrumented text ----------------------------------------------------------------------- */
+
+static PtxModule *read_text(const char *text, size_t bytes, const char **why) {
+    PtxModule *ptx = calloc(1, sizeof *ptx);
+    Source *source = ptx ? source_copy("module.ptx", text, bytes) : NULL;
+    Diagnostics diagnostics = {0};
+    *why = "there was no memory to instrument it";
+    if (!source || !ptx_read(ptx, source, false, &diagnostics)) {
+        if (source)
+            because(why, "its PTX cannot be read%s%s", diagnostics.count ? ": " : "",
+                    diagnostics.count ? diagnostics.items[0].message : "");
+        if (source)
+            ptx_free(ptx);
+        source_free(source);
+        free(ptx);
+        ptx = NULL;
+    }
+    diagnostics_free(&diagnostics);
+    return ptx;
+}
+
+/* As PTX; it is busy. */
+static bool is_read(GpuModule *module) {
+    if (!module->plain)
+        module->plain = read_text(module->ptx, module->ptx_bytes, &module->problem);
+    return module->plain != NULL;
+}
+
+static void instrument_text(GpuModule *module) {
+    InstrumentOptions options = gpu_options()->instrument;
+    Text text = {0};
+    const char *problem = NULL;
+    options.keep_registers = !module->frees_registers;
+    if (!is_read(module))
+        return;
+    if (instrument(module->plain, &options, &text, &problem) && !text.failed)
+        module->with = read_text(text.data, text.size, &module->problem);
+    else
+        because(&module->problem, "it could not be instrumented: %s", problem ? problem : "there was no memory");
+    text_free(&text);
+}
+
+/* Its text is there as PTX, before and after it was instrumented; false, with the reason. */
+static bool is_instrumented(GpuModule *module) {
+    pthread_mutex_lock(&module->busy);
+    if (!module->tried)
+        instrument_text(module);
+    module->tried = true;
+    pthread_mutex_unlock(&module->busy);
+    return module->with != NULL;
+}
+
+/* The same module without limits on registers. */
+static GpuModule *freed(GpuModule *module) {
+    pthread_mutex_lock(&module->busy);
+    if (!module->freed && (module->freed = calloc(1, sizeof *module->freed))) {
+        *module->freed = (GpuModule){
+            .key = module->key, .ptx = module->ptx, .ptx_bytes = module->ptx_bytes, .frees_registers = true};
+        pthread_mutex_init(&module->freed->busy, NULL);
+    }
+    pthread_mutex_unlock(&module->busy);
+    return module->freed;
+}
+
+/* ---- An image that records ----------------------------------------------------------------------- */
+
+static bool compile(GpuModule *module, const char *kernel, unsigned registers, GpuLinked *linked, const char **why) {
+    Text text = {0};
     Mark mark;
-    if (!gpu_link(text->data, text->size, &linked))
-        return because(module, "the driver did not compile it with what records it (error %d%s%s)", linked.result,
-                       *linked.log ? ": " : "", linked.log);
-    if (gpu_bound(text, &linked, plain, &bounded)) {
-        text_char(&bounded, 0);
-        if (!bounded.failed && gpu_link(bounded.data, bounded.size - 1, &again)) {
-            free(linked.cubin);
-            linked = again;
-        }
+    const char *problem = NULL;
+    bool good = false;
+    if (!is_instrumented(module)) {
+        *why = module->problem;
+        return false;
     }
-    text_free(&bounded);
-    if (!read_mark(linked.cubin, linked.bytes, &mark)) {
-        free(linked.cubin);
-        return because(module, "what the driver compiled of it has no mark");
+    if (!instrument_beside(module->plain, module->with, str_of(kernel), &text, &problem) ||
+        (registers && !gpu_limit(&text, kernel, registers)))
+        because(why, "it could not be instrumented beside the program's own: %s",
+                problem ? problem : "there was no memory");
+    else {
+        text_char(&text, 0);
+        good = !text.failed && link_text(text.data, text.size - 1, linked);
+        if (!good)
+            because(why, "the driver did not compile it with what records it (error %d%s%s)", linked->result,
+                    *linked->log ? ": " : "", linked->log);
     }
-    take_mark(module, &mark);
-    module->image = linked.cubin;
-    return true;
+    text_free(&text);
+    if (good && !read_mark(linked->cubin, linked->bytes, &mark)) {
+        free(linked->cubin);
+        good = because(why, "what the driver compiled of it has no mark");
+    }
+    if (good)
+        take_mark(module, &mark);
+    return good;
 }
 
 /* With its own limits on registers where it can be, else without. */
-static bool make_image(GpuModule *module, PtxModule *ptx) {
-    InstrumentOptions options = gpu_options()->instrument;
-    for (int keep = 1; keep >= 0 && !module->image; keep--) {
-        Text text = {0};
-        const char *problem = NULL;
-        options.keep_registers = keep;
-        bool good = instrument(ptx, &options, &text, &problem);
-        text_char(&text, 0);
-        if (good && !text.failed) {
-            text.size--;
-            link_text(module, &text, ptx);
-        } else {
-            because(module, "it could not be instrumented: %s", problem ? problem : "there was no memory");
-        }
-        text_free(&text);
+bool gpu_image(GpuKernel *kernel, unsigned registers, GpuImage *image) {
+    GpuModule *module = kernel->home;
+    GpuLinked linked = {0};
+    *image = (GpuImage){.module = module, .registers = registers, .bytes = module->cubin};
+    if (module->cubin && !registers)
+        return true;
+    if (compile(module, kernel->name, registers, &linked, &image->why)) {
+        image->bytes = linked.cubin;
+        return true;
     }
-    return module->image != NULL;
+    const char *why = NULL;
+    image->bytes = NULL;
+    image->module = freed(module);
+    if (image->module && compile(image->module, kernel->name, registers, &linked, &why))
+        image->bytes = linked.cubin;
+    return image->bytes != NULL;
 }
 
-static bool wants_any(const PtxModule *ptx) {
-    for (uint32_t i = 0; i < ptx->functions_count; i++) {
-        Str name = ptx_name(ptx, ptx->functions[i].name);
-        char *copy = ptx->functions[i].entry && ptx->functions[i].body ? strndup(name.data, name.size) : NULL;
-        bool wanted = copy && gpu_wants(copy);
+void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of) {
+    pthread_mutex_lock(&module->busy);
+    const PtxModule *ptx = is_read(module) ? module->plain : NULL;
+    pthread_mutex_unlock(&module->busy);
+    for (uint32_t i = 0; ptx && i < ptx->variables_count; i++) {
+        Str name = ptx_name(ptx, ptx->variables[i].name);
+        char *copy = instrument_in_common(ptx, i) ? strndup(name.data, name.size) : NULL;
+        if (copy)
+            work(of, copy, instrument_literal(ptx, i));
         free(copy);
-        if (wanted)
-            return true;
     }
-    return false;
-}
-
-static void instrument_text(GpuModule *module, Source *text) {
-    PtxModule ptx;
-    Diagnostics diagnostics = {0};
-    bool good = ptx_read(&ptx, text, false, &diagnostics);
-    if (!good)
-        because(module, "its PTX cannot be read%s%s", diagnostics.count ? ": " : "",
-                diagnostics.count ? diagnostics.items[0].message : "");
-    else if (!wants_any(&ptx))
-        module->excluded = true;
-    else if (make_image(module, &ptx) && (module->ptx = malloc(text->size + 1))) {
-        memcpy(module->ptx, text->data, text->size);
-        module->ptx[text->size] = 0;
-        module->ptx_bytes = text->size;
-        module->why = NULL; /* of a first try */
-    }
-    ptx_free(&ptx);
-    diagnostics_free(&diagnostics);
-}
-
-static void make_module(GpuModule *module, const void *image, size_t bytes, const char *ending) {
-    Mark mark;
-    const char *missing;
-    if (!gpu_driver(&missing)) {
-        because(module, "this driver has no %s", missing);
-        return;
-    }
-    if (strcmp(ending, ".cubin") == 0 && read_mark(image, bytes, &mark)) {
-        take_marked(module, &mark);
-        return;
-    }
-    if (strcmp(ending, ".cubin") == 0 && mark.abi && mark.abi != INSTRUMENT_ABI) {
-        module->marked = true;
-        because(module, "it was instrumented by another version of Weir: remove it from the cache that it comes from");
-        return;
-    }
-    int mode = gpu_relax();
-    Handle context = own_context();
-    Source *text = text_of(module, image, bytes, ending);
-    if (text)
-        instrument_text(module, text);
-    source_free(text);
-    if (context)
-        gpu_driver(NULL)->context_pop(&context);
-    gpu_relaxed(mode);
 }
 
 /* ---- Known images -------------------------------------------------------------------------------- */
@@ -355,6 +362,44 @@ static uint64_t key_of(const char *bytes, size_t count) {
     return hash_bytes(key, bytes, count);
 }
 
+/* What the wrapper has left of an image that came through it; false: it did not. */
+static bool take_kept(GpuModule *module, const void *image, size_t bytes) {
+    char path[4096];
+    Mark mark;
+    uint64_t hash = instrument_hash((Str){image, bytes});
+    snprintf(path, sizeof path, "%s/%016llx.ptx", gpu_options()->texts, (unsigned long long)hash);
+    module->ptx = module_read(path);
+    module->ptx_bytes = module->ptx ? strlen(module->ptx) : 0;
+    snprintf(path, sizeof path, "%s/%016llx.cubin", gpu_options()->texts, (unsigned long long)hash);
+    char *cubin = module->ptx ? module_read(path) : NULL;
+    size_t cubin_bytes;
+    const char *ending;
+    if (cubin && module_image(cubin, &cubin_bytes, &ending) && read_mark(cubin, cubin_bytes, &mark)) {
+        take_mark(module, &mark);
+        module->cubin = cubin;
+    } else {
+        free(cubin);
+    }
+    return module->ptx != NULL;
+}
+
+static void make_module(GpuModule *module, const void *image, size_t bytes, const char *ending) {
+    const char *missing;
+    if (!gpu_driver(&missing)) {
+        because(&module->why, "this driver has no %s", missing);
+        return;
+    }
+    if (*gpu_options()->texts && strcmp(ending, ".cubin") == 0 && take_kept(module, image, bytes))
+        return;
+    Source *text = text_of(module, image, bytes, ending);
+    if (text && (module->ptx = malloc(text->size + 1))) {
+        memcpy(module->ptx, text->data, text->size);
+        module->ptx[text->size] = 0;
+        module->ptx_bytes = text->size;
+    }
+    source_free(text);
+}
+
 GpuModule *gpu_module(const void *image) {
     size_t bytes;
     const char *ending;
@@ -366,25 +411,13 @@ GpuModule *gpu_module(const void *image) {
         module = module->next;
     if (!module && (module = calloc(1, sizeof *module))) {
         module->key = key;
+        pthread_mutex_init(&module->busy, NULL);
         make_module(module, image, bytes, ending);
         module->next = modules;
         modules = module;
     }
     pthread_mutex_unlock(&making);
     return module;
-}
-
-GpuModule *gpu_refused(const GpuModule *module, Result result) {
-    GpuModule *plain = calloc(1, sizeof *plain);
-    if (!plain)
-        return NULL;
-    because(plain, "the driver did not load it with what records it (error %d)", result);
-    pthread_mutex_lock(&making);
-    plain->key = module->key; /* the next one that loads it gets this */
-    plain->next = modules;
-    modules = plain;
-    pthread_mutex_unlock(&making);
-    return plain;
 }
 
 void gpu_each_kernel(void (*work)(GpuKernel *kernel)) {

@@ -13,6 +13,7 @@ typedef struct Known {
     Handle handle; /* NULL: free */
     Handle owner;  /* what was loaded: they are unloaded together */
     GpuModule *module;
+    bool library;      /* what was loaded is one */
     GpuKernel *kernel; /* of a function that was launched */
     bool lazy;         /* its code is not loaded before it is used */
     bool used;         /* ... and now it is */
@@ -69,7 +70,7 @@ static void free_names(Known *known) {
     }
 }
 
-static Known *remember(Handle handle, Handle owner, GpuModule *module) {
+static Known *remember(Handle handle, Handle owner, GpuModule *module, bool library) {
     Known *known = find(handle);
     if (known) { /* an old one, whose end was not seen; or a function that was asked for once more */
         bool same = known->module == module && known->owner == owner && handle != owner;
@@ -78,6 +79,7 @@ static Known *remember(Handle handle, Handle owner, GpuModule *module) {
         *known = (Known){.handle = handle,
                          .owner = owner,
                          .module = module,
+                         .library = library,
                          .kernel = known->module == module ? known->kernel : NULL,
                          .used = same && known->used,
                          .names = known->names};
@@ -85,18 +87,19 @@ static Known *remember(Handle handle, Handle owner, GpuModule *module) {
     }
     if (2 * (used + 1) > capacity && !grow())
         return NULL;
-    put((Known){.handle = handle, .owner = owner, .module = module});
+    put((Known){.handle = handle, .owner = owner, .module = module, .library = library});
     return find(handle);
 }
 
-void gpu_loaded(Handle handle, GpuModule *module) {
+void gpu_loaded(Handle handle, GpuModule *module, bool library) {
     pthread_mutex_lock(&gpu_mutex);
     gpu_begin();
-    remember(handle, handle, module);
+    remember(handle, handle, module, library);
     pthread_mutex_unlock(&gpu_mutex);
 }
 
 void gpu_unloaded(Handle handle) {
+    gpu_twins_end(handle, NULL, -1);
     pthread_mutex_lock(&gpu_mutex);
     for (size_t i = 0; i < capacity; i++)
         if (table[i].handle && table[i].owner == handle) {
@@ -110,7 +113,7 @@ void gpu_same(Handle of, Handle from) {
     pthread_mutex_lock(&gpu_mutex);
     const Known *known = find(from);
     if (known)
-        remember(of, known->owner, known->module);
+        remember(of, known->owner, known->module, known->library);
     pthread_mutex_unlock(&gpu_mutex);
 }
 
@@ -177,7 +180,8 @@ static GpuKernel *kernel_named(GpuModule *module, const char *name) {
         free(kernel);
         return NULL;
     }
-    *kernel = (GpuKernel){.next = module->kernels, .module = module, .name = copy, .wanted = gpu_wants(name)};
+    *kernel =
+        (GpuKernel){.next = module->kernels, .home = module, .module = module, .name = copy, .wanted = gpu_wants(name)};
     return module->kernels = kernel;
 }
 
@@ -189,17 +193,25 @@ GpuKernel *gpu_kernel(Handle function) {
     const char *name = from ? function_name(function) : NULL;
     if (!name)
         return NULL;
-    known = remember(function, from->owner, from->module);
+    known = remember(function, from->owner, from->module, from->library);
     return known ? known->kernel = kernel_named(known->module, name) : NULL;
 }
 
-/* 0: the driver does not say. A function and a kernel have each their own question. */
-static uint32_t attribute_of(Handle function, int attribute) {
-    void *of_function = driver_symbol("cuFuncGetAttribute"), *of_kernel = driver_symbol("cuKernelGetAttribute");
-    Result (*ask_function)(int *, int, Handle) = *(Result(**)(int *, int, Handle)) & of_function;
+Handle gpu_owner(Handle function, bool *library) {
+    pthread_mutex_lock(&gpu_mutex);
+    const Known *known = find(function);
+    Handle owner = known ? known->owner : NULL;
+    *library = known && known->library;
+    pthread_mutex_unlock(&gpu_mutex);
+    return owner;
+}
+
+/* A function and a kernel have each their own question. */
+uint32_t gpu_attribute(Handle function, int attribute) {
+    void *of_kernel = driver_symbol("cuKernelGetAttribute");
     Result (*ask_kernel)(int *, int, Handle, int) = *(Result(**)(int *, int, Handle, int)) & of_kernel;
     int value = 0, device = 0;
-    if (ask_function && ask_function(&value, attribute, function) == 0)
+    if (gpu_driver(NULL)->function_attribute(&value, attribute, function) == 0)
         return (uint32_t)value;
     if (ask_kernel && gpu_driver(NULL)->context_device(&device) == 0 &&
         ask_kernel(&value, attribute, function, device) == 0)
@@ -214,17 +226,17 @@ bool gpu_measure(GpuKernel *kernel, Handle function) {
     kernel->measured = true;
     while (function_parameter(function, count, &offset, &bytes))
         count++;
-    GpuParameter *parameters = count ? calloc(count, sizeof *parameters) : NULL;
-    for (size_t i = 0; parameters && i < count; i++)
-        function_parameter(function, i, &parameters[i].offset, &parameters[i].bytes);
-    if (!parameters)
+    kernel->parameters = calloc(count + 1, sizeof *kernel->parameters);
+    if (!kernel->parameters)
         return false;
+    kernel->parameter_count = count;
+    for (size_t i = 0; i < count; i++) {
+        GpuParameter *parameter = &kernel->parameters[i];
+        function_parameter(function, i, &parameter->offset, &parameter->bytes);
+        kernel->parameter_bytes = parameter->offset + parameter->bytes;
+    }
     for (int axis = 0; axis < 3; axis++)
-        kernel->cluster[axis] = attribute_of(function, FUNCTION_CLUSTER + axis);
-    kernel->parameters = parameters;
-    kernel->parameter_count = count - 1;
-    kernel->ours = parameters[count - 1].offset;
-    kernel->parameter_bytes = count > 1 ? parameters[count - 2].offset + parameters[count - 2].bytes : 0;
+        kernel->cluster[axis] = gpu_attribute(function, FUNCTION_CLUSTER + axis);
     return true;
 }
 
@@ -232,7 +244,7 @@ uint64_t gpu_local(Handle function) {
     pthread_mutex_lock(&gpu_mutex);
     GpuKernel *kernel = gpu_kernel(function);
     if (kernel && !kernel->local_known) {
-        kernel->local = attribute_of(function, FUNCTION_LOCAL);
+        kernel->local = gpu_attribute(function, FUNCTION_LOCAL);
         kernel->local_known = true;
     }
     uint64_t local = kernel ? kernel->local : 0;
@@ -240,11 +252,10 @@ uint64_t gpu_local(Handle function) {
     return local;
 }
 
-bool gpu_is_ours(Handle function, size_t index) {
+void gpu_prefers(Handle function, bool caches, int value) {
     pthread_mutex_lock(&gpu_mutex);
     GpuKernel *kernel = gpu_kernel(function);
-    bool ours = kernel && (kernel->module->ptx || kernel->module->marked) && gpu_measure(kernel, function) &&
-                index == kernel->parameter_count;
+    if (kernel)
+        *(caches ? &kernel->cache : &kernel->banks) = value + 1;
     pthread_mutex_unlock(&gpu_mutex);
-    return ours;
 }

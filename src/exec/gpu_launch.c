@@ -1,4 +1,5 @@
-/* Launches of instrumented kernels: whether one is recorded, and the parameter that it gets for it. */
+/* Launches: whether one is recorded, which is made of the twin of its kernel then (gpu_twins.c), and the parameter that
+ * it gets for it. All others are made as the program has them. */
 #include "exec/gpu.h"
 
 #include "base/hash.h"
@@ -9,7 +10,6 @@
 /* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
 enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
 enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100, MOST_APART = 4 };
-enum { OUT_OF_MEMORY = 2, NO_RESOURCES = 701, TOO_LARGE = 720 }; /* CUDA_ERROR_...; TOO_LARGE: a cooperative launch */
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;
@@ -76,8 +76,8 @@ Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void
     return launch->go(launch, parameters, NULL);
 }
 
-static Result go_with(const SeenLaunch *launch, const GpuKernel *kernel, DevicePointer ours) {
-    return launch_ours(launch, kernel, &ours, sizeof ours);
+static Result go_plain(const SeenLaunch *launch) {
+    return launch->go(launch, launch->parameters, launch->extra);
 }
 
 /* ---- Which are recorded -------------------------------------------------------------------------- */
@@ -158,45 +158,63 @@ static const char *why_not_alone(const SeenLaunch *launch, Handle stream, const 
     return launch->later || status ? not_done : NULL;
 }
 
-/* A flight, if it is to be recorded and can be; NULL: it is not, which is counted or said. */
-static GpuFlight *choose(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Handle stream,
-                         const GpuOrder *order) {
+/* It was not recorded after all. */
+static void unsee(GpuKernel *kernel, uint64_t key) {
+    for (size_t i = 0; i < kernel->seen_count; i++)
+        if (kernel->seen[i].key == key && kernel->seen[i].times)
+            kernel->seen[i].times--;
+}
+
+/* What a launch is told apart by, and its parameters. */
+typedef struct Choice {
+    uint64_t key;
     uint8_t values[PARAMETER_BYTES];
+} Choice;
+
+/* Whether it is to be recorded; if it is not, that is counted or said. */
+static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, Handle stream, const GpuOrder *order,
+                      Choice *choice) {
     bool different = false;
-    const char *why = NULL;
-    if (!kernel->wanted)
-        return NULL;
-    const char *not_alone = why_not_alone(launch, stream, "it is a node of a graph, which is not recorded");
-    if (not_alone) {
-        gpu_unseen(kernel->name, "%s", not_alone);
-        return NULL;
-    }
-    if (!take_values(kernel, launch, values)) {
-        gpu_unseen(kernel->name, "its parameters could not be read");
-        return NULL;
+    const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not recorded");
+    if (!problem && !take_values(kernel, launch, choice->values))
+        problem = "its parameters could not be read";
+    if (problem) {
+        gpu_unseen(kernel->name, "%s", problem);
+        return false;
     }
     pthread_mutex_lock(&hook_mutex);
-    uint64_t key = launch_key(kernel, launch, values, order->order.stream);
+    choice->key = launch_key(kernel, launch, choice->values, order->order.stream);
     pthread_mutex_unlock(&hook_mutex);
-    if (is_repeated(kernel, key, &different)) {
-        if (different)
-            gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
-        else
-            kernel->repeated++;
-        return NULL;
-    }
-    GpuFlight *flight = flight_take(context, kernel, key, launch, &why);
-    if (flight && kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes)))
-        memcpy(flight->parameters, values, kernel->parameter_bytes);
-    if (!flight)
+    bool repeated = is_repeated(kernel, choice->key, &different);
+    if (repeated && different)
+        gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
+    else if (repeated)
+        kernel->repeated++;
+    return !repeated;
+}
+
+/* A flight for a launch that is to be recorded; NULL: it cannot be, which is said. The mutex is held, and let go until
+ * there is a twin. */
+static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const Choice *choice,
+                              Handle *twin) {
+    const char *why = NULL;
+    pthread_mutex_unlock(&gpu_mutex);
+    *twin = gpu_twin(kernel, launch, &why);
+    pthread_mutex_lock(&gpu_mutex);
+    GpuFlight *flight = *twin ? flight_take(context, kernel, choice->key, launch, &why) : NULL;
+    if (!flight) {
         gpu_unseen(kernel->name, "%s", why);
+        unsee(kernel, choice->key);
+    } else if (kernel->parameter_bytes && (flight->parameters = malloc(kernel->parameter_bytes))) {
+        memcpy(flight->parameters, choice->values, kernel->parameter_bytes);
+    }
     return flight;
 }
 
 /* ---- Making one ---------------------------------------------------------------------------------- */
 
-/* The kernel, if it is one that was instrumented; NULL: it is launched as it is, which is said. */
-static GpuKernel *instrumented(const SeenLaunch *launch) {
+/* The kernel, if it is one that can be recorded; NULL: it is launched as it is, which is said if it is to be. */
+static GpuKernel *recordable(const SeenLaunch *launch) {
     GpuKernel *kernel = gpu_kernel(launch->function);
     if (!kernel) {
         const char *name = function_name(launch->function);
@@ -204,94 +222,82 @@ static GpuKernel *instrumented(const SeenLaunch *launch) {
         return NULL;
     }
     kernel->launches++;
-    if (kernel->module->ptx)
+    if (!kernel->wanted)
+        return NULL;
+    if (kernel->home->ptx)
         return kernel;
-    if (kernel->wanted && !kernel->module->excluded)
-        gpu_unseen(kernel->name, "%s", kernel->module->why ? kernel->module->why : "there was no memory for its text");
+    gpu_unseen(kernel->name, "%s", kernel->home->why ? kernel->home->why : "there was no memory for its text");
     return NULL;
 }
 
-/* As it was before it was instrumented; `otherwise`: that is not to be had. */
-static Result go_plain(const SeenLaunch *launch, GpuKernel *kernel, Result otherwise) {
-    SeenLaunch plain = *launch;
-    if (!kernel->plain)
-        hold_for_all();
+/* The driver does not take it with what records it: it is launched as the program has it, whatever comes of that. */
+static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, uint64_t key, Result refused) {
+    Result result = go_plain(launch);
     pthread_mutex_lock(&gpu_mutex);
-    kernel->plain = true;
-    plain.function = gpu_plain(kernel, launch->function);
+    unsee(kernel, key);
     pthread_mutex_unlock(&gpu_mutex);
-    return plain.function ? plain.go(&plain, launch->parameters, launch->extra) : otherwise;
+    if (!result && refused)
+        gpu_unseen(kernel->name, "it cannot be launched like this with what records it (error %d)", refused);
+    else if (!result)
+        gpu_unseen(kernel->name, "its records could not be prepared");
+    return result;
 }
 
-static Result make_flight(const SeenLaunch *launch, GpuFlight *flight, Handle stream) {
+static Result make_flight(const SeenLaunch *launch, Handle twin, GpuFlight *flight, Handle stream) {
+    SeenLaunch recorded = *launch;
     bool begun = flight_begins(flight, stream);
     if (begun) {
         pthread_mutex_lock(&gpu_mutex);
         drain_watch(flight);
         pthread_mutex_unlock(&gpu_mutex);
     }
-    Result result = go_with(launch, flight->kernel, begun ? flight->block : flight->context->off);
-    if (begun && !result)
+    recorded.function = twin;
+    Result result = begun ? launch_ours(&recorded, flight->kernel, &flight->block, sizeof flight->block) : 0;
+    bool made = begun && !result;
+    GpuKernel *kernel = flight->kernel;
+    uint64_t key = flight->key;
+    if (made)
         flight_made(flight, stream);
     else
         flight_undo(flight, stream);
-    if (!begun && !result)
-        gpu_unseen(flight->kernel->name, "its records could not be prepared");
     if (result && flight->watched.found)
         hang_release(&flight->watched);
     pthread_mutex_lock(&gpu_mutex);
-    if (!flight->undone) {
-        flight->kernel->recorded++;
+    if (made) {
+        kernel->recorded++;
         gpu_pack_behind(flight);
+    } else {
+        order_unrecorded(&flight->order, flight->launch.number);
     }
     drain_add(flight);
     pthread_mutex_unlock(&gpu_mutex);
-    return result;
+    return made ? 0 : make_after_all(launch, kernel, key, result);
 }
 
-/* Mode shadow: every launch is checked. One that cannot be runs as it was before it was instrumented. */
+/* Mode shadow: every launch is checked. One that cannot be runs as it is. */
 static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle stream) {
     uint8_t values[PARAMETER_BYTES];
     bool different = false, again = false;
+    SeenLaunch checked = *launch;
     const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not checked");
-    Result result = 0;
     if (!problem && !take_values(kernel, launch, values))
         problem = "its parameters could not be read";
-    if (kernel->wanted && !problem) {
+    if (!problem && (checked.function = gpu_twin(kernel, launch, &problem))) {
         pthread_mutex_lock(&hook_mutex);
         uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
         pthread_mutex_lock(&gpu_mutex);
         again = is_repeated(kernel, key, &different);
         pthread_mutex_unlock(&gpu_mutex);
-        result = checked_launch(launch, kernel, stream, values, again, &problem);
-        if (!problem) {
-            kernel->recorded += !result;
-            return result;
-        }
+        problem = NULL;
+        Result result = checked_launch(&checked, kernel, stream, values, again, &problem);
+        if (!problem && !result)
+            kernel->recorded++;
+        if (!problem)
+            return result ? make_after_all(launch, kernel, key, result) : 0;
     }
-    if (kernel->wanted)
-        gpu_unseen(kernel->name, "%s", problem);
-    return go_plain(launch, kernel, OUT_OF_MEMORY);
-}
-
-/* An instrumented kernel needs more registers, and a launch that has to have all CTAs at once may be too large then. */
-static Result or_plain(const SeenLaunch *launch, GpuKernel *kernel, Result result) {
-    if (result != NO_RESOURCES && result != TOO_LARGE)
-        return result;
-    Result plain = go_plain(launch, kernel, result);
-    if (!plain && kernel->wanted)
-        gpu_unseen(kernel->name, "it cannot be launched like this with what records it (error %d)", result);
-    return plain;
-}
-
-/* One that would wait forever for CTAs that there is no room for with what is instrumented. */
-static Result make_alone(const SeenLaunch *launch, GpuKernel *kernel) {
-    if (kernel->wanted)
-        gpu_unseen(kernel->name,
-                   "its CTAs may wait for each other, and with what records it they do not all fit on the "
-                   "device at once");
-    return go_plain(launch, kernel, OUT_OF_MEMORY);
+    gpu_unseen(kernel->name, "%s", problem);
+    return go_plain(launch);
 }
 
 /* A node of a graph is made when that is launched. */
@@ -306,42 +312,40 @@ static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
     return order;
 }
 
-/* A kernel that has our parameter, though it is not recorded: it gets a block that says so. NULL: it has not. */
-static GpuKernel *marked_kernel(const SeenLaunch *launch, DevicePointer *off) {
-    GpuKernel *kernel = gpu_kernel(launch->function);
-    if (!kernel || !kernel->module->marked || !gpu_measure(kernel, launch->function))
-        return NULL;
-    const GpuContext *context = gpu_context();
-    *off = context ? context->off : 0;
-    return *off ? kernel : NULL;
-}
-
 static Handle stream_of(const SeenLaunch *launch) {
     return launch->stream || !launch->per_thread ? launch->stream : (Handle)(uintptr_t)STREAM_PER_THREAD;
 }
 
-static Result make(const SeenLaunch *launch) {
-    Handle stream = stream_of(launch);
-    uint64_t now = gpu_now();
+/* Before the first launch of a kernel is placed among others: its twin may take long. */
+static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
+    const char *why;
+    kernel->prepared = true;
+    if (launch->later || !gpu_options()->launches)
+        return;
+    pthread_mutex_unlock(&gpu_mutex);
+    gpu_twin(kernel, launch, &why);
     pthread_mutex_lock(&gpu_mutex);
+}
+
+static Result make(const SeenLaunch *launch) {
+    Handle stream = stream_of(launch), twin = NULL;
+    uint64_t now = gpu_now();
+    Choice choice;
+    pthread_mutex_lock(&gpu_mutex);
+    GpuKernel *kernel = recordable(launch);
+    bool measured = kernel && gpu_measure(kernel, launch->function);
+    if (measured && !kernel->prepared)
+        prepare(kernel, launch);
     uint64_t number = launches++;
-    GpuKernel *kernel = instrumented(launch);
-    if (kernel && gpu_crowds(kernel, launch)) {
-        GpuOrder order = ordered(launch, number);
-        order_unrecorded(&order, number);
-        order_free(&order);
+    if (measured && gpu_checks()) {
         pthread_mutex_unlock(&gpu_mutex);
-        return make_alone(launch, kernel);
+        return make_checked(launch, kernel, stream);
     }
-    if (kernel && kernel->module->checks) {
-        bool measured = gpu_measure(kernel, launch->function);
-        pthread_mutex_unlock(&gpu_mutex);
-        return measured ? make_checked(launch, kernel, stream) : OUT_OF_MEMORY;
-    }
-    GpuContext *context = kernel && gpu_measure(kernel, launch->function) ? gpu_context() : NULL;
+    GpuContext *context = measured ? gpu_context() : NULL;
     GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && context->off ? choose(context, kernel, launch, stream, &order) : NULL;
-    DevicePointer off = context ? context->off : 0;
+    GpuFlight *flight = context && is_chosen(kernel, launch, stream, &order, &choice)
+                            ? take_flight(context, kernel, launch, &choice, &twin)
+                            : NULL;
     if (flight) {
         flight->made_at = now;
         drain_soon();
@@ -351,15 +355,8 @@ static Result make(const SeenLaunch *launch) {
         order_unrecorded(&order, number);
         order_free(&order);
     }
-    GpuKernel *marked = kernel ? NULL : marked_kernel(launch, &off);
     pthread_mutex_unlock(&gpu_mutex);
-    if (marked)
-        return go_with(launch, marked, off);
-    if (!kernel)
-        return launch->go(launch, launch->parameters, launch->extra);
-    if (!off)
-        return OUT_OF_MEMORY; /* it cannot run without a block */
-    return or_plain(launch, kernel, flight ? make_flight(launch, flight, stream) : go_with(launch, kernel, off));
+    return flight ? make_flight(launch, twin, flight, stream) : go_plain(launch);
 }
 
 Result gpu_launch(const SeenLaunch *launch) {

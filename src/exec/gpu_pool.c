@@ -157,18 +157,19 @@ void gpu_device_settle(int device) {
     pthread_mutex_unlock(&gpu_mutex);
 }
 
-void gpu_device_ended(int device, bool surely) {
+bool gpu_device_ended(int device, bool surely) {
     unsigned flags;
     int active = 0;
+    bool ended =
+        surely || (gpu_driver(NULL) && gpu_driver(NULL)->primary_state(device, &flags, &active) == 0 && !active);
     pthread_mutex_lock(&gpu_mutex);
     for (GpuContext *context = contexts, *next; context; context = next) {
         next = context->next;
-        if (context->device_number != device || !context->primary)
-            continue;
-        if (surely || (gpu_driver(NULL)->primary_state(device, &flags, &active) == 0 && !active))
+        if (ended && context->device_number == device && context->primary)
             forget(context);
     }
     pthread_mutex_unlock(&gpu_mutex);
+    return ended;
 }
 
 /* ---- Pieces -------------------------------------------------------------------------------------- */

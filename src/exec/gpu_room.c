@@ -4,6 +4,13 @@
 
 enum { DEVICE_SMS = 16 };
 
+/* A launch may name a CUkernel where a CUfunction is meant: the latter. */
+static Handle function_of(Handle kernel) {
+    void *symbol = driver_symbol("cuKernelGetFunction");
+    Handle function = NULL;
+    return symbol && (*(Result(**)(Handle *, Handle)) & symbol)(&function, kernel) == 0 && function ? function : kernel;
+}
+
 uint32_t gpu_resident(const SeenLaunch *launch, Handle function) {
     void *symbol = driver_symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor");
     Result (*occupancy)(int *, Handle, int, size_t) = *(Result(**)(int *, Handle, int, size_t)) & symbol;
@@ -12,7 +19,7 @@ uint32_t gpu_resident(const SeenLaunch *launch, Handle function) {
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     driver->context_device(&device);
     driver->device_attribute(&sms, DEVICE_SMS, device);
-    if (!occupancy || occupancy(&blocks, gpu_function(function), (int)threads, launch->shared) != 0 || blocks < 1)
+    if (!occupancy || occupancy(&blocks, function_of(function), (int)threads, launch->shared) != 0 || blocks < 1)
         blocks = 1;
     return (uint32_t)(blocks * sms);
 }
@@ -26,11 +33,13 @@ static bool may_wait(GpuModule *module) {
     return false;
 }
 
-bool gpu_crowds(GpuKernel *kernel, const SeenLaunch *launch) {
+uint32_t gpu_together(GpuKernel *kernel, const SeenLaunch *launch) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1 || !may_wait(kernel->module) ||
-        ctas <= gpu_resident(launch, launch->function))
-        return false;
-    Handle plain = gpu_plain(kernel, launch->function);
-    return plain && ctas <= gpu_resident(launch, plain);
+    int device = 0, sms = 0;
+    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1 ||
+        (!launch->cooperative && !may_wait(kernel->module)) || ctas > gpu_resident(launch, launch->function))
+        return 0;
+    gpu_driver(NULL)->context_device(&device);
+    gpu_driver(NULL)->device_attribute(&sms, DEVICE_SMS, device);
+    return sms > 0 ? (uint32_t)((ctas + (uint64_t)sms - 1) / (uint64_t)sms) : 0;
 }

@@ -23,8 +23,9 @@
     X(cuLibraryGetKernel, cuLibraryGetKernel, ANY)                            \
     X(cuLibraryGetModule, cuLibraryGetModule, ANY)                            \
     X(cuKernelGetFunction, cuKernelGetFunction, ANY)                          \
-    X(cuFuncGetParamInfo, cuFuncGetParamInfo, ANY)                            \
-    X(cuKernelGetParamInfo, cuKernelGetParamInfo, ANY)                        \
+    X(cuFuncSetCacheConfig, cuFuncSetCacheConfig, ANY)                        \
+    X(cuFuncSetSharedMemConfig, cuFuncSetSharedMemConfig, ANY)                \
+    X(cuKernelSetCacheConfig, cuKernelSetCacheConfig, ANY)                    \
     X(cuCtxSetLimit, cuCtxSetLimit, ANY)                                      \
     X(cuCtxDestroy, cuCtxDestroy_v2, ANY)                                     \
     X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)               \

@@ -55,6 +55,7 @@ LAUNCH(cuLaunchKernel_ptsz, true)
                                   .block = {bx, by, bz},                                                             \
                                   .shared = shared,                                                                  \
                                   .per_thread = of_thread,                                                           \
+                                  .cooperative = true,                                                               \
                                   .parameters = parameters,                                                          \
                                   .go = go_##name});                                                                 \
     }
@@ -71,6 +72,8 @@ static Result launch_with(const LaunchConfig *config, SeenLaunch launch) {
         const LaunchAttribute *attribute = &config->attributes[i];
         if (attribute->id == ATTRIBUTE_CLUSTER)
             memcpy(launch.cluster, attribute->value.cluster, sizeof launch.cluster);
+        else if (attribute->id == ATTRIBUTE_COOPERATIVE)
+            launch.cooperative = attribute->value.number != 0;
         else if (attribute->id == ATTRIBUTE_PROGRAMMATIC)
             launch.dependent = attribute->value.number != 0;
         else if (attribute->id == ATTRIBUTE_PROGRAMMATIC_EVENT)

@@ -1,6 +1,5 @@
 /* Entry points of the driver that load modules and libraries, and find kernels in them: which function comes from which
- * image is remembered, and in mode record the image that is loaded is an instrumented one. Contexts that end are
- * settled here, too. */
+ * image is remembered. Contexts that end are settled here, too. */
 #include "exec/gpu.h"
 #include "exec/hooks.h"
 
@@ -17,6 +16,7 @@ typedef struct Load {
     void **jit_values;
 } Load;
 typedef Result Loader(const Load *load, const void *image);
+static Loader load_library;
 
 /* ---- Beginning ----------------------------------------------------------------------------------- */
 
@@ -27,24 +27,13 @@ EXPORTED Result cuInit(unsigned flags) {
 
 /* ---- Loading ------------------------------------------------------------------------------------- */
 
-/* An instrumented image that the driver does not take leaves the program with its own. */
-static Result load_recorded(const Load *load, const void *image, Loader *loader) {
-    GpuModule *module = gpu_module(image);
-    Result result = loader(load, module && module->image ? module->image : image);
-    if (result && module && module->image) {
-        module = gpu_refused(module, result);
-        result = loader(load, image);
-    }
-    if (!result && module)
-        gpu_loaded(*load->handle, module);
-    return result;
-}
-
+/* The image is loaded as it is: its kernels that are recorded have twins in images of their own (gpu_twins.c). */
 static Result load_with(const Load *load, const void *image, Loader *loader) {
-    if (gpu_on() && image)
-        return load_recorded(load, image, loader);
+    GpuModule *module = gpu_on() && image ? gpu_module(image) : NULL;
     Result result = loader(load, image);
-    if (!result)
+    if (!result && module)
+        gpu_loaded(*load->handle, module, loader == load_library);
+    else if (!result && !gpu_on())
         GUARDED(module_loaded(*load->handle, image));
     return result;
 }
@@ -90,42 +79,48 @@ EXPORTED Result cuLibraryLoadData(Handle *library, const void *image, int *jit, 
     return load_with(&(Load){library, count, options, values, jit_count, jit, jit_values}, image, load_library);
 }
 
-EXPORTED Result cuModuleLoad(Handle *module, const char *path) {
+/* What was loaded from a file: it is read once more. */
+static void loaded_from(Handle handle, const char *path, bool library) {
     char *image = gpu_on() ? module_read(path) : NULL;
-    if (image) {
-        Result result = load_recorded(&(Load){.handle = module}, image, load_data);
-        free(image);
-        return result;
-    }
+    GpuModule *module = image ? gpu_module(image) : NULL;
+    if (module)
+        gpu_loaded(handle, module, library);
+    else if (!gpu_on())
+        GUARDED(module_loaded_from(handle, path));
+    free(image);
+}
+
+EXPORTED Result cuModuleLoad(Handle *module, const char *path) {
+    hold_for_all();
     Result result = NEXT(cuModuleLoad, (Handle *, const char *), module, path);
     if (!result)
-        GUARDED(module_loaded_from(*module, path));
+        loaded_from(*module, path, false);
     return result;
 }
 
-/* (A library may be told that its image stays where it is: what was read is kept.) */
 EXPORTED Result cuLibraryLoadFromFile(Handle *library, const char *path, int *jit, void **jit_values,
                                       unsigned jit_count, int *options, void **values, unsigned count) {
-    char *image = gpu_on() ? module_read(path) : NULL;
-    if (image)
-        return load_recorded(&(Load){library, count, options, values, jit_count, jit, jit_values}, image, load_library);
+    if (!hold_is_lazy())
+        hold_for_all();
     Result result =
         NEXT(cuLibraryLoadFromFile, (Handle *, const char *, int *, void **, unsigned, int *, void **, unsigned),
              library, path, jit, jit_values, jit_count, options, values, count);
     if (!result)
-        GUARDED(module_loaded_from(*library, path));
+        loaded_from(*library, path, true);
     return result;
 }
 
 EXPORTED Result cuModuleUnload(Handle module) {
-    gpu_unloaded(module);
+    if (gpu_on())
+        gpu_unloaded(module);
     return NEXT(cuModuleUnload, (Handle), module);
 }
 
 EXPORTED Result cuLibraryUnload(Handle library) {
     if (!hold_is_lazy())
         hold_for_all();
-    gpu_unloaded(library);
+    if (gpu_on())
+        gpu_unloaded(library);
     return NEXT(cuLibraryUnload, (Handle), library);
 }
 
@@ -143,6 +138,8 @@ static void same_later(Handle of, Handle from) {
     same(of, from);
     if (gpu_on() && hold_is_lazy())
         gpu_lazy(of);
+    else if (gpu_on())
+        gpu_twin_soon(of);
 }
 
 EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char *name) {
@@ -151,6 +148,8 @@ EXPORTED Result cuModuleGetFunction(Handle *function, Handle module, const char 
     Result result = NEXT(cuModuleGetFunction, (Handle *, Handle, const char *), function, module, name);
     if (!result)
         same(*function, module);
+    if (!result && gpu_on())
+        gpu_twin_soon(*function);
     return result;
 }
 
@@ -174,17 +173,28 @@ EXPORTED Result cuKernelGetFunction(Handle *function, Handle kernel) {
     Result result = NEXT(cuKernelGetFunction, (Handle *, Handle), function, kernel);
     if (!result)
         same(*function, kernel);
+    if (!result && gpu_on())
+        gpu_twin_soon(*function);
     return result;
 }
 
-/* The program's kernels have the parameters that it gave them. */
-#define PARAMETER_INFO(name)                                                                              \
-    EXPORTED Result name(Handle function, size_t index, size_t *offset, size_t *bytes) {                  \
-        Result result = NEXT(name, (Handle, size_t, size_t *, size_t *), function, index, offset, bytes); \
-        return !result && gpu_on() && gpu_is_ours(function, index) ? INVALID_VALUE : result;              \
+/* Preferences cannot be asked for: a twin gets those that were set. */
+#define PREFERENCE(name, caches)                                    \
+    EXPORTED Result name(Handle function, int value) {              \
+        Result result = NEXT(name, (Handle, int), function, value); \
+        if (!result && gpu_on())                                    \
+            gpu_prefers(function, caches, value);                   \
+        return result;                                              \
     }
-PARAMETER_INFO(cuFuncGetParamInfo)
-PARAMETER_INFO(cuKernelGetParamInfo)
+PREFERENCE(cuFuncSetCacheConfig, true)
+PREFERENCE(cuFuncSetSharedMemConfig, false)
+
+EXPORTED Result cuKernelSetCacheConfig(Handle kernel, int value, int device) {
+    Result result = NEXT(cuKernelSetCacheConfig, (Handle, int, int), kernel, value, device);
+    if (!result && gpu_on())
+        gpu_prefers(kernel, true, value);
+    return result;
+}
 
 /* Local memory of all threads is made anew for it. */
 EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
@@ -196,20 +206,25 @@ EXPORTED Result cuCtxSetLimit(int limit, size_t value) {
 /* ---- Contexts that end --------------------------------------------------------------------------- */
 
 EXPORTED Result cuCtxDestroy_v2(Handle context) {
+    gpu_twins_end(NULL, context, -1);
     gpu_context_ends(context);
     return NEXT(cuCtxDestroy_v2, (Handle), context);
 }
 
 EXPORTED Result cuDevicePrimaryCtxReset_v2(int device) {
+    gpu_twins_end(NULL, NULL, -1);
     gpu_device_settle(device);
     Result result = NEXT(cuDevicePrimaryCtxReset_v2, (int), device);
     gpu_device_ended(device, !result);
+    gpu_twins_end(NULL, NULL, device);
     return result;
 }
 
 EXPORTED Result cuDevicePrimaryCtxRelease_v2(int device) {
+    gpu_twins_end(NULL, NULL, -1);
     gpu_device_settle(device);
     Result result = NEXT(cuDevicePrimaryCtxRelease_v2, (int), device);
-    gpu_device_ended(device, false);
+    if (gpu_device_ended(device, false))
+        gpu_twins_end(NULL, NULL, device);
     return result;
 }

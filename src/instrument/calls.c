@@ -7,6 +7,8 @@
 
 #include "ptx/print.h"
 
+#include <stdlib.h>
+
 enum { STATE_PTR = 0, STATE_LAUNCH = 8, STATE_COUNT = 16, STATE_TAG = 20, STATE_BYTES = 32 };
 
 /* The operand of a call that is what is called; the index of it in the module. */
@@ -160,6 +162,19 @@ uint32_t calls_taken_kernel(const Calls *calls) {
         if (calls->taken[i] && calls->module->functions[i].entry)
             return i;
     return PTX_NONE;
+}
+
+bool calls_addresses(const PtxModule *module) {
+    bool *called = calloc(module->operands_count + 1, sizeof *called), found = !called;
+    for (uint32_t i = 0; i < module->statements_count && !found; i++)
+        if (is_call(module, i)) {
+            called[callee_of(module, &module->statements[i])] = true;
+            found = calls_address(module, i);
+        }
+    for (uint32_t i = 0; i < module->operands_count && !found; i++)
+        found = module->operands[i].kind == PTX_CALLEE && !called[i];
+    free(called);
+    return found;
 }
 
 bool calls_any(const Calls *calls, uint32_t function) {

@@ -21,8 +21,8 @@ InstrumentOptions instrument_options_of(uint32_t spaces, uint32_t number) {
                                .seed_layout = (number & OPTION_SEED_LAYOUT) != 0};
 }
 
-uint64_t instrument_hash(Str ptx) {
-    return hash_bytes(HASH_START, ptx.data, ptx.size);
+uint64_t instrument_hash(Str bytes) {
+    return hash_bytes(HASH_START, bytes.data, bytes.size);
 }
 
 /* ---- What cannot be done ----------------------------------------------------------------------------------- */

@@ -147,12 +147,22 @@ bool instrument_fits(const PtxModule *module, uint32_t function, const uint32_t 
 void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], Text *to);
 /* The text. False, with one sentence, if something in the module cannot be instrumented; nothing is written then. */
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
+/* One kernel of an instrumented module, `with`, for an image beside that of the module as it was, `plain`: with what it
+ * needs, and with variables that are those of the plain image. INSTRUMENT_AT and a variable's name is that of a pointer
+ * in constant memory that whoever loads it sets to where that image has it; of what is a literal it points to a copy.
+ * An empty name is all kernels. False, with one sentence, if that cannot be done. */
+bool instrument_beside(const PtxModule *plain, const PtxModule *with, Str kernel, Text *to, const char **problem);
+#define INSTRUMENT_AT "weir_at_"
+/* Whether a variable is one that images have in common; and whether it is text, such as a format of printf: where the
+ * plain image does not have it by its name, a copy does as well. */
+bool instrument_in_common(const PtxModule *module, uint32_t variable);
+bool instrument_literal(const PtxModule *module, uint32_t variable);
 /* The name of what an instrumented module defines, so that whoever loads it knows what it is: a variable in global
  * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
 /* What a kernel and its launch agree on; what its records say. */
 enum { INSTRUMENT_ABI = 5, INSTRUMENT_RECORDS = 4, INSTRUMENT_MARK_WORDS = 8 };
-uint64_t instrument_hash(Str ptx);
+uint64_t instrument_hash(Str bytes);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);
 /* The statement of a function that what it does first stands before: the first that is no declaration and no label that

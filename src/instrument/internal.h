@@ -28,11 +28,16 @@ bool call_leaves(const Calls *calls, uint32_t statement);
 bool calls_any(const Calls *calls, uint32_t function);
 /* A kernel whose address is taken: it is launched from elsewhere than the host; PTX_NONE: there is none. */
 uint32_t calls_taken_kernel(const Calls *calls);
+/* Whether a module calls a function by its address, or takes one's address. */
+bool calls_addresses(const PtxModule *module);
 /* One more parameter where it is needed. */
 void calls_edit_declarations(PtxEdits *edits, const Calls *calls);
 /* INSTRUMENT_MARK, as text. `chunk`, `fingerprint`: 0 of kernels that do not record. */
 void instrument_mark(const PtxModule *module, uint32_t chunk, uint64_t fingerprint, const InstrumentOptions *options,
                      Text *to);
+
+/* A texture, a sampler or a surface by reference (places.c). */
+bool variable_opaque(const PtxModule *module, const PtxVariable *variable);
 
 /* One function, looked at. */
 typedef struct Look {

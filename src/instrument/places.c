@@ -2,6 +2,7 @@
  * and the driver decides on the latter. */
 #include "instrument/instrument.h"
 
+#include "instrument/internal.h"
 #include "record/record.h"
 
 /* Whether the function names it in some instruction. */
@@ -24,7 +25,7 @@ typedef struct Named {
 
 /* Textures, samplers and surfaces are no memory that a kernel can access by its address; where they are asked for
  * theirs, ptxas takes them for indirect ones. */
-static bool is_opaque(const PtxModule *module, const PtxVariable *variable) {
+bool variable_opaque(const PtxModule *module, const PtxVariable *variable) {
     return variable->type != PTX_NONE && str_ends(ptx_name(module, variable->type), STR("ref"));
 }
 
@@ -34,7 +35,7 @@ static void add_declared(Named *named, const PtxModule *module, const PtxFunctio
     for (uint32_t i = 0; statement->kind == PTX_VARIABLES && i < statement->count && named->count < named->most; i++) {
         uint32_t number = statement->what + i;
         const PtxVariable *variable = &module->variables[number];
-        if (str_is(ptx_name(module, variable->space), named->space) && !is_opaque(module, variable) &&
+        if (str_is(ptx_name(module, variable->space), named->space) && !variable_opaque(module, variable) &&
             is_named(module, function, number))
             named->variables[named->count++] = number;
     }

@@ -45,7 +45,6 @@ int main(void) {
     Output out = {0}, free_of_it = {0};
     CHECK(weir_ptx_instrument(module, &(weir_instrument_options){0}, keep, &out, &problem) == 0 && !problem);
     CHECK(out.data && strstr(out.data, ".param .u64 weir_launch") && strstr(out.data, "weir_instrumented"));
-    CHECK(weir_ptx_hash(module) != 0);
     CHECK(weir_ptx_instrument(module, &(weir_instrument_options){.spaces = 2}, keep, &free_of_it, &problem) == 0);
     CHECK(free_of_it.size < out.size); /* global memory is not recorded */
     CHECK(weir_ptx_instrument(module, &(weir_instrument_options){0}, stop, NULL, &problem) == -1 && !problem);
@@ -53,7 +52,7 @@ int main(void) {
     weir_file *other = weir_open_buffer(context, "nothing.ttgir", ir, strlen(ir));
     weir_module *mlir = weir_parse(other, 0, 0);
     CHECK(weir_ptx_instrument(mlir, &(weir_instrument_options){0}, keep, &out, &problem) == -1);
-    CHECK(problem && strcmp(problem, "it is not PTX") == 0 && weir_ptx_hash(mlir) == 0);
+    CHECK(problem && strcmp(problem, "it is not PTX") == 0);
     weir_module_free(mlir);
     weir_close(other);
     weir_module_free(module);

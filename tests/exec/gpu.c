@@ -1,7 +1,8 @@
 /* A stand-in for the CUDA driver (libcuda.so.1) that runs kernels: in the machine of PTX. Memory of the device is
  * memory of the process, at addresses that the machine has no other use for; everything is done when it is asked for.
  * Where STANDIN_LATER is set, a kernel that hangs does so after its launch, and calls that wait for it lock others out.
- * Waits that have a limit of less than a second are run by the machine's clock; who gave up stands by in the launch. */
+ * Waits that have a limit of less than three seconds are run by the machine's clock; who gave up stands by in the
+ * launch. */
 #include "gpu.h"
 
 #include "emulate/ptx/schedule.h"
@@ -14,10 +15,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ARENA_BEGIN  UINT64_C(0x300000000)
-#define ARENA_BYTES  (UINT64_C(1) << 31)
-#define RANGES_BEGIN (ARENA_BEGIN + (UINT64_C(1) << 28)) /* of addresses that are reserved, from here on */
-enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 256, BUDGET = 100000000 };
+#define ARENA_BEGIN     UINT64_C(0x300000000)
+#define ARENA_BYTES     (UINT64_C(1) << 31)
+#define VARIABLES_BEGIN (ARENA_BEGIN + (UINT64_C(1) << 27)) /* of modules */
+#define RANGES_BEGIN    (ARENA_BEGIN + (UINT64_C(1) << 28)) /* of addresses that are reserved, from here on */
+enum { DEVICE_BYTES = 1 << 28, PAGE = 1 << 16, ALIGN = 512, BLOCKS = 1024, BUDGET = 100000000 };
 
 /* ---- A kernel that runs yet ---------------------------------------------------------------------- */
 
@@ -52,12 +54,13 @@ typedef struct Memory {
     Address begin;
     size_t bytes;
     bool freed;
+    const void *of; /* a variable of that module; NULL: it is none */
 } Memory;
 
 static Memory blocks[BLOCKS];
 static unsigned block_count;
-static Address next_free;
-static int launches, ours_of_program;
+static Address next_free, next_variable = VARIABLES_BEGIN;
+static int launches, ours_of_program, loaded_modules;
 static Result failure; /* of a launch: all that comes after it fails */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -76,10 +79,19 @@ static Address allocate(size_t bytes) {
     if (!is_there())
         return 0;
     Address begin = next_free;
-    if (block_count == BLOCKS || bytes > RANGES_BEGIN - next_free)
+    if (block_count == BLOCKS || bytes > VARIABLES_BEGIN - next_free)
         return 0;
     next_free += (bytes + ALIGN) / ALIGN * ALIGN;
-    blocks[block_count++] = (Memory){begin, bytes, false};
+    blocks[block_count++] = (Memory){begin, bytes, false, NULL};
+    return begin;
+}
+
+static Address allocate_variable(size_t bytes, const void *of) {
+    if (!is_there() || block_count == BLOCKS || bytes > RANGES_BEGIN - next_variable)
+        return 0;
+    Address begin = next_variable;
+    next_variable += (bytes + ALIGN) / ALIGN * ALIGN;
+    blocks[block_count++] = (Memory){begin, bytes, false, of};
     return begin;
 }
 
@@ -225,7 +237,7 @@ EXPORTED Result cuMemMap(Address address, size_t bytes, size_t offset, unsigned 
     (void)offset, (void)handle, (void)flags;
     if (block_count == BLOCKS || address % PAGE || bytes % PAGE)
         return INVALID;
-    blocks[block_count++] = (Memory){address, bytes, false};
+    blocks[block_count++] = (Memory){address, bytes, false, NULL};
     return SUCCESS;
 }
 
@@ -398,16 +410,69 @@ EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
 
 /* ---- Modules ------------------------------------------------------------------------------------- */
 
+enum { ATTRIBUTES = 16, KERNELS_MOST = 16 };
+typedef struct Found {
+    struct Loaded *of;
+    uint32_t function;
+    char name[128];
+    int attributes[ATTRIBUTES], preferences[2]; /* as they were set */
+} Found;
 typedef struct Loaded {
     PtxModule module;
     unsigned registers;
-    Handle kernel; /* of a library: the one that was asked for */
+    Handle kernel;      /* of a library: the one that was asked for */
+    Address *variables; /* where those are that some kernel uses; 0: nowhere */
+    Found *found[KERNELS_MOST];
+    unsigned found_count;
 } Loaded;
-typedef struct Found {
-    Loaded *of;
-    uint32_t function;
-    char name[128];
-} Found;
+
+static PtxProgram *program_of(const Loaded *loaded, uint32_t function, Arena *arena) {
+    const char *problem;
+    arena_init(arena, SIZE_MAX);
+    return ptx_program(arena, &loaded->module, function, SIZE_MAX, &problem);
+}
+
+static bool is_variable(const PtxProgram *program, uint32_t i) {
+    PtxSpace space = program->seats[i].space;
+    return program->used[i] && program->seats[i].bytes && (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST);
+}
+
+/* Pointers to variables in what others begin with: the machine has them elsewhere. */
+static void move_pointers(const Loaded *loaded, const PtxProgram *program, uint32_t variable) {
+    uint64_t word;
+    for (uint64_t at = 0; at + 8 <= program->seats[variable].bytes; at += 8) {
+        memcpy(&word, (void *)(uintptr_t)(loaded->variables[variable] + at), 8);
+        for (uint32_t i = 0; i < loaded->module.variables_count; i++)
+            if (is_variable(program, i) && word - program->seats[i].at < program->seats[i].bytes) {
+                word += loaded->variables[i] - program->seats[i].at;
+                memcpy((void *)(uintptr_t)(loaded->variables[variable] + at), &word, 8);
+                break;
+            }
+    }
+}
+
+static void place_variables(Loaded *loaded) {
+    Arena arena;
+    uint32_t count = loaded->module.variables_count;
+    loaded->variables = calloc(count + 1, sizeof *loaded->variables);
+    for (uint32_t f = 0; f < loaded->module.functions_count; f++) {
+        const PtxProgram *program = loaded->module.functions[f].entry ? program_of(loaded, f, &arena) : NULL;
+        bool *now = calloc(count + 1, 1);
+        for (uint32_t i = 0; program && i < count; i++)
+            if (is_variable(program, i) && !loaded->variables[i]) {
+                loaded->variables[i] = allocate_variable(program->seats[i].bytes, loaded);
+                if (program->images[i])
+                    memcpy((void *)(uintptr_t)loaded->variables[i], program->images[i], program->seats[i].bytes);
+                now[i] = true;
+            }
+        for (uint32_t i = 0; program && i < count; i++)
+            if (now[i] && program->images[i])
+                move_pointers(loaded, program, i);
+        free(now);
+        if (loaded->module.functions[f].entry)
+            arena_free(&arena);
+    }
+}
 
 EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
     const char *text = image_text(image);
@@ -422,6 +487,10 @@ EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
     if (!ptx_read(&loaded->module, source_copy("loaded", text, strlen(text)), true, &diagnostics))
         return BAD_PTX;
     loaded->registers = image_registers(text);
+    pthread_mutex_lock(&mutex);
+    place_variables(loaded);
+    loaded_modules++;
+    pthread_mutex_unlock(&mutex);
     *to = loaded;
     return SUCCESS;
 }
@@ -433,16 +502,38 @@ EXPORTED Result cuModuleUnload(Handle module) {
 
 EXPORTED Result cuModuleGetFunction(Handle *to, Handle handle, const char *name) {
     Loaded *loaded = handle;
-    for (uint32_t i = 0; i < loaded->module.functions_count; i++)
+    for (unsigned i = 0; i < loaded->found_count; i++)
+        if (strcmp(loaded->found[i]->name, name) == 0) {
+            *to = loaded->found[i];
+            return SUCCESS;
+        }
+    for (uint32_t i = 0; i < loaded->module.functions_count && loaded->found_count < KERNELS_MOST; i++)
         if (loaded->module.functions[i].entry &&
             str_is(ptx_name(&loaded->module, loaded->module.functions[i].name), name)) {
             Found *found = calloc(1, sizeof *found);
             *found = (Found){.of = loaded, .function = i};
             snprintf(found->name, sizeof found->name, "%s", name);
-            *to = found;
+            *to = loaded->found[loaded->found_count++] = found;
             return SUCCESS;
         }
     return UNKNOWN;
+}
+
+EXPORTED Result cuModuleGetGlobal_v2(Address *to, size_t *bytes, Handle handle, const char *name) {
+    const Loaded *loaded = handle;
+    for (uint32_t i = 0; i < loaded->module.variables_count; i++)
+        for (unsigned k = 0; loaded->variables[i] && k < block_count; k++)
+            if (blocks[k].begin == loaded->variables[i] &&
+                str_is(ptx_name(&loaded->module, loaded->module.variables[i].name), name)) {
+                *to = blocks[k].begin;
+                *bytes = blocks[k].bytes;
+                return SUCCESS;
+            }
+    return UNKNOWN;
+}
+
+EXPORTED Result cuLibraryGetGlobal(Address *to, size_t *bytes, Handle library, const char *name) {
+    return cuModuleGetGlobal_v2(to, bytes, library, name);
 }
 
 /* A library's kernels are loaded when they are used, and each has one handle. */
@@ -459,9 +550,33 @@ EXPORTED Result cuLibraryGetKernel(Handle *to, Handle library, const char *name)
     return result;
 }
 
-enum { LOCAL_BYTES = 3, DEEP = 4096 };
+enum { MOST_THREADS = 0, LOCAL_BYTES = 3, REGISTERS = 4, DYNAMIC_BYTES = 8, DEEP = 4096, REGISTERS_OF_SM = 65536 };
+enum { DYNAMIC_UNASKED = 48 << 10, DYNAMIC_MOST = 227 << 10 };
 EXPORTED Result cuFuncGetAttribute(int *value, int attribute, Handle function) {
-    *value = attribute == LOCAL_BYTES && strcmp(((Found *)function)->name, "deep") == 0 ? DEEP : 0;
+    const Found *found = function;
+    int threads = (int)(REGISTERS_OF_SM / found->of->registers) / 32 * 32;
+    *value = attribute == MOST_THREADS      ? (threads < 1024 ? threads : 1024)
+             : attribute == REGISTERS       ? (int)found->of->registers
+             : attribute != LOCAL_BYTES     ? found->attributes[attribute]
+             : !strcmp(found->name, "deep") ? DEEP
+                                            : 0;
+    return SUCCESS;
+}
+
+EXPORTED Result cuFuncSetAttribute(Handle function, int attribute, int value) {
+    if (attribute < DYNAMIC_BYTES || attribute >= ATTRIBUTES || (attribute == DYNAMIC_BYTES && value > DYNAMIC_MOST))
+        return INVALID;
+    ((Found *)function)->attributes[attribute] = value;
+    return SUCCESS;
+}
+
+EXPORTED Result cuFuncSetCacheConfig(Handle function, int value) {
+    ((Found *)function)->preferences[0] = value;
+    return SUCCESS;
+}
+
+EXPORTED Result cuFuncSetSharedMemConfig(Handle function, int value) {
+    ((Found *)function)->preferences[1] = value;
     return SUCCESS;
 }
 
@@ -475,29 +590,13 @@ EXPORTED Result cuFuncGetModule(Handle *to, Handle function) {
     return SUCCESS;
 }
 
-/* Where a driver might put variables: not where Weir would. */
-static void move_variables(PtxProgram *program) {
-    for (uint32_t i = 0; i < program->module->variables_count; i++)
-        if (program->used[i] && program->seats[i].space == PTX_SPACE_GLOBAL)
-            program->seats[i].at += 4 * PTX_WINDOW_SIZE;
-}
-
-static PtxProgram *program_of(const Found *found, Arena *arena) {
-    const char *problem;
-    arena_init(arena, SIZE_MAX);
-    PtxProgram *program = ptx_program(arena, &found->of->module, found->function, SIZE_MAX, &problem);
-    if (program)
-        move_variables(program);
-    return program;
-}
-
 EXPORTED Result cuFuncGetParamInfo(Handle function, size_t index, size_t *offset, size_t *bytes) {
     const Found *found = function;
     const PtxFunction *kernel = &found->of->module.functions[found->function];
     Arena arena;
     if (index >= kernel->parameter_count)
         return INVALID;
-    const PtxSeat *seat = &program_of(found, &arena)->seats[kernel->parameters + index];
+    const PtxSeat *seat = &program_of(found->of, found->function, &arena)->seats[kernel->parameters + index];
     *offset = seat->at;
     *bytes = seat->bytes;
     arena_free(&arena);
@@ -518,11 +617,29 @@ static void take_parameters(const PtxProgram *program, PtxLaunch *launch, void *
     }
 }
 
+/* Where a driver might put variables, and not where Weir would; and what they hold. */
+static void give_variables(const Loaded *of, PtxProgram *program) {
+    for (uint32_t i = 0; i < of->module.variables_count; i++)
+        if (is_variable(program, i)) {
+            program->seats[i].at = of->variables[i];
+            program->images[i] = ARENA_ARRAY(program->arena, uint8_t, program->seats[i].bytes + 8);
+            memcpy(program->images[i], (void *)(uintptr_t)of->variables[i], program->seats[i].bytes);
+        }
+}
+
+/* Those of the module are its own. */
+static bool is_named(const PtxProgram *program, Address begin) {
+    for (uint32_t i = 0; i < program->module->variables_count; i++)
+        if (is_variable(program, i) && program->seats[i].at == begin)
+            return true;
+    return false;
+}
+
 /* As it is now: copies are what the launch begins with. */
-static void give_memory(Arena *arena, PtxLaunch *launch) {
+static void give_memory(Arena *arena, const PtxProgram *program, PtxLaunch *launch) {
     launch->buffers = ARENA_ARRAY(arena, PtxBuffer, block_count + 1);
     for (unsigned i = 0; i < block_count; i++) {
-        if (blocks[i].freed || !blocks[i].bytes)
+        if (blocks[i].freed || !blocks[i].bytes || (blocks[i].of && is_named(program, blocks[i].begin)))
             continue;
         uint8_t *now = arena_alloc(arena, blocks[i].bytes);
         memcpy(now, (void *)(uintptr_t)blocks[i].begin, blocks[i].bytes);
@@ -537,6 +654,12 @@ static void give_memory(Arena *arena, PtxLaunch *launch) {
 
 /* What the kernel has changed: what the host has written meanwhile stays. */
 static void take_memory(const PtxMachine *machine, const PtxLaunch *launch) {
+    const PtxProgram *program = machine->program;
+    for (uint32_t i = 0; i < machine->block_count; i++) {
+        const PtxBlock *block = &machine->blocks[i];
+        if (block->space == PTX_SPACE_GLOBAL && block->bytes && is_named(program, block->base))
+            memcpy((void *)(uintptr_t)block->base, block->bytes, block->size);
+    }
     for (uint32_t i = 0; i < launch->buffer_count; i++) {
         const PtxBuffer *buffer = &launch->buffers[i];
         const PtxBlock *block = machine->blocks;
@@ -556,12 +679,13 @@ static bool is_marked(const Found *found) {
     return kernel->parameter_count && str_is(ptx_name(module, module->variables[last].name), "weir_launch");
 }
 
-/* Of a kernel that gathers, there is room for twice as many before it is instrumented. */
+/* Of a kernel that gathers, there is room for twice as many before it is instrumented, or with fewer registers. */
 EXPORTED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks_of_it, Handle function, int threads,
                                                             size_t shared) {
     const Found *found = function;
     (void)threads, (void)shared;
-    *blocks_of_it = strcmp(found->name, "gathers") == 0 && !is_marked(found) ? 2 : 1;
+    bool limited = found->of->registers != image_registers("weir_launch") && strcmp(found->name, "gathers_all") != 0;
+    *blocks_of_it = strncmp(found->name, "gathers", 7) == 0 && (!is_marked(found) || limited) ? 2 : 1;
     return SUCCESS;
 }
 
@@ -581,8 +705,9 @@ static const RecordLaunch *block_of(const PtxProgram *program, const PtxLaunch *
 
 /* Where it tells that it hangs, if that is to be told soon; NULL. */
 static volatile RecordHost *host_of(const RecordLaunch *block) {
-    return block && block->patience < record_patience(1000000000) ? (volatile RecordHost *)(uintptr_t)block->host
-                                                                  : NULL;
+    return block && block->patience < record_patience(UINT64_C(3000000000))
+               ? (volatile RecordHost *)(uintptr_t)block->host
+               : NULL;
 }
 
 /* Until the host says how its threads end; those at barriers never do, and a kernel that is obstinate is not trapped.
@@ -624,6 +749,8 @@ static PtxEnd hang(volatile RecordHost *host, const char *name) {
     return PTX_END_COMPLETE;
 }
 
+static int plain_launches, last_preferences[2];
+
 static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
                          void **parameters, void **extra) {
     Arena arena;
@@ -635,18 +762,24 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     if (block[0] * block[1] * block[2] * found->of->registers > 65536 ||
         (recorded && strcmp(found->name, "crowded") == 0))
         return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
+    if (shared > DYNAMIC_UNASKED && (int)shared > found->attributes[DYNAMIC_BYTES])
+        return INVALID;
     pthread_mutex_lock(&mutex);
     bool ours = strncmp(found->name, "weir_", strlen("weir_")) == 0;
     launches += !ours;
+    last_preferences[0] = ours ? last_preferences[0] : found->preferences[0];
+    last_preferences[1] = ours ? last_preferences[1] : found->preferences[1];
+    plain_launches += !ours && !is_marked(found);
     ours_of_program += ours && gettid() == getpid();
-    const PtxProgram *program = program_of(function, &arena);
+    PtxProgram *program = program_of(found->of, found->function, &arena);
+    give_variables(found->of, program);
     PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = shared};
     memcpy(launch.grid, grid, sizeof launch.grid);
     memcpy(launch.block, block, sizeof launch.block);
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     take_parameters(program, &launch, parameters, extra);
-    give_memory(&arena, &launch);
+    give_memory(&arena, program, &launch);
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
     if (machine) {
@@ -704,4 +837,18 @@ EXPORTED int standin_launches(void) {
 /* How many the library has made of its own, in calls of the program's first thread. */
 EXPORTED int standin_ours(void) {
     return ours_of_program;
+}
+
+/* How many of them were made of the program's own function; modules that were loaded; and of the last launch the
+ * preferences of its function. */
+EXPORTED int standin_plain(void) {
+    return plain_launches;
+}
+
+EXPORTED int standin_loaded(void) {
+    return loaded_modules;
+}
+
+EXPORTED int standin_preferences(void) {
+    return last_preferences[0] + 16 * last_preferences[1];
 }

@@ -20,12 +20,12 @@ typedef struct Image {
     char text[];
 } Image;
 
-/* 80 registers with what records it, else 40; with a bound, what that leaves. */
+/* 80 registers with what records it, else 40; with a limit, no more than that. */
 unsigned image_registers(const char *text) {
-    const char *bound = strstr(text, ".maxntid");
-    unsigned threads = bound ? (unsigned)strtoul(bound + strlen(".maxntid"), NULL, 10) : 0;
+    const char *limit = strstr(text, ".maxnreg");
+    unsigned most = limit ? (unsigned)strtoul(limit + strlen(".maxnreg"), NULL, 10) : 0;
     unsigned needed = strstr(text, "weir_launch") ? 80 : 40;
-    return threads && 65536 / threads < needed ? 65536 / threads : needed;
+    return most && most < needed ? most : needed;
 }
 
 typedef struct Linking {

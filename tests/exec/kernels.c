@@ -466,6 +466,7 @@ static int is_loose(Handle function, const char *what) {
     if (far && cuCtxSetCurrent(second)) /* what is made there once is made by then */
         return 0;
     cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+    usleep(200000); /* until its records are on the host */
     if (far && cuCtxSetCurrent(first))
         return 0;
     cuLaunchKernel(hung, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
