@@ -138,8 +138,9 @@ typedef struct OutsideRace {
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race);
 
 /* ---- same_value.c ---- */
-/* Whether two writes of a CTA by one instruction may be of the same value, by what it is made of. */
-bool threads_may_store_same(ThreadsCheck *check, const PtxRace *race);
+/* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
+ */
+bool threads_may_be_same(ThreadsCheck *check, const PtxRace *race);
 
 /* ---- history.c: what led to a run that went wrong ---- */
 

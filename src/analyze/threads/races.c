@@ -133,6 +133,14 @@ static const char *why_by_chance(const ThreadsCheck *check, const PtxRace *race)
         why_of(check, race));
 }
 
+static const char *why_unset(const ThreadsCheck *check, const PtxRace *race) {
+    return verdict_text(
+        check->verdict,
+        "%s The value comes from a register or memory that nothing has written: it is indeterminate, and "
+        "need not be the same in both threads.",
+        why_of(check, race));
+}
+
 static const char *const why_by_lanes = "The two are ordered if lanes that come together at match.sync, or at a "
                                         "shuffle or a vote, are ordered by that. PTX "
                                         "does not say so, but cuda::pipeline ends its mbarriers this way.";
@@ -234,13 +242,6 @@ static bool is_doubtful(const ThreadsCheck *check, const PtxRace *race) {
     bool tensor = race->spot.block && race->spot.block->space == PTX_SPACE_TENSOR;
     return check->launch->chosen && !is_shared(race) && !tensor &&
            rule_of(threads_race_rule(check, race))->severity != SEVERITY_NOTE;
-}
-
-/* Whether threads of a CTA that write to the same place by one instruction may write the same: the data is not known.
- * Of recordings it is, or PtxRace.unknown says so. */
-static bool may_be_same(ThreadsCheck *check, const PtxRace *race) {
-    return race->rule == RULE_RACE_WAW && !race->same_value && race->reason != REASON_PROXY && !check->machine->plays &&
-           check->ran[race->first.code - check->program->code] & PTX_RAN_UNKNOWN && threads_may_store_same(check, race);
 }
 
 void threads_grade(const ThreadsCheck *check, Finding *finding) {
@@ -424,7 +425,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
                            "%s: whether both write the same value was not recorded", message_of(check, race, rule));
         return NULL;
     }
-    if (may_be_same(check, race)) {
+    if (threads_may_be_same(check, race)) {
         Doubt *doubt = &check->doubts[DOUBTED_VALUES];
         if (!doubt->count++) {
             doubt->line = code_line(check->program, race->second.code);
@@ -452,6 +453,7 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     finding->why = rule == RULE_RACE_SAME_VALUE  ? why_same_value(race)
                    : rule == RULE_FENCE_COMPILER ? why_omitted
                    : race->by_chance             ? why_by_chance(check, race)
+                   : race->unset                 ? why_unset(check, race)
                    : race->by_lanes              ? why_by_lanes
                                                  : why_of(check, race);
     finding->fix = rule == RULE_FENCE_COMPILER ? "Compile with Triton 3.7.1 or later." : fix_of(check, race);

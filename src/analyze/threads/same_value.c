@@ -90,20 +90,22 @@ static bool mark_different(Again *again, const PtxOther *other, const PtxRace *r
     bool as_before = again->machine->guess_count <= guesses;
     for (uint32_t i = 0; as_before && i < count; i++)
         for (uint32_t k = 0; k < found_count; k++)
-            different[i] |= races[i].same_value && !found[k].same_value && is_pair(&races[i], &found[k]);
+            different[i] |= !found[k].same_value && is_pair(&races[i], &found[k]);
     ptx_watch_free(again->watch);
     again->watch = NULL;
     return as_before;
 }
 
-/* Of a grid of which one CTA of each class was run: those that the races are in. */
-static void restrict_to(Again *again, const PtxRace *races, uint32_t count) {
+/* Of a grid of which one CTA of each class was run: those that the races are in, of one kind. */
+static void restrict_to(Again *again, const PtxRace *races, uint32_t count, bool same_value) {
+    if (!again->check->classes || again->schedule.only)
+        return;
     uint32_t *only = ARENA_ARRAY(&again->check->arena, uint32_t, 2 * count + 1), *to = only;
     for (uint32_t i = 0; i < 2 * count; i++) {
         uint32_t cta = i % 2 ? races[i / 2].second.cta : races[i / 2].first.cta, k = 0;
         while (k < to - only && only[k] != cta)
             k++;
-        if (races[i / 2].same_value && k == to - only)
+        if (races[i / 2].same_value == same_value && k == to - only)
             *to++ = cta;
     }
     again->schedule.only = only;
@@ -132,8 +134,11 @@ static bool is_common(ThreadsCheck *check, const PtxRace *race) {
                                                         race->second.thread, race->first.cta != race->second.cta));
 }
 
-bool threads_may_store_same(ThreadsCheck *check, const PtxRace *race) {
-    return race->first.cta == race->second.cta && is_common(check, race);
+/* Of recordings it is known, or PtxRace.unknown says so. */
+bool threads_may_be_same(ThreadsCheck *check, const PtxRace *race) {
+    return race->rule == RULE_RACE_WAW && !race->same_value && !race->unset && race->reason != REASON_PROXY &&
+           !check->machine->plays && check->ran[race->first.code - check->program->code] & PTX_RAN_UNKNOWN &&
+           race->first.cta == race->second.cta && is_common(check, race);
 }
 
 /* ---- Both ----------------------------------------------------------------------------------------- */
@@ -206,6 +211,38 @@ static void mark_lanes(ThreadsCheck *check, const ThreadsRun *run, PtxRace *race
     ptx_machine_free(again.machine);
 }
 
+/* ---- Values that nothing has written --------------------------------------------------------------- */
+
+/* Whether the run read anything, or the kernel has registers, that nothing has written; and all writes were made. */
+static bool has_unset(const ThreadsCheck *check) {
+    const PtxMachine *machine = check->machine;
+    const PtxFlow *flow = &check->replicas.flow;
+    bool found = false;
+    for (uint32_t i = 0; i < machine->unset_count; i++)
+        found |= machine->unset[i].space != PTX_SPACE_GLOBAL;
+    for (uint32_t i = 0; check->replicas.program && i < flow->value_count; i++)
+        found |= flow->values[i].kind == VALUE_UNDEFINED;
+    return found && !machine->guess_count;
+}
+
+/* Writes of values that are not known, and that are the same if what nothing has written is the same in all threads: a
+ * race, since it need not be. */
+static void mark_unset(ThreadsCheck *check, const ThreadsRun *run, PtxRace *races, uint32_t count) {
+    bool *differ = ARENA_ARRAY(&check->arena, bool, count), *unset = ARENA_ARRAY(&check->arena, bool, count),
+         any = false;
+    Again again = {.check = check};
+    for (uint32_t i = 0; i < count; i++)
+        any |= threads_may_be_same(check, &races[i]);
+    if (!any || !has_unset(check) || !open_again(&again, run))
+        return;
+    restrict_to(&again, races, count, false);
+    if (mark_different(&again, &(PtxOther){0}, races, count, differ) &&
+        mark_different(&again, &(PtxOther){.unset = true}, races, count, unset))
+        for (uint32_t i = 0; i < count; i++)
+            races[i].unset = unset[i] && !differ[i] && threads_may_be_same(check, &races[i]);
+    ptx_machine_free(again.machine);
+}
+
 /* Where no run can be made again: by the instructions alone. */
 static void judge_recorded(ThreadsCheck *check, PtxRace *races, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
@@ -225,6 +262,7 @@ static bool is_shown(const PtxRace *races, uint32_t count, const PtxRace *race) 
 void threads_run_again(ThreadsCheck *check, const ThreadsRun *run, PtxRace *races, uint32_t count) {
     uint32_t same = 0;
     mark_lanes(check, run, races, count);
+    mark_unset(check, run, races, count);
     for (uint32_t i = 0; i < count; i++)
         same += races[i].same_value && !is_shown(races, count, &races[i]);
     if (!same)
@@ -237,8 +275,7 @@ void threads_run_again(ThreadsCheck *check, const ThreadsRun *run, PtxRace *race
     bool *different = ARENA_ARRAY(&check->arena, bool, count), *open = ARENA_ARRAY(&check->arena, bool, count);
     if (!open_again(&again, run))
         return;
-    if (check->classes && !again.schedule.only)
-        restrict_to(&again, races, count);
+    restrict_to(&again, races, count, true);
     collect(&again);
     PtxOther other = {.kept = again.deciding.kept}, strict = {.data = again.data};
     for (other.seed = 0; other.seed < OTHER_SEEDS && mark_different(&again, &other, races, count, different);)
@@ -248,6 +285,6 @@ void threads_run_again(ThreadsCheck *check, const ThreadsRun *run, PtxRace *race
     (void)mark_different(&again, &strict, races, count, open);
     ptx_machine_free(again.machine);
     for (uint32_t i = 0; i < count; i++)
-        if (different[i] || (open[i] && !is_common(check, &races[i])))
+        if (races[i].same_value && (different[i] || (open[i] && !is_common(check, &races[i]))))
             unmark(&races[i]);
 }

@@ -39,6 +39,7 @@ typedef struct PtxRace {
     RaceReason reason;
     bool same_value; /* both write the same */
     bool by_chance;  /* ... in this run, and not with other data */
+    bool unset;      /* they write what is made of registers or memory that nothing has written */
     bool by_lanes;   /* unless lanes that come together at a shuffle or the like are ordered by that */
     bool waited;     /* REASON_IN_FLIGHT: the first is over for the thread that started it */
     bool unknown;    /* ... or may, in a recording that does not say what */

@@ -118,6 +118,15 @@ static uint64_t extended(const Access *access, uint64_t value, unsigned to_bits)
     return to_bits < 64 ? value & ((UINT64_C(1) << to_bits) - 1) : value;
 }
 
+/* Bytes of a word that nothing has written, in a run with other data. */
+static void read_unset(const PtxMachine *machine, const PtxWarp *warp, unsigned lane, PtxSpot spot, unsigned bytes,
+                       uint64_t *value) {
+    uint64_t unset = memory_unset(machine, ptx_thread_number(machine, warp, lane));
+    for (unsigned i = 0; i < bytes && spot.block->space != PTX_SPACE_GLOBAL; i++)
+        if ((spot.block->states ? spot.block->states[spot.offset + i] : spot.block->fill) == BYTE_NEVER)
+            ((uint8_t *)value)[i] = ((const uint8_t *)&unset)[i];
+}
+
 /* A word of each lane at its spot, at some distance. Lanes that are not known. */
 static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *machine, const PtxCode *code,
                                                                  PtxGroup *group, uint32_t lanes, const PtxSpot *spots,
@@ -147,6 +156,8 @@ static inline __attribute__((always_inline)) uint32_t read_words(PtxMachine *mac
         unsigned lane = (unsigned)__builtin_ctz(never);
         PtxSpot spot = {spots[lane].block, spots[lane].offset + offset};
         ptx_note_unset(machine, code, group->warp, lane, spot);
+        if (machine->other)
+            read_unset(machine, group->warp, lane, spot, bytes, &values->at[lane]);
     }
     return unknown;
 }

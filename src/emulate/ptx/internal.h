@@ -81,6 +81,8 @@ static inline Pools *pools_of(PtxMachine *machine) {
 
 /* Bytes of a block; of one that was not made yet, those that stand for what is not known. */
 void block_peek(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes);
+/* What stands for 8 bytes that nothing has written, in a run with other data. */
+uint64_t memory_unset(const PtxMachine *machine, uint32_t thread);
 
 /* ---- control.c ---- */
 

@@ -110,6 +110,17 @@ static void clear_locals(PtxMachine *machine, const PtxFrame *frame, PtxCta *cta
     }
 }
 
+/* Registers that nothing has written, in a run with other data. */
+static void clear_registers(const PtxMachine *machine, PtxFrame *frame, const PtxCta *cta, uint32_t warp) {
+    memset(frame->masks, 0, sizeof *frame->masks * frame->routine->masks);
+    uint32_t first = cta->number * machine->threads_per_cta + warp * PTX_LANES;
+    for (unsigned lane = 0; lane < PTX_LANES; lane++) {
+        uint64_t unset = memory_unset(machine, first + lane);
+        for (uint32_t i = 0; i < frame->routine->rows; i++)
+            frame->rows[i].at[lane] = unset;
+    }
+}
+
 PtxFrame *new_frame(PtxMachine *machine, const PtxRoutine *routine, PtxFrame *caller, uint32_t back, uint32_t lanes,
                     PtxCta *cta, uint32_t warp) {
     Pools *pools = pools_of(machine);
@@ -135,6 +146,8 @@ PtxFrame *new_frame(PtxMachine *machine, const PtxRoutine *routine, PtxFrame *ca
     if (caller)
         caller->users++;
     clear_locals(machine, frame, cta, warp);
+    if (machine->other)
+        clear_registers(machine, frame, cta, warp);
     return frame;
 }
 

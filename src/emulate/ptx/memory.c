@@ -25,6 +25,10 @@ static uint32_t other_word(uint64_t address) {
     return sign << 31 | exponent << 23 | (uint32_t)(mixed >> 16 & UINT32_C(0x007fbfff));
 }
 
+uint64_t memory_unset(const PtxMachine *machine, uint32_t thread) {
+    return machine->other && machine->other->unset ? unknown_word((uint64_t)thread * 4) * UINT64_C(0x100000001) : 0;
+}
+
 static void unknown_bytes(const PtxBlock *block, uint64_t offset, size_t count, uint8_t *bytes) {
     for (size_t i = 0; i < count;) {
         uint64_t address = block->base + offset + i;

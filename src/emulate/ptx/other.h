@@ -3,7 +3,8 @@
  * Words of the launch's buffers that decide nothing hold what stands for unknown data: for each word something else. So
  * two values are the same if they are made of the same data in the same way, and not because the data is zero. What
  * decides where threads go and what they access stays, so the run goes as it did. A write is silent (PtxEvent.changes)
- * if it leaves what stands there. */
+ * if it leaves what stands there. Registers, local and shared memory that nothing has written are 0, or differ by
+ * thread: their values are indeterminate, so that nothing makes two of them equal. */
 #ifndef EMULATE_PTX_OTHER_H
 #define EMULATE_PTX_OTHER_H
 
@@ -18,6 +19,7 @@ typedef struct PtxOther {
     /* Of each code: it stores what is made of data. Where such a value is known all the same (padding, or data that
      * decides) nothing says that it is the same with other data: it counts as a change. NULL: it does not. */
     const bool *data;
+    bool unset; /* what nothing has written differs by thread */
 } PtxOther;
 
 /* What a run reads that decides something: an observer. `kept` is filled; the arena is for it. */
