@@ -295,13 +295,13 @@ $(BUILD)/tests/exec/gpu/libcuda.so.1: tests/exec/gpu.c tests/exec/gpu_images.c t
 	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -Isrc -fPIC -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -Wl,--exclude-libs,ALL \
 		-pthread -o $@ $(filter %.c,$^) $(BUILD)/libweir.a $(libraries)
 
-$(BUILD)/tests/exec/kernels: tests/exec/kernels.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+$(BUILD)/tests/exec/kernels: tests/exec/kernels.c tests/exec/fatbin.h $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $(filter-out %.h,$^)
 
-$(BUILD)/tests/exec/beside: tests/exec/beside.c $(BUILD)/tests/exec/gpu/libcuda.so.1
+$(BUILD)/tests/exec/beside: tests/exec/beside.c tests/exec/fatbin.h $(BUILD)/tests/exec/gpu/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $^
+	$(CC) -std=c17 -O1 -g $(warnings) -D_GNU_SOURCE -pthread -o $@ $(filter-out %.h,$^)
 
 $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)

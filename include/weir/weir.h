@@ -505,6 +505,9 @@ typedef struct weir_kernel {
     /* weir_port */
     size_t exact, stage_level, none, unknown; /* ops */
     size_t waits;
+    /* weir_run, of a recording: it is about kernels without PTX alone (WEIR_ITEM_UNSEEN), each of whose launches is
+     * ordered with those that were looked at. It is incomplete by itself, and need not count beside other kernels. */
+    int aside;
 } weir_kernel;
 
 /* How many there are; none if the verdict is WEIR_VERDICT_ERROR. */
@@ -520,6 +523,7 @@ typedef enum weir_item_kind {
     WEIR_ITEM_LAUNCH,     /* was run */
     WEIR_ITEM_BARRIER,    /* weir_membar: one that is needed */
     WEIR_ITEM_DIFFERENCE, /* weir_compare */
+    WEIR_ITEM_UNSEEN,     /* a kernel that a program launched, and that has no PTX */
 } weir_item_kind;
 
 /* Texts that an item of its kind does not have are "", and numbers 0. */
@@ -547,6 +551,7 @@ typedef struct weir_item {
     /* Of a finding that is there, but does not count: "config" (its rule is off), "inSource" (a comment in the kernel's
      * own source) or "baseline"; and why, in words. Else "". */
     const char *suppressed, *reason;
+    uint64_t times; /* of a kernel without PTX: launches */
 } weir_item;
 
 /* Those of one kind, of all kernels, in their order. */
@@ -591,6 +596,7 @@ enum {
     WEIR_PRUNE = 8,       /* for weir_emit */
     WEIR_SUPPRESSED = 16, /* a line for each finding that does not count */
     WEIR_SUMMARY = 32,    /* of reports no more than fits on a screen */
+    WEIR_REQUIRE_ALL = 64 /* kernels without PTX count (weir_kernel.aside) */
 };
 
 /* The sections of a report (docs/report.md). */

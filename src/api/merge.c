@@ -306,6 +306,26 @@ static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
     }
 }
 
+/* Kernels without PTX of all documents. */
+static void write_unseen(Merge *merge) {
+    Unseen unseen = {0};
+    for (size_t i = 0; i < merge->count; i++) {
+        const json_t *kernels = json_object_get(merge->documents[i].body, "unseen_kernels");
+        unseen.recorded |= kernels != NULL;
+        for (size_t k = 0; k < json_array_size(kernels); k++) {
+            const json_t *kernel = json_array_get(kernels, k);
+            unseen_add(&unseen, &(UnseenKernel){merge_text(kernel, "name"), merge_number(kernel, "launches")});
+        }
+    }
+    unseen_sort(&unseen);
+    if (unseen.recorded) {
+        unseen_json(&unseen, &(Json){.to = merge->to});
+        text_addf(merge->to, ",\n ");
+    }
+    merge->failed |= unseen.failed;
+    unseen_free(&unseen);
+}
+
 static void write_inputs(Merge *merge, const json_t *all) {
     size_t count = json_array_size(all);
     Sorted *sorted = calloc(count + 1, sizeof *sorted);
@@ -327,7 +347,9 @@ static void write_inputs(Merge *merge, const json_t *all) {
         merge_write(merge, json_object_get(merge->documents[0].root, "version"));
         text_addf(merge->to, ",\n \"inputs\": [");
         merge_write_list(merge, inputs, count);
-        text_addf(merge->to, "],\n \"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
+        text_addf(merge->to, "],\n ");
+        write_unseen(merge);
+        text_addf(merge->to, "\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
         render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
         text_addf(merge->to, "}\n");
     }

@@ -63,7 +63,8 @@ static weir_kernel run_kernel(const Verdict *verdict) {
                                       .rings = run->rings,
                                       .rings_turned = run->rings_turned,
                                       .launches = verdict->launch_count},
-                         .only_launch = verdict->only_launch};
+                         .only_launch = verdict->only_launch,
+                         .aside = verdict->aside};
 }
 
 weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
@@ -179,6 +180,11 @@ static size_t kernel_items(const Result *result, size_t kernel, weir_item_kind k
         if (index < verdict->launch_count)
             *item = text_item(verdict->launches[index].text, "", 0);
         return verdict->launch_count;
+    case WEIR_ITEM_UNSEEN:
+        if (index < verdict->unseen_count)
+            *item = (weir_item){
+                .severity = WEIR_NOTE, .text = verdict->unseen[index].name, .times = verdict->unseen[index].launches};
+        return verdict->unseen_count;
     case WEIR_ITEM_BARRIER:
         if (index < membar->needed_count)
             *item = needed_item(&membar->needed[index]);

@@ -22,6 +22,9 @@ struct weir_writer {
     Ci ci; /* of formats that it has */
     MembarTotals totals;
     Told told; /* findings, in text */
+    Unseen unseen;
+    size_t inputs;      /* verdicts that count */
+    weir_writer *aside; /* those that need not, unless they are all there is; NULL: none */
 };
 
 /* ---- What is wrong -------------------------------------------------------------------------------- */
@@ -137,7 +140,18 @@ weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *wr
     return writer;
 }
 
+/* Keeps what need not count, of a part. */
+static void join_aside(weir_writer *writer, weir_writer *part) {
+    if (writer->aside && part)
+        weir_writer_join(writer->aside, part);
+    else if (part)
+        writer->aside = part;
+}
+
 void weir_writer_join(weir_writer *writer, weir_writer *part) {
+    writer->inputs += part->inputs;
+    unseen_join(&writer->unseen, &part->unseen);
+    join_aside(writer, part->aside);
     if (is_json(writer))
         render_json_join(&writer->json, &part->json);
     else if (ci_format(writer))
@@ -151,7 +165,28 @@ void weir_writer_join(weir_writer *writer, weir_writer *part) {
     free(part);
 }
 
+static void drop(weir_writer *part) {
+    ci_drop(&part->ci);
+    told_free(&part->told);
+    text_free(&part->out);
+    unseen_free(&part->unseen);
+    free(part);
+}
+
+/* What need not count beside others does if there are none. */
+static void settle_aside(weir_writer *writer) {
+    weir_writer *aside = writer->aside;
+    writer->aside = NULL;
+    if (aside && writer->inputs)
+        drop(aside);
+    else if (aside)
+        weir_writer_join(writer, aside);
+}
+
 int weir_writer_end(weir_writer *writer) {
+    settle_aside(writer);
+    unseen_sort(&writer->unseen);
+    writer->json.unseen = writer->ci.unseen = &writer->unseen;
     bool barriers = writer->options.subject == WEIR_BARRIERS;
     if (is_json(writer) && barriers)
         render_membar_json_end(&writer->json, &writer->totals);
@@ -161,7 +196,7 @@ int weir_writer_end(weir_writer *writer) {
         render_membar_totals(&writer->totals, &writer->out);
     else if (ci_format(writer) && !writer->failed)
         ci_end(&writer->ci);
-    bool good = !writer->failed;
+    bool good = !writer->failed && !writer->unseen.failed;
     if (is_page(writer)) {
         good &= writer->count <= 1;
         writer->out.sink = sink_pass;
@@ -170,6 +205,7 @@ int weir_writer_end(weir_writer *writer) {
     }
     good &= sink_finish(&writer->out) == 0;
     told_free(&writer->told);
+    unseen_free(&writer->unseen);
     free(writer);
     return good ? 0 : -1;
 }
@@ -219,12 +255,25 @@ static void part(weir_writer *writer) {
         text_char(&writer->out, '\n');
 }
 
-static void add_verdicts(weir_writer *writer, const weir_result *result) {
+/* The writer of what need not count; the given one where there is no memory. */
+static weir_writer *aside_of(weir_writer *writer) {
+    if (!writer->aside)
+        writer->aside = weir_writer_part(&writer->options);
+    return writer->aside ? writer->aside : writer;
+}
+
+static void add_verdicts(weir_writer *to, const weir_result *result) {
     const Result *all = &result->result;
+    bool aside = all->count == 1 && all->verdicts[0].aside && !(to->options.flags & WEIR_REQUIRE_ALL);
+    weir_writer *writer = aside ? aside_of(to) : to;
     const char *const *witnesses = result->witness_files;
     unsigned flags = writer->options.flags;
     for (size_t i = 0; i < all->count; i++) {
         const Verdict *verdict = &all->verdicts[i];
+        writer->inputs++;
+        to->unseen.recorded |= str_ends(str_of(all->module->source->name), STR(".weirrec"));
+        for (size_t k = 0; k < verdict->unseen_count; k++)
+            unseen_add(&to->unseen, &verdict->unseen[k]);
         TextOptions options = {.color = flags & WEIR_COLOR,
                                .launches = flags & WEIR_LAUNCHES,
                                .suppressed = flags & WEIR_SUPPRESSED,

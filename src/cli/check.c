@@ -49,6 +49,7 @@ static bool open_job(const Check *check, const weir_context *weir, size_t index)
     job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
         *teller = teller_start(check->options, stream_write, job->errors);
+        teller->how.flags = all->how.flags;
         teller_count(teller);
         teller->writer = all->writer ? weir_writer_part(&all->how) : NULL;
         teller->also = all->also ? weir_writer_part(&all->also_how) : NULL;
@@ -187,6 +188,11 @@ static void add_up(Teller *all, Teller *part) {
         all->scopes[i] += part->scopes[i];
     for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
         all->rules[i] += part->rules[i];
+    all->aside += part->aside;
+    for (size_t i = 0; i < part->unseen.count; i++) {
+        const Count *kernel = &part->unseen.items[i];
+        tally_add(&all->unseen, (weir_string){kernel->text, strlen(kernel->text)}, kernel->times);
+    }
     all->suppressed += part->suppressed;
     all->baselined += part->baselined;
     all->ignored += part->ignored;
@@ -274,6 +280,7 @@ int command_check(Options *options) {
         return STATUS_ERROR;
     options->run.progress = NULL; /* workers are not watched one by one */
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
+    all->how.flags |= options->require_all ? WEIR_REQUIRE_ALL : 0;
     teller_count(all);
     check.jobs = calloc(check.count + 1, sizeof *check.jobs);
     check.groups = calloc(check.count + 1, sizeof *check.groups);
@@ -285,6 +292,8 @@ int command_check(Options *options) {
         complain("there is not enough memory");
     else
         tell_passed_over(all);
+    if (all->aside && !all->kernels) /* nothing else was looked at */
+        all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
     if (good)
         session_summary(&check.session);
     free(check.jobs);

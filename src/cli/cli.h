@@ -43,7 +43,7 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 typedef struct Recorded {
     size_t begun, ended; /* processes that used a GPU; those that have said all */
     uint64_t kernels, launches, recorded, repeated, excluded;
-    uint64_t beside; /* launches that were not recorded, and could run at the same time as others */
+    uint64_t libraries; /* launches of kernels that have no PTX */
 } Recorded;
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
@@ -132,6 +132,8 @@ typedef struct Teller {
     size_t severities[WEIR_NOTE + 1];           /* findings by severity; counted with the rules */
     size_t suppressed, baselined, ignored;      /* findings that do not count */
     Tally reasons;                              /* why something is incomplete */
+    size_t aside;                               /* recordings of kernels without PTX that need not count; then: */
+    Tally unseen;                               /* these kernels, by launches */
     weir_coverage coverage;                     /* of all kernels */
     bool all_launches;                          /* that lie beside a file are meant, and not only the first; then: */
     weir_result *held;                          /* what those so far have shown of a module */

@@ -456,7 +456,7 @@ int command_exec(Options *options) {
         wrong_usage(options, "--target is a GPU, such as sm_90, sm_100 or gfx942, not '%s'", options->standin);
     if (!options->operands.count)
         wrong_usage(options, "no program to run, as in 'weir exec -- python3 script.py'");
-    bool record = record_wanted(options);
+    bool record = options->records = record_wanted(options);
     char *scratch = make_folder();
     char *folder = !scratch ? NULL : options->keep ? kept_folder(options->keep) : record_folder(scratch);
     bool opened = folder && open_folder(folder) && (options->keep || chmod(scratch, 0711) == 0);

@@ -136,6 +136,8 @@ typedef struct Options {
     const char *only, *exclude, *record_memory, *hang_after;
     uint64_t record_launches, sample;
     bool launches_given, record_host;
+    bool records;     /* exec: in mode record or shadow */
+    bool require_all; /* kernels without PTX count */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

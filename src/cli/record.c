@@ -134,7 +134,7 @@ bool record_environment(const Options *options, const char *folder, const char *
 /* ---- What was said ------------------------------------------------------------------------------- */
 
 bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
-    uint64_t kernels, launches, written, repeated, excluded, beside = 0;
+    uint64_t kernels, launches, written, repeated, excluded, libraries = 0;
     if (strcmp(word, "cuda") == 0) {
         recorded->begun++;
         return true;
@@ -142,14 +142,14 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
     if (strcmp(word, "recorded") != 0)
         return false;
     if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches,
-               &written, &repeated, &excluded, &beside) == 6) {
+               &written, &repeated, &excluded, &libraries) == 6) {
         recorded->ended++;
         recorded->kernels += kernels;
         recorded->launches += launches;
         recorded->recorded += written;
         recorded->repeated += repeated;
         recorded->excluded += excluded;
-        recorded->beside += beside;
+        recorded->libraries += libraries;
     }
     return true;
 }
@@ -172,12 +172,11 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
         fprintf(stderr, ", %" PRIu64 " equal to these in shape and numbers", recorded->repeated);
     if (recorded->excluded)
         fprintf(stderr, ", %" PRIu64 " excluded", recorded->excluded);
-    uint64_t rest = recorded->launches - recorded->recorded - recorded->repeated - recorded->excluded;
+    if (recorded->libraries)
+        fprintf(stderr, ", %" PRIu64 " of kernels without PTX", recorded->libraries);
+    uint64_t rest =
+        recorded->launches - recorded->recorded - recorded->repeated - recorded->excluded - recorded->libraries;
     if (rest)
         fprintf(stderr, ", %" PRIu64 " not looked at", rest);
     fputc('\n', stderr);
-    if (recorded->beside)
-        fprintf(stderr,
-                "weir: %" PRIu64 " launch%s not recorded could run beside others: races with %s were not looked for\n",
-                recorded->beside, recorded->beside == 1 ? "" : "es", recorded->beside == 1 ? "it" : "them");
 }

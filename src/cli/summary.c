@@ -87,6 +87,16 @@ void scopes_describe(const size_t scopes[WEIR_SCOPE_EVERY_LAUNCH + 1], char *to,
         snprintf(to + used, size - used, ")");
 }
 
+/* How many kernels have no PTX, which is why nothing is known of them. */
+static void print_unseen(Output *output, const Options *options, const Tally *unseen) {
+    size_t launches = 0;
+    for (size_t i = 0; i < unseen->count; i++)
+        launches += unseen->items[i].times;
+    if (unseen->count || options->records)
+        output_printf(output, "kernels without PTX, not looked at: %zu (%zu launch%s)\n", unseen->count, launches,
+                      launches == 1 ? "" : "es");
+}
+
 static void print_summary(Session *session, Output *output) {
     Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
@@ -119,6 +129,7 @@ static void print_summary(Session *session, Output *output) {
     tally_print(&all->reasons, output);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
+    print_unseen(output, all->options, &all->unseen);
     /* The same input gives the same bytes, unless somebody looks on. */
     if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
         output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));

@@ -43,6 +43,7 @@ bool teller_count(Teller *teller) {
 
 void teller_free(Teller *teller) {
     tally_free(&teller->reasons);
+    tally_free(&teller->unseen);
     free(teller->rules);
 }
 
@@ -67,7 +68,21 @@ static void count_finding(Teller *teller, const weir_item *finding) {
         teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
 }
 
+/* Kernels without PTX that are all that a result is about: whether they need not count, if others were looked at. */
+static bool is_aside(Teller *teller, const weir_result *result) {
+    for (size_t i = 0; teller->rules && i < weir_item_count(result, WEIR_ITEM_UNSEEN); i++) {
+        weir_item kernel = weir_item_at(result, WEIR_ITEM_UNSEEN, i);
+        tally_add(&teller->unseen, (weir_string){kernel.text, strlen(kernel.text)}, kernel.times);
+    }
+    return teller->rules && !(teller->how.flags & WEIR_REQUIRE_ALL) && weir_result_kernels(result) == 1 &&
+           weir_kernel_at(result, 0).aside;
+}
+
 static void tally(Teller *teller, const weir_result *result) {
+    if (is_aside(teller, result)) {
+        teller->aside++;
+        return;
+    }
     for (size_t i = 0; i < weir_result_kernels(result); i++) {
         weir_kernel kernel = weir_kernel_at(result, i);
         teller->kernels++;
@@ -393,7 +408,9 @@ static void each_module(Teller *teller, weir_file *file, const char *path, weir_
                         void *context) {
     const char *wanted = teller->options->module, *kernel = teller->options->run.kernel;
     size_t count = weir_module_count(file);
-    bool any = false, here = false; /* here: one of several modules has the kernel that was asked for, and the others do not matter */
+    bool any = false,
+         here =
+             false; /* here: one of several modules has the kernel that was asked for, and the others do not matter */
     if (weir_file_is_pass_log(file) && !wanted) {
         each_picked(teller, file, path, options, work, context);
         return;

@@ -165,8 +165,9 @@ void gpu_twins_settle(uint64_t nanoseconds);
 #define NO_PTX "it has no PTX, only machine code"
 /* One launch of that kernel, and why. */
 void gpu_unseen(const char *kernel, const char *why, ...) __attribute__((format(printf, 2, 3)));
-/* Writes a recording for each kernel of which there is something to be said. */
-void gpu_unseen_write(void);
+/* Writes a recording for each kernel of which there is something to be said. Returns how many launches were of kernels
+ * that have no PTX. */
+uint64_t gpu_unseen_write(void);
 
 /* ---- Memory of a device for records (gpu_pool.c) ------------------------------------------------- */
 

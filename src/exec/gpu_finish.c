@@ -23,10 +23,10 @@ static void count(GpuKernel *kernel) {
 }
 
 static void say(void) {
-    gpu_unseen_write();
+    uint64_t libraries = gpu_unseen_write();
     folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
                (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
-               (unsigned long long)seen.excluded, (unsigned long long)order_missed());
+               (unsigned long long)seen.excluded, (unsigned long long)libraries);
 }
 
 static void finish(uint64_t nanoseconds) {

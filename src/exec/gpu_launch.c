@@ -135,6 +135,14 @@ static uint64_t launch_key(const GpuKernel *kernel, const SeenLaunch *launch, co
     return key;
 }
 
+/* Of what tells launches apart that are equal otherwise: where their memory is. */
+static uint64_t exact_key(const GpuKernel *kernel, uint64_t key, const uint8_t *values) {
+    key = hash_bytes(key, &kernel, sizeof kernel);
+    for (size_t i = 0; i < kernel->parameter_count; i++)
+        key = hash_bytes(key, values + kernel->parameters[i].offset, kernel->parameters[i].bytes);
+    return key;
+}
+
 /* Whether it was seen so often that it is not recorded again; *different: it was not, but many others were. */
 static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
     for (size_t i = 0; i < kernel->seen_count; i++)
@@ -168,12 +176,13 @@ static void unsee(GpuKernel *kernel, uint64_t key) {
 /* What a launch is told apart by, and its parameters. */
 typedef struct Choice {
     uint64_t key;
+    OrderKernel looked_at;
     uint8_t values[PARAMETER_BYTES];
 } Choice;
 
 /* Whether it is to be recorded; if it is not, that is counted or said. */
 static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, Handle stream, const GpuOrder *order,
-                      Choice *choice) {
+                      uint64_t number, Choice *choice) {
     bool different = false;
     const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not recorded");
     if (!problem && !take_values(kernel, launch, choice->values))
@@ -185,12 +194,19 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, Handle stream
     pthread_mutex_lock(&hook_mutex);
     choice->key = launch_key(kernel, launch, choice->values, order->order.stream);
     pthread_mutex_unlock(&hook_mutex);
-    bool repeated = is_repeated(kernel, choice->key, &different);
-    if (repeated && different)
+    choice->looked_at =
+        (OrderKernel){.name = kernel->name, .key = exact_key(kernel, choice->key, choice->values), .number = number};
+    if (!is_repeated(kernel, choice->key, &different))
+        return true;
+    if (different) {
         gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
-    else if (repeated)
-        kernel->repeated++;
-    return !repeated;
+        return false;
+    }
+    if (order_wants(order, choice->looked_at.key))
+        return true;
+    kernel->repeated++;
+    order_looked_at(order, &choice->looked_at);
+    return false;
 }
 
 /* A flight for a launch that is to be recorded; NULL: it cannot be, which is said. The mutex is held, and let go until
@@ -230,6 +246,13 @@ static GpuKernel *recordable(const SeenLaunch *launch) {
     return NULL;
 }
 
+/* Whether it has no PTX, and the options do not leave it out. */
+static bool is_library(const SeenLaunch *launch) {
+    const GpuKernel *kernel = gpu_kernel(launch->function);
+    const char *why = kernel && kernel->wanted ? kernel->home->why : NULL;
+    return why && strcmp(why, NO_PTX) == 0;
+}
+
 /* The driver does not take it with what records it: it is launched as the program has it, whatever comes of that. */
 static Result make_after_all(const SeenLaunch *launch, GpuKernel *kernel, uint64_t key, Result refused) {
     Result result = go_plain(launch);
@@ -266,8 +289,6 @@ static Result make_flight(const SeenLaunch *launch, Handle twin, GpuFlight *flig
     if (made) {
         kernel->recorded++;
         gpu_pack_behind(flight);
-    } else {
-        order_unrecorded(&flight->order, flight->launch.number);
     }
     drain_add(flight);
     pthread_mutex_unlock(&gpu_mutex);
@@ -343,7 +364,7 @@ static Result make(const SeenLaunch *launch) {
     }
     GpuContext *context = measured ? gpu_context() : NULL;
     GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && is_chosen(kernel, launch, stream, &order, &choice)
+    GpuFlight *flight = context && is_chosen(kernel, launch, stream, &order, number, &choice)
                             ? take_flight(context, kernel, launch, &choice, &twin)
                             : NULL;
     if (flight) {
@@ -351,8 +372,11 @@ static Result make(const SeenLaunch *launch) {
         drain_soon();
         flight->launch.number = number;
         flight->order = order;
+        choice.looked_at.recorded = true;
+        order_looked_at(&order, &choice.looked_at);
     } else {
-        order_unrecorded(&order, number);
+        if (!kernel && is_library(launch))
+            order_library(&order, number);
         order_free(&order);
     }
     pthread_mutex_unlock(&gpu_mutex);

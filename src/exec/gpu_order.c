@@ -3,6 +3,7 @@
 #include "exec/gpu_order.h"
 
 #include "exec/gpu.h"
+#include "exec/gpu_pairs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LEGACY = 1, MOST_STREAMS = 256, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
+enum { LEGACY = 1, MOST_FREED = 1024, EVENT_BUCKETS = 1024, MOST_COPIES = 1 << 18 };
 
 typedef struct Clock {
-    uint64_t over[MOST_STREAMS];   /* of each stream: launches before that number */
-    uint32_t copies[MOST_STREAMS]; /* ... and copies */
-    bool open;                     /* something may be over that it does not have */
+    uint64_t over[ORDER_STREAMS];   /* of each stream: launches before that number */
+    uint32_t copies[ORDER_STREAMS]; /* ... and copies */
+    bool open;                      /* something may be over that it does not have */
 } Clock;
 
 typedef struct Stream {
@@ -24,11 +25,12 @@ typedef struct Stream {
     bool legacy, blocking, destroyed;
     bool launched; /* the last that it did is a launch */
     int device;
-    uint64_t unrecorded; /* the last launch that was not recorded, + 1 */
-    uint64_t last;       /* the last launch, + 1 */
-    uint32_t last_copy;  /* the last copy, + 1 */
-    Clock now;           /* what is over when what comes next begins */
-    Clock begun;         /* what was when the last launch began */
+    uint64_t last;      /* the last launch, + 1; */
+    uint64_t library;   /* ... of a kernel that has no PTX; */
+    uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
+    uint32_t last_copy; /* the last copy, + 1 */
+    Clock now;          /* what is over when what comes next begins */
+    Clock begun;        /* what was when the last launch began */
 } Stream;
 
 typedef struct Event {
@@ -44,7 +46,7 @@ typedef struct Freed {
 } Freed;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static Stream *streams[MOST_STREAMS];
+static Stream *streams[ORDER_STREAMS];
 static uint32_t stream_count;
 static Event *events[EVENT_BUCKETS];
 static Freed freed[MOST_FREED];
@@ -52,7 +54,7 @@ static uint32_t freed_count;
 static Clock host, told, pool; /* pool: what freed has no room for */
 static bool elsewhere;         /* events may be recorded by others */
 static bool called;            /* the host was, from a stream */
-static uint64_t process, missed;
+static uint64_t process, library_beside;
 static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
 static FILE *copies;      /* NULL: none was made yet, or there is no file */
@@ -107,7 +109,7 @@ static Stream **free_seat(void) {
     for (uint32_t i = 0; i < stream_count; i++)
         if (streams[i]->destroyed && host.over[i] >= streams[i]->last && host.copies[i] >= streams[i]->last_copy)
             return &streams[i];
-    return stream_count < MOST_STREAMS ? &streams[stream_count] : NULL;
+    return stream_count < ORDER_STREAMS ? &streams[stream_count] : NULL;
 }
 
 /* NULL: nothing was put into it yet. */
@@ -388,7 +390,7 @@ static uint32_t put_known(const Stream *stream, const Clock *begun, RecordingKno
 
 /* What was made already goes to the file, whatever becomes of the program. */
 static void write_copy(const Stream *stream, const OrderCopy *made) {
-    RecordingKnown known[MOST_STREAMS];
+    RecordingKnown known[ORDER_STREAMS];
     RecordingCopy copy = {.number = copy_count,
                           .launches = launched,
                           .reads = made->reads,
@@ -434,9 +436,6 @@ static void describe(const Stream *stream, const Clock *begun, GpuOrder *order) 
                                     .stream = number_of(stream),
                                     .flags = flags_now(begun) | flags_now(&stream->now),
                                     .known_count = put_known(stream, begun, order->known)};
-    for (uint32_t i = 0; i < stream_count; i++) {
-        order->order.beside += streams[i]->unrecorded > begun->over[i];
-    }
     order->there = true;
 }
 
@@ -471,28 +470,69 @@ void order_free(GpuOrder *order) {
     *order = (GpuOrder){0};
 }
 
-/* Whether some launch of another stream may run at the same time. */
-static bool has_others(const GpuOrder *order) {
-    for (uint32_t i = 0; i < stream_count; i++) {
-        uint64_t begun = 0;
-        for (uint32_t k = 0; k < order->order.known_count; k++)
-            if (order->known[k].stream == i)
-                begun = order->known[k].begun;
-        if (i != order->order.stream && streams[i]->last > begun)
-            return true;
-    }
-    return false;
+/* Of each stream: launches before that number are over when the launch begins. */
+static void begun_of(const GpuOrder *order, uint64_t begun[ORDER_STREAMS]) {
+    memset(begun, 0, ORDER_STREAMS * sizeof *begun);
+    for (uint32_t i = 0; i < order->order.known_count; i++)
+        begun[order->known[i].stream] = order->known[i].begun;
 }
 
-static void leave_out(const GpuOrder *order, uint64_t number) {
-    streams[order->order.stream]->unrecorded = number + 1;
-    missed += has_others(order);
+static bool wants(const GpuOrder *order, uint64_t key) {
+    uint64_t begun[ORDER_STREAMS];
+    begun_of(order, begun);
+    bool wanted = false;
+    for (uint32_t i = 0; i < stream_count; i++)
+        if (streams[i]->last > begun[i])
+            wanted |= pairs_wanted(i, begun[i], order->order.stream, key);
+    wanted |= pairs_wanted_by_others(order->order.stream, key);
+    if (wanted)
+        pairs_extra(order->order.stream, key);
+    return wanted;
 }
-void order_unrecorded(const GpuOrder *order, uint64_t number) {
+bool order_wants(const GpuOrder *order, uint64_t key) {
+    bool wanted = false;
     if (order->there)
-        LOCKED(leave_out(order, number));
+        LOCKED(wanted = wants(order, key));
+    return wanted;
 }
 
-uint64_t order_missed(void) {
-    return missed;
+static void look_at(const GpuOrder *order, const OrderKernel *kernel) {
+    uint64_t begun[ORDER_STREAMS];
+    bool beside = false;
+    begun_of(order, begun);
+    for (uint32_t i = 0; i < stream_count; i++) {
+        beside |= streams[i]->library > begun[i];
+        if (streams[i]->last > begun[i])
+            pairs_meet(i, begun[i], kernel);
+    }
+    pairs_add(order->order.stream, kernel);
+    library_beside += beside;
+    streams[order->order.stream]->looked_at = kernel->number + 1;
+}
+void order_looked_at(const GpuOrder *order, const OrderKernel *kernel) {
+    if (order->there)
+        LOCKED(look_at(order, kernel));
+}
+
+void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches)) {
+    LOCKED(pairs_each_missed(tell));
+}
+
+static void add_library(const GpuOrder *order, uint64_t number) {
+    uint64_t begun[ORDER_STREAMS];
+    bool beside = !order->there;
+    if (order->there) {
+        begun_of(order, begun);
+        for (uint32_t i = 0; i < stream_count; i++)
+            beside |= streams[i]->looked_at > begun[i];
+        streams[order->order.stream]->library = number + 1;
+    }
+    library_beside += beside;
+}
+void order_library(const GpuOrder *order, uint64_t number) {
+    LOCKED(add_library(order, number));
+}
+
+uint64_t order_library_beside(void) {
+    return library_beside;
 }

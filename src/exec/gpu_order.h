@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+enum { ORDER_STREAMS = 256 }; /* that can be told apart */
+
 /* A stream as a call names it: none is that of the thread, or that which all others wait for. */
 typedef struct OrderStream {
     Handle context, handle;
@@ -37,10 +39,24 @@ bool order_on(void);
 /* A launch is made. Its order has to be freed. */
 void order_launch(const OrderLaunch *launch, GpuOrder *order);
 void order_free(GpuOrder *order);
-/* It was not recorded after all. */
-void order_unrecorded(const GpuOrder *order, uint64_t number);
-/* Launches so far that were not recorded, and may have run at the same time as an earlier one. */
-uint64_t order_missed(void);
+
+/* A launch of a kernel that is recorded, or is equal to recorded launches and is not recorded itself. */
+typedef struct OrderKernel {
+    const char *name; /* stays */
+    uint64_t key;     /* of the kernel, its shape and its arguments */
+    uint64_t number;  /* of the launch */
+    bool recorded;
+} OrderKernel;
+/* Whether the launch is to be recorded though it is equal to others: it can run at the same time as another launch, and
+ * no two launches with the same arguments were recorded that could. */
+bool order_wants(const GpuOrder *order, uint64_t key);
+void order_looked_at(const GpuOrder *order, const OrderKernel *kernel);
+/* Calls `tell` with each two kernels of which launches could run at the same time, and were never recorded so. */
+void order_each_missed(void (*tell)(const char *kernel, const char *other, uint64_t launches));
+/* A launch of a kernel that has no PTX. */
+void order_library(const GpuOrder *order, uint64_t number);
+/* How often such a launch and one that was looked at could run at the same time. */
+uint64_t order_library_beside(void);
 
 /* A copy or a memset. */
 typedef struct OrderCopy {

@@ -13,99 +13,108 @@ typedef struct Unseen {
     bool library, written; /* library: it has no PTX */
 } Unseen;
 
-enum { NAMES_MOST = 8 };
-
 static Unseen *first;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-void gpu_unseen(const char *kernel, const char *why, ...) {
-    va_list arguments;
+static void add(const char *kernel, uint64_t launches, const char *why, va_list arguments) {
     char *sentence = NULL;
-    va_start(arguments, why);
     if (vasprintf(&sentence, why, arguments) < 0)
-        sentence = NULL;
-    va_end(arguments);
-    if (!sentence)
         return;
-    pthread_mutex_lock(&mutex);
     Unseen *unseen = first;
     while (unseen && (strcmp(unseen->kernel, kernel) != 0 || strcmp(unseen->why, sentence) != 0))
         unseen = unseen->next;
-    if (!unseen && (unseen = calloc(1, sizeof *unseen))) {
+    if (unseen) {
+        free(sentence);
+    } else if ((unseen = calloc(1, sizeof *unseen))) {
         *unseen = (Unseen){
             .next = first, .kernel = strdup(kernel), .why = sentence, .library = strcmp(sentence, NO_PTX) == 0};
-        sentence = NULL;
         first = unseen;
     }
     if (unseen)
-        unseen->launches++;
-    pthread_mutex_unlock(&mutex);
-    free(sentence);
+        unseen->launches += launches;
 }
 
-static void write_sentences(const char *kernel, Text *sentences) {
-    text_char(sentences, 0);
-    Recording recording = {
-        .launch.abi = RECORDING_ABI, .kernel = kernel, .device = "", .unseen = {sentences->data, sentences->size}};
+void gpu_unseen(const char *kernel, const char *why, ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    pthread_mutex_lock(&mutex);
+    add(kernel, 1, why, arguments);
+    pthread_mutex_unlock(&mutex);
+    va_end(arguments);
+}
+
+/* The mutex is held. */
+__attribute__((format(printf, 3, 4))) static void add_more(const char *kernel, uint64_t launches, const char *why,
+                                                           ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    add(kernel, launches, why, arguments);
+    va_end(arguments);
+}
+
+static void add_missed(const char *kernel, const char *other, uint64_t launches) {
+    add_more(kernel, launches,
+             "it could run at the same time as %s, and the two were not recorded together with these arguments", other);
+}
+
+static void write_texts(const char *kernel, Text *sentences, Text *libraries) {
+    Recording recording = {.launch.abi = RECORDING_ABI,
+                           .kernel = kernel,
+                           .device = "",
+                           .unseen = {sentences->data, sentences->size},
+                           .libraries = {libraries->data, libraries->size}};
     drain_write(&recording);
     text_free(sentences);
+    text_free(libraries);
 }
 
 /* All that is said of one kernel. */
 static void write_kernel(const Unseen *of) {
-    Text sentences = {0};
+    Text sentences = {0}, none = {0};
     for (Unseen *unseen = first; unseen; unseen = unseen->next) {
         if (strcmp(unseen->kernel, of->kernel) != 0 || unseen->written)
             continue;
-        if (sentences.size)
-            text_char(&sentences, 0);
         text_addf(&sentences, "%s: %llu launch%s not looked at", unseen->why, (unsigned long long)unseen->launches,
                   unseen->launches == 1 ? " was" : "es were");
+        text_char(&sentences, 0);
         unseen->written = true;
     }
-    write_sentences(of->kernel, &sentences);
+    write_texts(of->kernel, &sentences, &none);
 }
 
-/* Whether one before it in the list has the same plain name. */
-static bool is_named(const Unseen *of) {
-    for (const Unseen *unseen = first; unseen != of; unseen = unseen->next)
-        if (unseen->library && str_equal(symbol_plain(unseen->kernel), symbol_plain(of->kernel)))
-            return true;
-    return false;
-}
-
-/* Kernels of libraries, in one sentence; all of their names are in the log. */
-static void write_libraries(void) {
-    uint64_t kernels = 0, launches = 0, named = 0;
-    Text sentence = {0}, names = {0};
+/* Kernels of libraries, with how often each was launched. They are no gap in what was looked at if each of their
+ * launches is ordered with all that was. */
+static uint64_t write_libraries(void) {
+    uint64_t launches = 0, beside = order_on() ? order_library_beside() : 0;
+    Text names = {0}, sentence = {0};
     for (Unseen *unseen = first; unseen; unseen = unseen->next) {
         if (!unseen->library)
             continue;
-        kernels++;
         launches += unseen->launches;
         unseen->written = true;
-        folder_log("machine-code %s, launches: %llu", unseen->kernel, (unsigned long long)unseen->launches);
-        if (is_named(unseen) || ++named > NAMES_MOST)
-            continue;
-        text_addf(&names, "%s%.*s", named > 1 ? ", " : "", STR_ARG(symbol_plain(unseen->kernel)));
+        text_addf(&names, "%llu %s", (unsigned long long)unseen->launches, unseen->kernel);
+        text_char(&names, 0);
     }
-    if (!kernels)
-        return;
-    text_addf(&sentence, "%llu launch%s of %llu kernel%s that ha%s no PTX, only machine code, %s not looked at: %.*s",
-              (unsigned long long)launches, launches == 1 ? "" : "es", (unsigned long long)kernels,
-              kernels == 1 ? "" : "s", kernels == 1 ? "s" : "ve", launches == 1 ? "was" : "were", (int)names.size,
-              names.data ? names.data : "");
-    if (named > NAMES_MOST)
-        text_addf(&sentence, " and %llu more", (unsigned long long)(named - NAMES_MOST));
-    text_free(&names);
-    write_sentences("kernels_without_ptx", &sentence);
+    if (!names.size)
+        return 0;
+    if (beside) {
+        text_addf(&sentence,
+                  "%llu launch%s of kernels that have no PTX could run at the same time as launches that were looked "
+                  "at: races between them were not looked for",
+                  (unsigned long long)beside, beside == 1 ? "" : "es");
+        text_char(&sentence, 0);
+    }
+    write_texts("kernels_without_ptx", &sentence, &names);
+    return launches;
 }
 
-void gpu_unseen_write(void) {
+uint64_t gpu_unseen_write(void) {
     pthread_mutex_lock(&mutex);
-    write_libraries();
+    order_each_missed(add_missed);
+    uint64_t libraries = write_libraries();
     for (Unseen *unseen = first; unseen; unseen = unseen->next)
         if (!unseen->written)
             write_kernel(unseen);
     pthread_mutex_unlock(&mutex);
+    return libraries;
 }

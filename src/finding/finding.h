@@ -115,6 +115,12 @@ typedef struct RunCoverage {
  * nothing to count. */
 void coverage_print(const RunCoverage *coverage, Text *to);
 
+/* A kernel that was launched, and has no PTX that could be looked at. */
+typedef struct UnseenKernel {
+    const char *name;
+    uint64_t launches;
+} UnseenKernel;
+
 /* About one kernel. */
 typedef struct Verdict {
     Arena *arena;
@@ -135,7 +141,10 @@ typedef struct Verdict {
     VerdictScope scope; /* verdict_close sets it */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
-    uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;
+    UnseenKernel *unseen; /* kernels without PTX of a program: the verdict is about them, and about no other */
+    size_t unseen_count;
+    bool aside; /* nothing else is said of them: if other kernels were looked at, these need not count */
+    uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity, unseen_capacity;
 } Verdict;
 
 /* How grave it is: what its rule, or the project, says, unless it is about another launch than the one that was given.

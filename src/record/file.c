@@ -9,7 +9,7 @@
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_PLACES + 1,
+    SECTIONS = RECORDING_LIBRARIES + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -176,10 +176,11 @@ static const char *read_memory(Recording *recording, const Section *section, Are
     return NULL;
 }
 
-static const char *read_unseen(Recording *recording, const Section *section) {
+/* Texts, each with a zero behind it. */
+static const char *read_texts(const Section *section, Str *texts) {
     if (section->bytes && section->at[section->bytes - 1])
         return "the recording's list of what was not looked at is cut off";
-    recording->unseen = (Str){(const char *)section->at, (size_t)section->bytes};
+    *texts = (Str){(const char *)section->at, (size_t)section->bytes};
     return NULL;
 }
 
@@ -252,8 +253,11 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
     if (!*problem)
         *problem = read_launch(recording, &sections[RECORDING_LAUNCH]);
     if (!*problem)
-        *problem = read_unseen(recording, &sections[RECORDING_UNSEEN]);
-    bool alone = sections[RECORDING_UNSEEN].there && !sections[RECORDING_PTX].there;
+        *problem = read_texts(&sections[RECORDING_UNSEEN], &recording->unseen);
+    if (!*problem)
+        *problem = read_texts(&sections[RECORDING_LIBRARIES], &recording->libraries);
+    bool alone =
+        (sections[RECORDING_UNSEEN].there || sections[RECORDING_LIBRARIES].there) && !sections[RECORDING_PTX].there;
     if (!*problem && !alone)
         *problem = read_recorded(recording, sections, arena);
     return !*problem;
@@ -350,5 +354,7 @@ bool recording_write(FILE *to, const Recording *recording) {
             write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&
            (!recording->unseen.size ||
             write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
+           (!recording->libraries.size ||
+            write_section(to, RECORDING_LIBRARIES, recording->libraries.data, recording->libraries.size)) &&
            begin_section(to, RECORDING_END, 0) && fflush(to) == 0;
 }

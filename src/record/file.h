@@ -22,14 +22,17 @@ typedef enum RecordingSection {
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
     RECORDING_FIRST,      /* chunks, one for each warp */
     RECORDING_MORE,       /* chunks */
-    RECORDING_UNSEEN, /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
-                         beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
-    RECORDING_SHADOW, /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
-                         ShadowReports */
-    RECORDING_PACKED, /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
-    RECORDING_ORDER,  /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
-                         program were over when this one began; may be missing */
-    RECORDING_PLACES, /* RecordLaunch.places; may be missing */
+    RECORDING_UNSEEN,    /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
+                            beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
+    RECORDING_SHADOW,    /* of a kernel that checked itself (record/shadow.h), in place of chunks: ShadowState, then its
+                            ShadowReports */
+    RECORDING_PACKED,    /* PackHead, then all chunks, packed (record/pack.h); in place of RECORDING_FIRST and _MORE */
+    RECORDING_ORDER,     /* RecordingOrder, then RecordingKnown of each stream that it knows of: which launches of the
+                            program were over when this one began; may be missing */
+    RECORDING_PLACES,    /* RecordLaunch.places; may be missing */
+    RECORDING_LIBRARIES, /* kernels that have no PTX: of each "LAUNCHES NAME" with a zero behind it. Beside it there is
+                            nothing but RECORDING_LAUNCH, and RECORDING_UNSEEN where some of these launches could run at
+                            the same time as others that were looked at */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -82,8 +85,7 @@ typedef struct RecordingOrder {
                         again */
     uint32_t flags;
     uint32_t known_count;
-    uint32_t beside; /* streams with launches before it that were not recorded, and may have run at the same time */
-    uint32_t reserved;
+    uint32_t reserved[2];
 } RecordingOrder;
 
 /* A clock: of the launches of a stream those before that number (RecordingLaunch.number) are over. */
@@ -110,6 +112,7 @@ typedef struct Recording {
     uint32_t near, far;
     const RecordPlaces *places;  /* NULL: not told */
     Str unseen;                  /* sentences, each with a zero behind it */
+    Str libraries;               /* texts, each with a zero behind it */
     Str shadow;                  /* bytes of that section; they need not be aligned */
     const RecordingOrder *order; /* NULL: it is not known */
     const RecordingKnown *known;

@@ -104,6 +104,10 @@ void ci_error(Ci *ci, const char *file, const char *sentence) {
     ci->format->error(ci, file, sentence);
 }
 
+void ci_drop(Ci *part) {
+    text_free(&part->held);
+}
+
 void ci_join(Ci *ci, Ci *part) {
     Str item;
     for (size_t at = 0; (item = next_ended(part->to, &at)).data;)

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "finding/finding.h"
+#include "render/unseen.h"
 
 typedef struct CiOptions {
     const char *version;
@@ -59,13 +60,16 @@ struct Ci {
     bool part;              /* then `to` has its items, each ended by a zero byte */
     size_t items, left_out; /* written; and not, since there are too many */
     CiCounts counts;
-    VerdictKind verdict; /* on all so far */
+    VerdictKind verdict;  /* on all so far */
+    const Unseen *unseen; /* kernels without PTX; NULL: none */
 };
 
 void ci_begin(Ci *ci, const CiFormat *format, const CiOptions *options, Text *to);
 /* One that is joined to another later, which frees what it holds. */
 void ci_begin_part(Ci *ci, const CiFormat *format, const CiOptions *options, Text *to);
 void ci_join(Ci *ci, Ci *part);
+/* Frees what a part holds that is joined to nothing. */
+void ci_drop(Ci *part);
 void ci_add(Ci *ci, const CiInput *input);
 void ci_error(Ci *ci, const char *file, const char *sentence);
 void ci_end(Ci *ci);

@@ -182,6 +182,10 @@ void render_json_end(JsonSeries *series, const JsonField *more, const void *obje
             json_line(json, 1);
             json_object_of(json, "shard", shard_fields, &series->shard);
         }
+        if (series->unseen && series->unseen->recorded) {
+            json_line(json, 1);
+            unseen_json(series->unseen, json);
+        }
         if (!more && !series->alone)
             json_members(json, worst, series);
         json_end(json);

@@ -9,19 +9,20 @@
  *          "schedule", "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
- *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error",
- *      "scope": "every-launch|given-launch|tried-launches"}
+ *      "shard": {"number", "of", "inputs"}, "unseen_kernels": [{"name", "launches"}], "verdict":
+ * "clean|findings|incomplete|error", "scope": "every-launch|given-launch|tried-launches"}
  *
  * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
- * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was. Every other key
- * is always there: a text that is not known is "", a number 0, the scope of what is not clean null. docs/findings.md
- * explains each. Keys may be added; those here stay. Inputs are written as they come, which is why the verdict on all
- * of them is the last key. */
+ * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was, "unseen_kernels" where an
+ * input is a recording. Every other key is always there: a text that is not known is "", a number 0, the scope of what
+ * is not clean null. docs/findings.md explains each. Keys may be added; those here stay. Inputs are written as they
+ * come, which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
 #include "base/json.h"
 #include "finding/finding.h"
+#include "render/unseen.h"
 
 /* Results that are written as they come: a list of objects in an object, whose last key is the verdict on all of them.
  * Those of a series that is `alone` each start with a head, and one stands alone: only the end tells whether there is
@@ -38,6 +39,7 @@ typedef struct JsonSeries {
     VerdictKind verdict; /* on all so far */
     size_t scopes[COVERS_COUNT];
     JsonShard shard;
+    const Unseen *unseen; /* NULL: none */
     Text first;
     size_t count;
 } JsonSeries;

@@ -429,6 +429,8 @@ static void add_counts(Json *json, const Ci *ci) {
     json_number(json, "notes", counts->notes);
     json_number(json, "suppressed", counts->suppressed);
     json_number(json, "leftOut", ci->left_out);
+    if (ci->unseen && ci->unseen->recorded)
+        unseen_json(ci->unseen, json);
     if (ci->options.shards) {
         json_begin(json, "shard");
         json_number(json, "number", ci->options.shard);

@@ -1,7 +1,10 @@
 /* A CUDA program without CUDA whose launches may run at the same time: on streams with and without events, behind each
  * other in the ways that there are, and dependent ones; on the stand-in that runs them one after the other (gpu.c). Its
  * one argument says which. */
+#include "fatbin.h"
+
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +99,7 @@ static const char variable[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                                "  ret;\n"
                                "}\n";
 
-static uint64_t box, flags, out, other, apart;
+static uint64_t box, flags, out, other, more, apart;
 static Handle produce, consume, copy, one, two, event;
 
 static char *replaced(const char *in, const char *what, const char *by) {
@@ -280,8 +283,8 @@ int main(int count, char **words) {
     unsigned non_blocking = strcmp(how, "blocking") != 0;
     if (cuInit(0) || cuMemAlloc_v2(&box, 1024) || cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&flags, 1024) ||
         cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&out, 1024) || cuMemAlloc_v2(&other, 1024) ||
-        cuMemsetD8Async(flags, 0, 64, NULL) || cuStreamCreate(&one, non_blocking) ||
-        cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
+        cuMemAlloc_v2(&apart, 4096) || cuMemAlloc_v2(&more, 1024) || cuMemsetD8Async(flags, 0, 64, NULL) ||
+        cuStreamCreate(&one, non_blocking) || cuStreamCreate(&two, non_blocking) || cuEventCreate(&event, 2))
         return 2;
     cuCtxSynchronize();
     load(strcmp(what, "no-release") == 0   ? replaced(text, "st.release.gpu", "st.relaxed.gpu")
@@ -338,6 +341,30 @@ int main(int count, char **words) {
             between(how);
             launch(copy, two, out);
         }
+    } else if (strncmp(what, "library", 7) == 0) { /* kernels that are machine code, and what stands between */
+        Handle module, library;
+        if (cuModuleLoadData(&module, fatbin_of(text, 2)) || cuModuleGetFunction(&library, module, "copy"))
+            return 2;
+        for (int i = 0; i < 2; i++) {
+            Handle stream = strcmp(how, "same") == 0 ? one : two;
+            launch(strcmp(what, "library") == 0 ? produce : library, one, out);
+            between(how);
+            launch(strcmp(what, "library") == 0 ? library : produce, stream, out);
+            cuCtxSynchronize();
+        }
+        return 0;
+    } else if (strncmp(what, "apart", 5) == 0) { /* of memory of their own */
+        uint64_t mine = box;
+        for (int i = 0; i < 10; i++) {
+            bool moved = strcmp(what, "apart-moved") == 0 ? i >= 5 : strcmp(what, "apart-once") == 0 && i == 9;
+            box = mine;
+            launch(produce, one, 0);
+            box = moved ? more : other;
+            launch(copy, two, out);
+            if (strcmp(what, "apart") != 0)
+                cuCtxSynchronize();
+        }
+        return 0;
     } else if (strcmp(what, "late") == 0) { /* those on the second stream are equal to the first ones, and come late */
         for (int i = 0; i < 10; i++)
             launch(produce, i < 5 ? one : two, 0);

@@ -1,6 +1,7 @@
 /* Which launches are over when another one begins: the clocks that libweir-gpu.so keeps while a program runs. The
  * driver is not there: what is asked of it is answered here. */
 #include "exec/gpu_order.c"
+#include "exec/gpu_pairs.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +100,14 @@ static int begin(void **state) {
     stream_count = freed_count = 0;
     host = told = pool = (Clock){0};
     elsewhere = false;
-    missed = next_number = copy_count = 0;
+    library_beside = next_number = copy_count = 0;
+    for (uint32_t i = 0; i < ORDER_STREAMS; i++)
+        free(kinds[i].items);
+    memset(kinds, 0, sizeof kinds);
+    free(pairs);
+    pairs = NULL;
+    pair_count = extra = 0;
+    untold = 0;
     called = false;
     current = (Handle)1;
     return 0;
@@ -245,25 +253,83 @@ static void test_streams_come_and_go(void **state) {
     uint64_t c = launch_on(TWO); /* has the number of one whose launches are over */
     assert_true(is_before(a, c) && is_before(b, c));
     assert_int_equal(stream_count, 2);
-    for (uintptr_t i = 0; i < MOST_STREAMS + 10; i++)
+    for (uintptr_t i = 0; i < ORDER_STREAMS + 10; i++)
         order_work(named(1001 + 2 * i), false);
     uint64_t d = launch_on(3); /* too many to be told apart */
     assert_false(made[d].there);
 }
 
+static uint64_t missed;
+
+static void add_missed(const char *kernel, const char *other, uint64_t launches) {
+    assert_true(kernel && other);
+    missed += launches;
+}
+
+static uint64_t count_missed(void) {
+    missed = 0;
+    order_each_missed(add_missed);
+    return missed;
+}
+
+static void look(uint64_t launch, uint64_t key, bool recorded) {
+    order_looked_at(&made[launch], &(OrderKernel){.name = "k", .key = key, .number = launch, .recorded = recorded});
+}
+
+/* Launches that are equal to recorded ones, and can run at the same time as others. */
 static void test_not_recorded(void **state) {
     (void)state;
     uint64_t a = launch_on(ONE), b = launch_on(TWO);
-    order_unrecorded(&made[b], b);
-    assert_int_equal(order_missed(), 1);
-    uint64_t c = launch_on(THREE), d = launch_on(TWO);
-    assert_int_equal(made[c].order.beside, 1);
-    assert_int_equal(made[d].order.beside, 0);
-    order_host_context(NULL);
+    look(a, 1, true);
+    look(b, 2, true);
+    assert_int_equal(count_missed(), 0);
+    uint64_t c = launch_on(TWO); /* as b beside a, which were recorded */
+    assert_false(order_wants(&made[c], 2));
+    look(c, 2, false);
+    assert_int_equal(count_missed(), 0);
+    uint64_t d = launch_on(THREE);
+    assert_true(order_wants(&made[d], 3)); /* nothing like it was beside these */
+    look(d, 3, false);
+    assert_int_equal(count_missed(), 2);
     uint64_t e = launch_on(ONE);
-    order_unrecorded(&made[e], e);
-    assert_int_equal(order_missed(), 1);
-    assert_true(is_before(a, e));
+    assert_true(order_wants(&made[e], 1)); /* d wants that */
+    look(e, 1, true);
+    uint64_t f = launch_on(THREE);
+    look(f, 3, true); /* beside a and b, and beside e */
+    assert_int_equal(count_missed(), 0);
+    order_host_context(NULL);
+    uint64_t g = launch_on(ONE); /* behind all of them */
+    assert_false(order_wants(&made[g], 9));
+    look(g, 9, false);
+    assert_int_equal(count_missed(), 0);
+    assert_true(is_before(a, g));
+}
+
+/* Kernels without PTX are ordered with all that was looked at, or are not. */
+static void test_libraries(void **state) {
+    (void)state;
+    uint64_t before = order_library_beside(), a = launch_on(ONE);
+    look(a, 1, true);
+    uint64_t b = launch_on(ONE);
+    order_library(&made[b], b); /* in its stream */
+    order_event_recorded(event_named(1), named(ONE));
+    order_stream_waits(named(TWO), event_named(1));
+    uint64_t c = launch_on(TWO); /* behind an event */
+    order_library(&made[c], c);
+    assert_int_equal(order_library_beside(), before);
+    uint64_t d = launch_on(ONE); /* c may still run */
+    look(d, 1, true);
+    assert_int_equal(order_library_beside(), before + 1);
+    uint64_t e = launch_on(THREE); /* so may d */
+    order_library(&made[e], e);
+    assert_int_equal(order_library_beside(), before + 2);
+    uint64_t f = launch_on(TWO); /* d may run, but f is of a library, and so is e */
+    order_host_context(NULL);
+    uint64_t g = launch_on(TWO), h = launch_on(ONE);
+    order_library(&made[g], g);
+    order_library(&made[h], h);
+    assert_int_equal(order_library_beside(), before + 2);
+    assert_true(is_before(f, g));
 }
 
 /* Copies count by themselves, and are known as launches are. */
@@ -297,6 +363,7 @@ int main(void) {
         cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_streams_come_and_go, begin),
         cmocka_unit_test_setup_teardown(test_not_recorded, begin, begin),
+        cmocka_unit_test_setup_teardown(test_libraries, begin, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -541,7 +541,7 @@ static void test_order_comes_back(void **state) {
     Recording back;
     const char *problem;
     size_t count;
-    RecordingOrder order = {.process = 77, .device = 1, .stream = 3, .known_count = 2, .beside = 4};
+    RecordingOrder order = {.process = 77, .device = 1, .stream = 3, .known_count = 2};
     static const RecordingKnown known[] = {{.stream = 0, .begun = 5, .waited = 6, .maybe = 7}, {.stream = 3}};
     make(&made);
     made.recording.launch.number = 9;

@@ -22,11 +22,36 @@ typedef struct Playing {
 
 /* ---- What was not recorded ------------------------------------------------------------------------ */
 
+/* Kernels that have no PTX, "LAUNCHES NAME" each; and one sentence for all of them. */
+static void tell_libraries(Str libraries, Verdict *verdict) {
+    enum { NAMES_MOST = 8 };
+    uint64_t launches = 0;
+    Text names = {0};
+    for (size_t at = 0; at < libraries.size; at += strlen(libraries.data + at) + 1) {
+        char *name;
+        UnseenKernel kernel = {.launches = strtoull(libraries.data + at, &name, 10)};
+        kernel.name = verdict_text(verdict, "%s", *name ? name + 1 : "?");
+        launches += kernel.launches;
+        if (verdict->unseen_count < NAMES_MOST)
+            text_addf(&names, "%s%.*s", names.size ? ", " : "", STR_ARG(symbol_plain(kernel.name)));
+        *ARENA_PUSH(verdict->arena, verdict->unseen, verdict->unseen_count, verdict->unseen_capacity) = kernel;
+    }
+    size_t count = verdict->unseen_count;
+    if (count > NAMES_MOST)
+        text_addf(&names, " and %zu more", count - NAMES_MOST);
+    verdict_incomplete(verdict, "", 0, "%llu launch%s of %zu kernel%s without PTX %s not looked at: %s",
+                       (unsigned long long)launches, launches == 1 ? "" : "es", count, count == 1 ? "" : "s",
+                       launches == 1 ? "was" : "were", verdict_keep(verdict, &names));
+}
+
 void recording_unseen(const Recording *recording, Verdict *verdict) {
     const Str unseen = recording->unseen;
     for (size_t at = 0; at < unseen.size; at += strlen(unseen.data + at) + 1)
         verdict_incomplete(verdict, "", 0, "%s", unseen.data + at);
-    if (!recording->unseen.size && !recording->ptx.size)
+    verdict->aside = recording->libraries.size && !unseen.size;
+    if (recording->libraries.size)
+        tell_libraries(recording->libraries, verdict);
+    else if (!recording->unseen.size && !recording->ptx.size)
         verdict_incomplete(verdict, "", 0, "the kernel was not recorded");
 }
 
@@ -46,11 +71,6 @@ static void tell_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
-    if (playing->recording->order && playing->recording->order->beside)
-        verdict_note(verdict,
-                     "launches on %u other stream%s that may have run at the same time were not recorded: "
-                     "races with them were not looked for",
-                     playing->recording->order->beside, playing->recording->order->beside == 1 ? "" : "s");
     if (launch->sample_mask || launch->sample_value)
         verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
