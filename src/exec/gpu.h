@@ -63,6 +63,10 @@ struct GpuModule {
     const char *problem;     /* it cannot be: one sentence */
     PtxModule *plain, *with; /* before and after */
     GpuModule *freed;        /* the same without limits on registers */
+    /* The same for launches of one kernel with CTAs of one shape: the first of them, and of such a one the next. */
+    GpuModule *shaped, *beside;
+    const GpuKernel *of;
+    uint32_t block[3];
     uint32_t chunk, spaces, options;
     uint64_t fingerprint;
     GpuShadowMark shadow;      /* of kernels that check themselves */
@@ -83,7 +87,7 @@ typedef struct GpuSeen {
 struct GpuKernel {
     GpuKernel *next;
     GpuModule *home;   /* that of the image it came with */
-    GpuModule *module; /* as it is instrumented: that, or the same without limits on registers */
+    GpuModule *module; /* as it was instrumented last: that, or a form of it */
     char *name;
     bool wanted;
     bool prepared;            /* its first launch is about to be made */
@@ -113,8 +117,13 @@ typedef struct GpuImage {
     unsigned registers; /* that its threads have at most; 0: as many as it takes */
     const char *why;    /* there is none: one sentence */
 } GpuImage;
-/* Has it compiled, in the context of the thread; no mutex is held. */
-bool gpu_image(GpuKernel *kernel, unsigned registers, GpuImage *image);
+/* Has it compiled, of a form of the kernel's module, in the context of the thread; no mutex is held. */
+bool gpu_image(GpuKernel *kernel, GpuModule *form, unsigned registers, GpuImage *image);
+/* The form of a kernel's module for launches with such CTAs. A kernel that does not say how large its CTAs are is told,
+ * since records are far fewer then; one that says so, or has had many shapes, is taken as it is. */
+GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]);
+/* Whether it is for a launch to say how large its CTAs are. */
+bool gpu_waits_for_shape(GpuKernel *kernel);
 /* The variables that images of a module have in common. */
 void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of);
 /* The text of a kernel with a limit on the registers of its threads; and the limit with which so many CTAs of so many
@@ -150,9 +159,10 @@ void gpu_each_kernel(void (*work)(GpuKernel *kernel));
 /* A function was asked for, in the context of the thread, and may be launched: what records it is compiled meanwhile.
  */
 void gpu_twin_soon(Handle function);
-/* The function that records for a launch, with the attributes of the program's; waits until it is there. NULL, with one
- * sentence: there is none with which this launch could be made. No mutex is held. */
-Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, const char **why);
+/* The function that records for a launch, with the attributes of the program's, and the module that it was made of;
+ * waits until it is there. NULL, with one sentence: there is none with which this launch could be made. No mutex is
+ * held. */
+Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **module, const char **why);
 /* What was loaded with this is about to be unloaded, or a context is about to end, or has ended with its device; NULL
  * and -1: none. */
 void gpu_twins_end(Handle owner, Handle context, int device);
@@ -237,7 +247,8 @@ typedef struct GpuFlight {
     struct GpuFlight *next;
     GpuContext *context;
     GpuKernel *kernel;
-    uint64_t key; /* what tells the launch apart from others of the kernel (GpuSeen) */
+    GpuModule *module; /* that its twin was made of */
+    uint64_t key;      /* what tells the launch apart from others of the kernel (GpuSeen) */
     int slot;
     DevicePointer block, first, more; /* one behind the other; the block is where its piece begins */
     uint64_t first_bytes, more_count;
@@ -276,8 +287,8 @@ Result checked_launch(const SeenLaunch *launch, GpuKernel *kernel, Handle stream
 
 /* A flight for a launch of that kernel; NULL: there is no room, and *why says so. Waits for others to end if it has to.
  * The mutex is held. */
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, uint64_t key, const SeenLaunch *launch,
-                       const char **why);
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
+                       const SeenLaunch *launch, const char **why);
 /* Before it is handed to the driver; false: the driver does not let it. And after. */
 bool flight_begins(GpuFlight *flight, Handle stream);
 void flight_made(GpuFlight *flight, Handle stream);

@@ -66,7 +66,7 @@ static Recording recording_of(const GpuFlight *flight) {
     return (Recording){.launch = launch,
                        .kernel = kernel->name,
                        .device = flight->context->device,
-                       .ptx = {kernel->module->ptx, kernel->module->ptx_bytes},
+                       .ptx = {flight->module->ptx, flight->module->ptx_bytes},
                        .parameters = flight->parameters,
                        .parameter_bytes = flight->parameters ? kernel->parameter_bytes : 0,
                        .memory = flight->memory,

@@ -97,7 +97,7 @@ static int take_slot(GpuContext *context) {
 /* ---- A flight ------------------------------------------------------------------------------------ */
 
 static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas) {
-    const GpuModule *module = flight->kernel->module;
+    const GpuModule *module = flight->module;
     flight->launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                        .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
                                        .shared = launch->shared,
@@ -124,12 +124,12 @@ static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
     flight->more_count = further < UINT32_MAX / 2 ? further : UINT32_MAX / 2;
 }
 
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, uint64_t key, const SeenLaunch *launch,
-                       const char **why) {
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
+                       const SeenLaunch *launch, const char **why) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
     uint64_t warps =
         ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
-    uint64_t chunk = kernel->module->chunk, least = BLOCK_BYTES + chunk;
+    uint64_t chunk = module->chunk, least = BLOCK_BYTES + chunk;
     *why = context->why ? context->why : "there was no memory for its records";
     if (context->why || !ctas || !warps || !chunk)
         return NULL;
@@ -147,8 +147,12 @@ GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, uint64_t key, con
         free(flight);
         return NULL;
     }
-    *flight = (GpuFlight){
-        .context = context, .kernel = kernel, .key = key, .slot = slot, .first_bytes = ctas * warps * chunk};
+    *flight = (GpuFlight){.context = context,
+                          .kernel = kernel,
+                          .module = module,
+                          .key = key,
+                          .slot = slot,
+                          .first_bytes = ctas * warps * chunk};
     describe(flight, launch, ctas);
     place(flight, piece, bytes);
     take_memory(flight);

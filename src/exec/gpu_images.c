@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 enum { INPUT_PTX = 1, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+enum { SHAPES_MOST = 16 }; /* of a kernel: each is compiled by itself */
 
 /* PTX, compiled by the driver. */
 typedef struct GpuLinked {
@@ -319,8 +320,7 @@ static bool compile(GpuModule *module, const char *kernel, unsigned registers, G
 }
 
 /* With its own limits on registers where it can be, else without. */
-bool gpu_image(GpuKernel *kernel, unsigned registers, GpuImage *image) {
-    GpuModule *module = kernel->home;
+bool gpu_image(GpuKernel *kernel, GpuModule *module, unsigned registers, GpuImage *image) {
     GpuLinked linked = {0};
     *image = (GpuImage){.module = module, .registers = registers, .bytes = module->cubin};
     if (module->cubin && !registers)
@@ -335,6 +335,69 @@ bool gpu_image(GpuKernel *kernel, unsigned registers, GpuImage *image) {
     if (image->module && compile(image->module, kernel->name, registers, &linked, &why))
         image->bytes = linked.cubin;
     return image->bytes != NULL;
+}
+
+/* ---- CTAs of one shape --------------------------------------------------------------------------- */
+
+static bool says_its_size(const PtxModule *ptx, const PtxFunction *kernel) {
+    for (uint32_t i = kernel->begin; i < kernel->end && ptx->statements[i].kind != PTX_OPEN; i++)
+        if (ptx->statements[i].kind == PTX_DIRECTIVE && str_is(ptx_name(ptx, ptx->statements[i].what), ".reqntid"))
+            return true;
+    return false;
+}
+
+/* The kernel, if it has to be told how large its CTAs are; PTX_NONE. It is busy. */
+static uint32_t shapeless(GpuModule *module, const char *kernel) {
+    const PtxModule *ptx = gpu_checks() || module->cubin || !is_read(module) ? NULL : module->plain;
+    for (uint32_t i = 0; ptx && i < ptx->functions_count; i++)
+        if (ptx->functions[i].entry && ptx->functions[i].body && str_is(ptx_name(ptx, ptx->functions[i].name), kernel))
+            return says_its_size(ptx, &ptx->functions[i]) ? PTX_NONE : i;
+    return PTX_NONE;
+}
+
+bool gpu_waits_for_shape(GpuKernel *kernel) {
+    pthread_mutex_lock(&kernel->home->busy);
+    bool waits = shapeless(kernel->home, kernel->name) != PTX_NONE;
+    pthread_mutex_unlock(&kernel->home->busy);
+    return waits;
+}
+
+static GpuModule *make_shaped(GpuKernel *kernel, uint32_t function, const uint32_t block[3]) {
+    GpuModule *home = kernel->home, *shaped = calloc(1, sizeof *shaped);
+    Text text = {0};
+    if (!shaped)
+        return home;
+    *shaped = (GpuModule){.key = home->key, .of = kernel, .beside = home->shaped};
+    memcpy(shaped->block, block, sizeof shaped->block);
+    pthread_mutex_init(&shaped->busy, NULL);
+    instrument_launched(home->plain, function, block, &text);
+    shaped->ptx_bytes = text.size;
+    text_char(&text, 0);
+    if (text.failed) {
+        text_free(&text);
+        free(shaped);
+        return home;
+    }
+    shaped->ptx = text.data;
+    return home->shaped = shaped;
+}
+
+GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]) {
+    GpuModule *home = kernel->home, *shaped;
+    unsigned count = 0;
+    pthread_mutex_lock(&home->busy);
+    for (shaped = home->shaped; shaped; shaped = shaped->beside) {
+        count += shaped->of == kernel;
+        if (shaped->of == kernel && memcmp(shaped->block, block, sizeof shaped->block) == 0)
+            break;
+    }
+    if (!shaped && count < SHAPES_MOST) {
+        uint32_t function = shapeless(home, kernel->name);
+        if (function != PTX_NONE)
+            shaped = make_shaped(kernel, function, block);
+    }
+    pthread_mutex_unlock(&home->busy);
+    return shaped ? shaped : home;
 }
 
 void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of) {

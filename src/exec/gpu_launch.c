@@ -214,10 +214,11 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, Handle stream
 static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const Choice *choice,
                               Handle *twin) {
     const char *why = NULL;
+    GpuModule *module = NULL;
     pthread_mutex_unlock(&gpu_mutex);
-    *twin = gpu_twin(kernel, launch, &why);
+    *twin = gpu_twin(kernel, launch, &module, &why);
     pthread_mutex_lock(&gpu_mutex);
-    GpuFlight *flight = *twin ? flight_take(context, kernel, choice->key, launch, &why) : NULL;
+    GpuFlight *flight = *twin ? flight_take(context, kernel, module, choice->key, launch, &why) : NULL;
     if (!flight) {
         gpu_unseen(kernel->name, "%s", why);
         unsee(kernel, choice->key);
@@ -300,10 +301,11 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     uint8_t values[PARAMETER_BYTES];
     bool different = false, again = false;
     SeenLaunch checked = *launch;
+    GpuModule *module;
     const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not checked");
     if (!problem && !take_values(kernel, launch, values))
         problem = "its parameters could not be read";
-    if (!problem && (checked.function = gpu_twin(kernel, launch, &problem))) {
+    if (!problem && (checked.function = gpu_twin(kernel, launch, &module, &problem))) {
         pthread_mutex_lock(&hook_mutex);
         uint64_t key = launch_key(kernel, launch, values, 0);
         pthread_mutex_unlock(&hook_mutex);
@@ -340,11 +342,12 @@ static Handle stream_of(const SeenLaunch *launch) {
 /* Before the first launch of a kernel is placed among others: its twin may take long. */
 static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
     const char *why;
+    GpuModule *module;
     kernel->prepared = true;
     if (launch->later || !gpu_options()->launches)
         return;
     pthread_mutex_unlock(&gpu_mutex);
-    gpu_twin(kernel, launch, &why);
+    gpu_twin(kernel, launch, &module, &why);
     pthread_mutex_lock(&gpu_mutex);
 }
 

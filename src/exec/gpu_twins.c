@@ -16,6 +16,7 @@ struct GpuTwin {
     GpuTwin *next;   /* of the kernel */
     GpuTwin *behind; /* in the queue */
     GpuKernel *kernel;
+    GpuModule *form;       /* what it is made of */
     Handle owner, context; /* what the program's function was loaded with; NULL: that was unloaded */
     bool library;
     int device;
@@ -107,7 +108,7 @@ static void make(GpuTwin *twin) {
     bool pushed = (driver->context_current(&current) != 0 || current != twin->context) &&
                   driver->context_push(twin->context) == 0;
     int mode = gpu_relax();
-    if (!twin->image.bytes && !gpu_image(twin->kernel, twin->registers, &twin->image))
+    if (!twin->image.bytes && !gpu_image(twin->kernel, twin->form, twin->registers, &twin->image))
         twin->why = twin->image.why;
     if (!twin->why && !twin->module)
         load(twin);
@@ -166,30 +167,33 @@ static void settle(void) {
 }
 
 /* The mutex is held. */
-static GpuTwin *find(const GpuKernel *kernel, Handle owner, Handle context, unsigned registers) {
+static GpuTwin *find(const GpuKernel *kernel, const GpuModule *form, Handle owner, Handle context, unsigned registers) {
     GpuTwin *twin = kernel->twins;
-    while (twin && (twin->owner != owner || twin->context != context || twin->registers != registers))
+    while (twin &&
+           (twin->form != form || twin->owner != owner || twin->context != context || twin->registers != registers))
         twin = twin->next;
     return twin;
 }
 
-static const void *image_of(const GpuKernel *kernel, unsigned registers, GpuImage *image) {
+static const void *image_of(const GpuKernel *kernel, const GpuModule *form, unsigned registers, GpuImage *image) {
     for (const GpuTwin *twin = kernel->twins; twin; twin = twin->next)
-        if (twin->registers == registers && twin->state == TWIN_MADE && twin->image.bytes)
+        if (twin->form == form && twin->registers == registers && twin->state == TWIN_MADE && twin->image.bytes)
             *image = twin->image;
     return image->bytes;
 }
 
 /* One that is there, or is queued now; one whose module was unloaded is used again. NULL: no memory. The mutex is held.
  */
-static GpuTwin *ask(GpuKernel *kernel, Handle owner, bool library, Handle context, unsigned registers) {
-    GpuTwin *twin = find(kernel, owner, context, registers);
+static GpuTwin *ask(GpuKernel *kernel, GpuModule *form, Handle owner, bool library, Handle context,
+                    unsigned registers) {
+    GpuTwin *twin = find(kernel, form, owner, context, registers);
     if (twin)
         return twin;
-    twin = find(kernel, NULL, context, registers);
+    twin = find(kernel, form, NULL, context, registers);
     if (!twin && (twin = calloc(1, sizeof *twin))) {
-        *twin = (GpuTwin){.next = kernel->twins, .kernel = kernel, .context = context, .registers = registers};
-        image_of(kernel, registers, &twin->image);
+        *twin = (GpuTwin){
+            .next = kernel->twins, .kernel = kernel, .form = form, .context = context, .registers = registers};
+        image_of(kernel, form, registers, &twin->image);
         kernel->twins = twin;
     }
     if (!twin)
@@ -214,11 +218,12 @@ void gpu_twin_soon(Handle function) {
     pthread_mutex_lock(&gpu_mutex);
     GpuKernel *kernel = gpu_driver(NULL) ? gpu_kernel(function) : NULL;
     pthread_mutex_unlock(&gpu_mutex);
-    Handle owner = kernel && kernel->wanted && kernel->home->ptx ? gpu_owner(function, &library) : NULL;
+    bool known = kernel && kernel->wanted && kernel->home->ptx && !gpu_waits_for_shape(kernel);
+    Handle owner = known ? gpu_owner(function, &library) : NULL;
     if (!owner || gpu_driver(NULL)->context_current(&context) != 0 || !context)
         return;
     pthread_mutex_lock(&mutex);
-    GpuTwin *twin = ask(kernel, owner, library, context, 0);
+    GpuTwin *twin = ask(kernel, kernel->home, owner, library, context, 0);
     if (twin && twin->state == TWIN_QUEUED)
         start_worker();
     pthread_mutex_unlock(&mutex);
@@ -260,7 +265,7 @@ static unsigned unfit(GpuKernel *kernel, const SeenLaunch *launch, Handle twin, 
     return 0;
 }
 
-Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
+Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **module, const char **why) {
     Handle context = NULL;
     bool library = false;
     Handle owner = gpu_owner(launch->function, &library);
@@ -268,9 +273,10 @@ Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
     *why = "there was no memory to instrument it";
     if (gpu_driver(NULL)->context_current(&context) != 0 || !context)
         return NULL;
+    GpuModule *form = gpu_shaped(kernel, launch->block);
     for (;;) {
         pthread_mutex_lock(&mutex);
-        GpuTwin *twin = ask(kernel, owner, library, context, registers);
+        GpuTwin *twin = ask(kernel, form, owner, library, context, registers);
         settle();
         pthread_mutex_unlock(&mutex);
         if (!twin || twin->why) {
@@ -281,6 +287,7 @@ Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, const char **why) {
         unsigned needed = unfit(kernel, launch, twin->function, why);
         if (!needed) {
             kernel->registers = registers;
+            *module = twin->image.module;
             return twin->function;
         }
         if (registers && needed >= registers)

@@ -73,7 +73,7 @@ static void locked_out(HangLaunch *launch) {
 
 void gpu_watch(GpuFlight *flight, Recording recording) {
     GpuContext *context = flight->context;
-    GpuModule *module = flight->kernel->module;
+    GpuModule *module = flight->module;
     void *destroy = driver_symbol("cuStreamDestroy_v2");
     const GpuDriver *driver = gpu_driver(NULL);
     if (!gpu_shapes(module) || !destroy) {

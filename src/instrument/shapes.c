@@ -84,6 +84,23 @@ static void shape_slots(const Site *site, RecordShape *shape, Arena *arena) {
     }
 }
 
+/* A copy: shapes may outlive the sites. */
+static const void *kept(Arena *arena, const void *items, size_t bytes) {
+    return memcpy(arena_alloc(arena, bytes), items, bytes);
+}
+
+/* What the warp alone decides. */
+static const RecordPlaced *placed_alone(const SitePlaced *placed, Arena *arena) {
+    if (!placed || placed->address != PTX_NONE)
+        return NULL;
+    RecordPlaced *of = ARENA_NEW(arena, RecordPlaced);
+    *of = (RecordPlaced){.warps = placed->warps};
+    memcpy(of->ctaid, placed->ctaid, sizeof of->ctaid);
+    if (placed->of_warp)
+        of->of_warp = kept(arena, placed->of_warp, placed->warps * sizeof *placed->of_warp);
+    return of;
+}
+
 static void shape_site(const Site *site, const PtxModule *module, RecordShape *shape, Arena *arena) {
     shape->parts = site->part_count;
     shape->strong = site->strong;
@@ -94,11 +111,8 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
     shape->ends = site->ends;
     shape->masked = site->masked;
     shape->all = site->all;
-    if (site->of) { /* shapes may outlive the sites */
-        uint32_t *of = ARENA_ARRAY(arena, uint32_t, site->of_count);
-        memcpy(of, site->of, site->of_count * sizeof *of);
-        shape->of = of;
-    }
+    if (site->of)
+        shape->of = kept(arena, site->of, site->of_count * sizeof *site->of);
     shape->bare = site->bare;
     shape->run = site->run;
     shape_meeting(site, module, shape);
@@ -110,7 +124,8 @@ static void shape_site(const Site *site, const PtxModule *module, RecordShape *s
         shape->wide |= (uint16_t)((part->bits == 64) << k);
         shape->told |= (uint16_t)(part->told << k);
         uint64_t plus = part->apart ? part->apart->constant : part->shape == PART_BIT ? part->least : 0;
-        shape->from[k] = (RecordFrom){(RecordSource)part->from, part->place, part->also, plus, NULL};
+        shape->from[k] =
+            (RecordFrom){(RecordSource)part->from, part->place, part->also, plus, placed_alone(part->placed, arena)};
     }
     shape_slots(site, shape, arena);
 }

@@ -290,7 +290,7 @@ static int is_in_graph(Handle function, const char *what) {
 
 static int is_large(Handle function, const char *what) {
     (void)what;
-    launch_plain(function_of(right, "nothing"), 32768, 32);
+    launch_plain(function_of(right, "nothing"), 98304, 32);
     launch(function, 3, NULL);
     return is_turned(3);
 }
