@@ -1,6 +1,8 @@
 /* The race engine, rule by rule: the names are the sentences of its rules. */
 #include "consan_steps.h"
 
+#include <string.h>
+
 /* ---- Legality ------------------------------------------------------------------------------------- */
 
 static void test_a_span_that_nobody_touched_is_free(void **state) {
@@ -600,9 +602,32 @@ static void test_a_barrier_that_hands_memory_over_is_known(void **state) {
     assert_false(consan_handed(engine, 0, span));
 }
 
+/* Zeroed memory, and behind it what is not. */
+static void *take_before_garbage(void *context, size_t size) {
+    uint8_t *memory = arena_alloc(context, size + 256);
+    memset(memory, 0, size);
+    memset(memory + size, 0xff, 256);
+    return memory;
+}
+
+static void test_no_span_is_behind_the_last_word(void **state) {
+    (void)state;
+    Arena arena;
+    Consan engine;
+    arena_init(&arena, (size_t)1 << 24);
+    assert_true(consan_create(&engine, &(ConsanSize){.agents = 1, .spans = CONSAN_LANES}, take_before_garbage, &arena));
+    for (uint32_t span = 0; span < CONSAN_LANES; span++)
+        assert_int_equal(consan_span(&engine, 0), span);
+    assert_int_equal(consan_span(&engine, 0), UINT32_MAX);
+    assert_int_equal(consan_next_span(&engine, UINT32_MAX, CONSAN_LANES - 1), CONSAN_LANES - 1);
+    assert_int_equal(consan_next_span(&engine, UINT32_MAX, CONSAN_LANES), UINT32_MAX);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RULE(a_span_that_nobody_touched_is_free),
+        RULE(no_span_is_behind_the_last_word),
         RULE(an_announced_arrival_publishes_what_was_seen_then),
         RULE(a_barrier_that_hands_memory_over_is_known),
         RULE(reads_are_legal_iff_the_reading_actor_sees_the_most_recent_write),

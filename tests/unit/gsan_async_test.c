@@ -119,6 +119,25 @@ static void asynchronous_reads_and_reductions_go_together(void **state) {
     }
 }
 
+/* Another update has taken the place of the first elements; one behind them is read before the operation is over. */
+static void each_element_in_flight_is_judged_at_its_end(void **state) {
+    (void)state;
+    IN_BOTH_MODES(mode)
+    for (int waits = 0; waits < 2; waits++) {
+        RUN(run, in_mode(mode));
+        start(&run, 2);
+        uint32_t ticket = gsan_issue(run.gsan, run.threads[0]);
+        asynchronous(&run, 0, ticket, GSAN_UPDATE, DATA, 256);
+        asynchronous(&run, 1, gsan_issue(run.gsan, run.threads[1]), GSAN_UPDATE, DATA, 128);
+        if (waits)
+            gsan_complete(run.gsan, ticket, run.threads[0]);
+        weak(&run, 0, GSAN_READ, DATA + 128, 4);
+        gsan_end(run.gsan, run.threads[0]);
+        assert_int_equal(run.told, !waits);
+        is_fine(&run);
+    }
+}
+
 /* An operation that another CTA of the cluster has waited for, or both. */
 static void whoever_waits_has_it_before_itself(void **state) {
     (void)state;
@@ -360,6 +379,7 @@ int main(void) {
         cmocka_unit_test(an_operation_begins_when_it_is_issued),
         cmocka_unit_test(operations_of_one_thread_are_not_ordered),
         cmocka_unit_test(asynchronous_reads_and_reductions_go_together),
+        cmocka_unit_test(each_element_in_flight_is_judged_at_its_end),
         cmocka_unit_test(whoever_waits_has_it_before_itself),
         cmocka_unit_test(an_mbarrier_publishes_what_was_released),
         cmocka_unit_test(a_relaxed_barrier_carries_what_fences_close),

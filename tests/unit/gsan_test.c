@@ -449,6 +449,25 @@ static void a_thread_that_is_used_again_is_not_its_former_cta(void **state) {
     }
 }
 
+/* Releases of 32 threads are kept apart: one of cluster scope reaches a thread of its cluster through those of others.
+ * From 33 on they are kept by scope and device, for which a cluster is too narrow. */
+static void releases_are_kept_apart_by_thread_up_to_a_number(void **state) {
+    (void)state;
+    for (uint32_t threads = 32; threads <= 33; threads++) {
+        RUN(run, in_mode(GSAN_EXACT));
+        uint32_t number = launch(&run, 0, 34, 2);
+        for (uint32_t i = 0; i < threads; i++)
+            run.threads[i] = gsan_begin(run.gsan, number, i);
+        weak(&run, 0, GSAN_WRITE, DATA, 4);
+        strong(&run, 0, GSAN_UPDATE, GSAN_RELEASE, GSAN_CLUSTER);
+        for (uint32_t i = 1; i < threads; i++)
+            strong(&run, i, GSAN_UPDATE, GSAN_RELEASE, GSAN_GPU);
+        strong(&run, 1, GSAN_READ, GSAN_ACQUIRE, GSAN_GPU);
+        assert_int_equal(weak(&run, 1, GSAN_READ, DATA, 4), threads > 32);
+        is_fine(&run);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unordered_accesses_race_if_one_writes),
@@ -474,6 +493,7 @@ int main(void) {
         cmocka_unit_test(a_launch_comes_after_those_it_names),
         cmocka_unit_test(a_dependent_launch_has_to_wait),
         cmocka_unit_test(a_thread_that_is_used_again_is_not_its_former_cta),
+        cmocka_unit_test(releases_are_kept_apart_by_thread_up_to_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,6 +239,40 @@ static void strong_accesses(void **state) {
     RACES(UNORDERED);
 }
 
+/* One that is strong, but goes through another proxy, is not ordered by that. */
+static void strong_accesses_of_another_proxy(void **state) {
+    (void)state;
+    ThreadsAccess first = {.kind = THREADS_UPDATE,
+                           .order = THREADS_RELAXED,
+                           .scope = THREADS_GPU,
+                           .proxy = THREADS_ASYNC,
+                           .site = SITE_FIRST};
+    ThreadsAccess second = first;
+    second.site = SITE_SECOND;
+    second.proxy = THREADS_GENERIC;
+    access_at(A, 1, first, DATA);
+    access_at(FAR, 1, second, DATA);
+    RACES(UNORDERED);
+}
+
+/* A thread writes with CTA and with GPU scope, and another one observes each write. The last one with CTA scope stays,
+ * as no wider one stands for it; so must what was observed of it, however many writes come behind. */
+static void observations_of_older_writes(void **state) {
+    (void)state;
+    ThreadsAccess write = {.kind = THREADS_WRITE, .order = THREADS_RELAXED, .site = SITE_FIRST};
+    ThreadsAccess read = {
+        .kind = THREADS_READ, .order = THREADS_RELAXED, .scope = THREADS_CTA, .site = 9, .gives = true};
+    for (uint32_t i = 0; i < 64; i++) {
+        write.scope = i == 0 || i == 2 ? THREADS_CTA : THREADS_GPU;
+        access_at(A, 1, write, DATA);
+        access_at(B, 1, read, DATA);
+    }
+    reads(B, 0);
+    NO_RACE();
+    reads(B, 1);
+    RACES(UNORDERED);
+}
+
 /* A strong write that was observed is before what its observer does there, and not elsewhere. */
 static void observation(void **state) {
     (void)state;
@@ -564,6 +598,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(fences_one_after_the_other, begin, end),
         cmocka_unit_test_setup_teardown(chains, begin, end),
         cmocka_unit_test_setup_teardown(strong_accesses, begin, end),
+        cmocka_unit_test_setup_teardown(strong_accesses_of_another_proxy, begin, end),
+        cmocka_unit_test_setup_teardown(observations_of_older_writes, begin, end),
         cmocka_unit_test_setup_teardown(observation, begin, end),
         cmocka_unit_test_setup_teardown(bytes, begin, end),
         cmocka_unit_test_setup_teardown(mbarriers, begin, end),
