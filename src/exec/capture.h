@@ -107,6 +107,8 @@ struct SeenLaunch {
 };
 
 void launch_seen(const SeenLaunch *launch);
+/* Whether any stream of the program is being captured (hooks_graphs.c). */
+bool capture_underway(void);
 
 /* ---- The folder (capture_folder.c) --------------------------------------------------------------- */
 

@@ -340,15 +340,12 @@ static bool is_new(SeenKernel *kernel, uint64_t key) {
     return true;
 }
 
-/* Everything that the program has asked for so far is done, unless a graph is being captured. */
+/* Everything that the program has asked for so far is done, unless a graph is being captured: to wait for the
+ * context would invalidate that. */
 static bool settle(const SeenLaunch *launch) {
-    void *symbol = driver_symbol("cuStreamIsCapturing"), *wait = driver_symbol("cuCtxSynchronize");
-    Result (*capturing)(Handle, int *) = *(Result(**)(Handle, int *)) & symbol;
+    void *wait = driver_symbol("cuCtxSynchronize");
     Result (*synchronize)(void) = *(Result(**)(void)) & wait;
-    int status = 0;
-    if (launch->later || (capturing && (capturing(launch->stream, &status) != 0 || status)))
-        return false;
-    return synchronize && synchronize() == 0;
+    return !launch->later && !capture_underway() && synchronize && synchronize() == 0;
 }
 
 static void write_seen(SeenKernel *kernel, Writing *writing) {

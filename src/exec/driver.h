@@ -56,6 +56,12 @@ typedef struct GraphNode { /* CUgraphNodeParams */
     union {
         long long bytes[29];
         KernelNode kernel;
+        struct { /* CUDA_CONDITIONAL_NODE_PARAMS */
+            uint64_t handle;
+            int type;
+            uint32_t count;
+            Handle *graphs;
+        } conditional;
     };
     long long rest;
 } GraphNode;

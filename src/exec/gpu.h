@@ -9,6 +9,7 @@
 
 #include "exec/capture.h"
 #include "exec/gpu_driver.h"
+#include "exec/gpu_graphs.h"
 #include "exec/gpu_hang.h"
 #include "exec/gpu_order.h"
 #include "exec/gpu_shadow.h"
@@ -173,8 +174,9 @@ void gpu_twins_settle(uint64_t nanoseconds);
 
 /* Of these there are many in programs that use libraries: they are told together. */
 #define NO_PTX "it has no PTX, only machine code"
-/* One launch of that kernel, and why. */
-void gpu_unseen(const char *kernel, const char *why, ...) __attribute__((format(printf, 2, 3)));
+/* So many launches of that kernel, and why; one. */
+void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) __attribute__((format(printf, 3, 4)));
+#define gpu_unseen(kernel, ...) gpu_unseen_times(1, kernel, __VA_ARGS__)
 /* Writes a recording for each kernel of which there is something to be said. Returns how many launches were of kernels
  * that have no PTX. */
 uint64_t gpu_unseen_write(void);
@@ -271,6 +273,16 @@ typedef struct GpuFlight {
 Result gpu_launch(const SeenLaunch *launch);
 /* Launches so far, recorded or not. */
 uint64_t gpu_launches(void);
+/* A number for a graph among launches. */
+uint64_t gpu_graph_number(void);
+/* What tells it apart from others, whichever stream it is on, and with where its memory is; 0: it cannot be recorded.
+ */
+uint64_t gpu_launch_key(GpuKernel *kernel, const SeenLaunch *launch, uint64_t *exact);
+/* Whether it has no PTX, and the options do not leave it out. */
+bool gpu_is_library(const GpuKernel *kernel);
+/* Launches of a kernel (NULL: it is not known) by graphs that were launched as they are: equal to recorded ones, or not
+ * looked at, and why. */
+void gpu_ran_plain(GpuKernel *kernel, uint64_t times, const char *why);
 /* As the program has it, with ours behind the last of its parameters. */
 Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void *ours, size_t ours_bytes);
 

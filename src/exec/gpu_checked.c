@@ -75,9 +75,13 @@ bool checked_free(DevicePointer memory, Result *result) {
     for (unsigned i = 0; i < DEVICES && !held; i++) {
         uint64_t base, bytes;
         held = devices[i].shadow && gpu_shadow_holds(devices[i].shadow, memory, &base, &bytes);
-        if (held) {
+        if (held && capture_underway()) { /* what runs may use it, and cannot be waited for: it stays */
+            *result = 0;
+        } else if (held) {
+            int mode = gpu_relax();
             gpu_driver(NULL)->context_wait(); /* what runs may use it */
             *result = gpu_shadow_release(devices[i].shadow, memory);
+            gpu_relaxed(mode);
         }
     }
     pthread_mutex_unlock(&mutex);

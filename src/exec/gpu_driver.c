@@ -24,6 +24,13 @@ const GpuDriver *gpu_driver(const char **missing) {
     return lacking ? NULL : &driver;
 }
 
+GpuCapture gpu_capture(Handle stream) {
+    int status = 0;
+    if (!gpu_driver(NULL) || driver.stream_capturing(stream, &status) != 0)
+        return CAPTURE_UNKNOWN;
+    return status ? CAPTURE_ACTIVE : CAPTURE_NONE;
+}
+
 int gpu_relax(void) {
     int mode = CAPTURE_RELAXED;
     driver.capture_mode(&mode);

@@ -62,6 +62,15 @@ const GpuDriver *gpu_driver(const char **missing);
 int gpu_relax(void);
 void gpu_relaxed(int mode);
 
+/* What a call means on that stream. A stream that is captured must not be touched by calls of our own: all but
+ * cuStreamIsCapturing, also those that ask for its flags or its context, invalidate the capture (driver 580). */
+typedef enum GpuCapture {
+    CAPTURE_NONE,
+    CAPTURE_ACTIVE,  /* what is put into the stream becomes a node of a graph */
+    CAPTURE_UNKNOWN, /* the driver does not say: a launch before it failed, or the stream waits for one that captures */
+} GpuCapture;
+GpuCapture gpu_capture(Handle stream);
+
 enum { STREAM_PER_THREAD = 2, STREAM_NON_BLOCKING = 1 };
 enum { CAPTURE_RELAXED = 2 };
 enum { EVENT_NO_TIMING = 2 };

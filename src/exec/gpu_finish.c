@@ -34,6 +34,7 @@ static void finish(uint64_t nanoseconds) {
         return;
     owner = 0;
     gpu_twins_settle(nanoseconds);
+    graph_count_all();
     pthread_mutex_lock(&gpu_mutex);
     if (!gpu_settle_all(nanoseconds))
         drain_lost();

@@ -203,6 +203,8 @@ static HangLaunch *to_look_at(void) {
 
 static void *watch(void *unused) {
     pthread_mutex_lock(&lock);
+    if (cuda.relax)
+        cuda.relax();
     for (;;) {
         HangLaunch *launch = to_look_at();
         if (!launch) {

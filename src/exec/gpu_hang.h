@@ -33,6 +33,7 @@ typedef struct HangDriver {
     Result (*stream_wait)(Handle stream);                                      /* cuStreamSynchronize */
     Result (*copy)(void *to, DevicePointer from, size_t bytes, Handle stream); /* cuMemcpyDtoHAsync_v2 */
     Result (*event_query)(Handle event);                                       /* cuEventQuery */
+    int (*relax)(void); /* calls of the thread do not disturb captures from then on; NULL: it is not needed */
 } HangDriver;
 
 /* A launch that is watched. What it points to has to stay until hang_release. */

@@ -28,18 +28,13 @@ static void sleep_since(uint64_t begin) {
         nanosleep(&(struct timespec){.tv_nsec = share < LONGEST_SLEEP ? (long)share : LONGEST_SLEEP}, NULL);
 }
 
-static bool is_captured(Handle stream) {
-    int captures = 0;
-    return gpu_driver(NULL)->stream_capturing(stream, &captures) != 0 || captures;
-}
-
 /* For launches that were made before so many things were put into streams, as long as there is something to be done in
  * that stream; no_stream: for those of the thread's context, as the driver waits for no other: what runs there may wait
  * for what the program does here. What is captured is done later, and queries of our own must not disturb it. */
 static void hold_for(uint64_t before, Handle stream) {
     const GpuDriver *driver = gpu_driver(NULL);
     Handle context = NULL;
-    if (!drain_flies() || (stream != no_stream && is_captured(stream)))
+    if (!drain_flies() || (stream != no_stream && gpu_capture(stream) != CAPTURE_NONE))
         return;
     if (stream == no_stream && driver->context_current(&context) != 0)
         context = NULL;
@@ -82,7 +77,7 @@ void hold_begin(void) {
 }
 
 Result hold_launched(Handle stream) {
-    return !blocking || is_captured(stream) ? 0 : gpu_driver(NULL)->stream_wait(stream);
+    return !blocking || gpu_capture(stream) != CAPTURE_NONE ? 0 : gpu_driver(NULL)->stream_wait(stream);
 }
 
 void hold_to_launch(Handle function, Handle stream) {

@@ -12,10 +12,19 @@ enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
 enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 100, MOST_APART = 4 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t launches;
+static uint64_t launches;  /* numbers so far */
+static uint64_t of_graphs; /* ... of graphs, not of launches */
 
 uint64_t gpu_launches(void) {
-    return launches;
+    return launches - of_graphs;
+}
+
+uint64_t gpu_graph_number(void) {
+    pthread_mutex_lock(&gpu_mutex);
+    uint64_t number = launches++;
+    of_graphs++;
+    pthread_mutex_unlock(&gpu_mutex);
+    return number;
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------- */
@@ -157,13 +166,19 @@ static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
     return gpu_options()->launches == 0;
 }
 
-/* Why a launch cannot be looked at by itself: it is a node of a graph, or nobody knows. NULL: it can. `not_done`: what
- * is not done with a node. */
-static const char *why_not_alone(const SeenLaunch *launch, Handle stream, const char *not_done) {
-    int status = 0;
-    if (!launch->later && gpu_driver(NULL)->stream_capturing(stream, &status) != 0)
-        return "the driver tells nothing of its stream: a launch before it may have failed";
-    return launch->later || status ? not_done : NULL;
+uint64_t gpu_launch_key(GpuKernel *kernel, const SeenLaunch *launch, uint64_t *exact) {
+    uint8_t values[PARAMETER_BYTES];
+    pthread_mutex_lock(&gpu_mutex);
+    bool records = kernel->wanted && kernel->home->ptx && !gpu_checks() && gpu_measure(kernel, launch->function) &&
+                   take_values(kernel, launch, values);
+    pthread_mutex_unlock(&gpu_mutex);
+    if (!records)
+        return 0;
+    pthread_mutex_lock(&hook_mutex);
+    uint64_t key = launch_key(kernel, launch, values, 0);
+    pthread_mutex_unlock(&hook_mutex);
+    *exact = exact_key(kernel, key, values);
+    return key | 1;
 }
 
 /* It was not recorded after all. */
@@ -181,14 +196,11 @@ typedef struct Choice {
 } Choice;
 
 /* Whether it is to be recorded; if it is not, that is counted or said. */
-static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, Handle stream, const GpuOrder *order,
-                      uint64_t number, Choice *choice) {
+static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrder *order, uint64_t number,
+                      Choice *choice) {
     bool different = false;
-    const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not recorded");
-    if (!problem && !take_values(kernel, launch, choice->values))
-        problem = "its parameters could not be read";
-    if (problem) {
-        gpu_unseen(kernel->name, "%s", problem);
+    if (!take_values(kernel, launch, choice->values)) {
+        gpu_unseen(kernel->name, "its parameters could not be read");
         return false;
     }
     pthread_mutex_lock(&hook_mutex);
@@ -230,28 +242,39 @@ static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const Seen
 
 /* ---- Making one ---------------------------------------------------------------------------------- */
 
-/* The kernel, if it is one that can be recorded; NULL: it is launched as it is, which is said if it is to be. */
-static GpuKernel *recordable(const SeenLaunch *launch) {
-    GpuKernel *kernel = gpu_kernel(launch->function);
+/* Counts launches. The kernel, if it is one that can be recorded; NULL: it runs as it is, which is said if it is to be.
+ */
+static GpuKernel *recordable(GpuKernel *kernel, Handle function, uint64_t times) {
     if (!kernel) {
-        const char *name = function_name(launch->function);
-        gpu_unseen(name ? name : "?", "its module was not seen being loaded");
+        const char *name = function ? function_name(function) : NULL;
+        gpu_unseen_times(times, name ? name : "kernel_without_a_name", "its module was not seen being loaded");
         return NULL;
     }
-    kernel->launches++;
+    kernel->launches += times;
     if (!kernel->wanted)
         return NULL;
     if (kernel->home->ptx)
         return kernel;
-    gpu_unseen(kernel->name, "%s", kernel->home->why ? kernel->home->why : "there was no memory for its text");
+    gpu_unseen_times(times, kernel->name, "%s",
+                     kernel->home->why ? kernel->home->why : "there was no memory for its text");
     return NULL;
 }
 
 /* Whether it has no PTX, and the options do not leave it out. */
-static bool is_library(const SeenLaunch *launch) {
-    const GpuKernel *kernel = gpu_kernel(launch->function);
+bool gpu_is_library(const GpuKernel *kernel) {
     const char *why = kernel && kernel->wanted ? kernel->home->why : NULL;
     return why && strcmp(why, NO_PTX) == 0;
+}
+
+void gpu_ran_plain(GpuKernel *kernel, uint64_t times, const char *why) {
+    pthread_mutex_lock(&gpu_mutex);
+    launches += times;
+    kernel = times ? recordable(kernel, NULL, times) : NULL;
+    if (kernel && why)
+        gpu_unseen_times(times, kernel->name, "%s", why);
+    else if (kernel)
+        kernel->repeated += times;
+    pthread_mutex_unlock(&gpu_mutex);
 }
 
 /* The driver does not take it with what records it: it is launched as the program has it, whatever comes of that. */
@@ -302,9 +325,7 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     bool different = false, again = false;
     SeenLaunch checked = *launch;
     GpuModule *module;
-    const char *problem = why_not_alone(launch, stream, "it is a node of a graph, which is not checked");
-    if (!problem && !take_values(kernel, launch, values))
-        problem = "its parameters could not be read";
+    const char *problem = take_values(kernel, launch, values) ? NULL : "its parameters could not be read";
     if (!problem && (checked.function = gpu_twin(kernel, launch, &module, &problem))) {
         pthread_mutex_lock(&hook_mutex);
         uint64_t key = launch_key(kernel, launch, values, 0);
@@ -323,15 +344,13 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     return go_plain(launch);
 }
 
-/* A node of a graph is made when that is launched. */
 static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
     GpuOrder order = {0};
     OrderLaunch made = {.stream = {.handle = launch->stream, .per_thread = launch->per_thread},
                         .number = number,
                         .dependent = launch->dependent,
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
-    if (!launch->later)
-        order_launch(&made, &order);
+    order_launch(&made, &order);
     return order;
 }
 
@@ -344,19 +363,39 @@ static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
     const char *why;
     GpuModule *module;
     kernel->prepared = true;
-    if (launch->later || !gpu_options()->launches)
+    if (!gpu_options()->launches)
         return;
     pthread_mutex_unlock(&gpu_mutex);
     gpu_twin(kernel, launch, &module, &why);
     pthread_mutex_lock(&gpu_mutex);
 }
 
+/* The driver does not say whether its stream is captured: a launch before it failed, or the stream would wait for one
+ * that is. This one fails then, as it would without us. */
+static Result make_unknown(const SeenLaunch *launch) {
+    Result result = go_plain(launch);
+    if (result)
+        return result;
+    pthread_mutex_lock(&gpu_mutex);
+    launches++;
+    GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
+    if (kernel)
+        gpu_unseen(kernel->name, "the driver tells nothing of its stream: a launch before it may have failed");
+    pthread_mutex_unlock(&gpu_mutex);
+    return 0;
+}
+
 static Result make(const SeenLaunch *launch) {
     Handle stream = stream_of(launch), twin = NULL;
     uint64_t now = gpu_now();
     Choice choice;
+    GpuCapture capture = launch->later ? CAPTURE_ACTIVE : gpu_capture(stream);
+    if (capture == CAPTURE_ACTIVE) /* a node, which counts when its graph is launched */
+        return go_plain(launch);
+    if (capture == CAPTURE_UNKNOWN)
+        return make_unknown(launch);
     pthread_mutex_lock(&gpu_mutex);
-    GpuKernel *kernel = recordable(launch);
+    GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
     bool measured = kernel && gpu_measure(kernel, launch->function);
     if (measured && !kernel->prepared)
         prepare(kernel, launch);
@@ -367,7 +406,7 @@ static Result make(const SeenLaunch *launch) {
     }
     GpuContext *context = measured ? gpu_context() : NULL;
     GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && is_chosen(kernel, launch, stream, &order, number, &choice)
+    GpuFlight *flight = context && is_chosen(kernel, launch, &order, number, &choice)
                             ? take_flight(context, kernel, launch, &choice, &twin)
                             : NULL;
     if (flight) {
@@ -378,7 +417,7 @@ static Result make(const SeenLaunch *launch) {
         choice.looked_at.recorded = true;
         order_looked_at(&order, &choice.looked_at);
     } else {
-        if (!kernel && is_library(launch))
+        if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
             order_library(&order, number);
         order_free(&order);
     }

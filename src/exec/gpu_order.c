@@ -78,6 +78,10 @@ static Clock *copied(const Clock *clock) {
 
 /* ---- Streams ------------------------------------------------------------------------------------- */
 
+Handle order_handle(OrderStream stream) {
+    return stream.handle || !stream.per_thread ? stream.handle : (Handle)(uintptr_t)STREAM_PER_THREAD;
+}
+
 static bool is_legacy(OrderStream name) {
     return (uintptr_t)name.handle == LEGACY || (!name.handle && !name.per_thread);
 }

@@ -36,6 +36,8 @@ typedef struct OrderLaunch {
 
 /* Whether anybody asks: in mode record alone. */
 bool order_on(void);
+/* As the driver has it. */
+Handle order_handle(OrderStream stream);
 /* A launch is made. Its order has to be freed. */
 void order_launch(const OrderLaunch *launch, GpuOrder *order);
 void order_free(GpuOrder *order);

@@ -34,11 +34,11 @@ static void add(const char *kernel, uint64_t launches, const char *why, va_list 
         unseen->launches += launches;
 }
 
-void gpu_unseen(const char *kernel, const char *why, ...) {
+void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) {
     va_list arguments;
     va_start(arguments, why);
     pthread_mutex_lock(&mutex);
-    add(kernel, 1, why, arguments);
+    add(kernel, times, why, arguments);
     pthread_mutex_unlock(&mutex);
     va_end(arguments);
 }

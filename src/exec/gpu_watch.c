@@ -80,7 +80,8 @@ void gpu_watch(GpuFlight *flight, Recording recording) {
         gpu_unseen(flight->kernel->name, "its waits could not be watched");
         return;
     }
-    HangDriver calls = {.context_set = driver->context_set,
+    HangDriver calls = {.relax = gpu_relax,
+                        .context_set = driver->context_set,
                         .stream_create = driver->stream_create,
                         .stream_destroy = *(Result(**)(Handle)) & destroy,
                         .stream_wait = driver->stream_wait,

@@ -56,7 +56,8 @@ static void *put_in_front(const char *name, uint64_t flags, void *found) {
     Streams streams = flags & PER_THREAD_STREAM ? STREAMS_PER_THREAD : STREAMS_LEGACY;
     Hook *best = NULL;
     for (unsigned i = 0; found && i < HOOK_COUNT; i++) {
-        if (strcmp(hooks[i].name, name) != 0 || (hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams))
+        if ((strcmp(hooks[i].name, name) != 0 && strcmp(hooks[i].exported, name) != 0) ||
+            (hooks[i].streams != STREAMS_ANY && hooks[i].streams != streams))
             continue;
         best = &hooks[i]; /* the last is the newest form */
         if (driver_symbol(hooks[i].exported) == found)

@@ -187,7 +187,8 @@ SET_KERNEL(cuGraphKernelNodeSetParams_v2, false)
 #define SET_KERNEL_IN(name, first)                                                                                \
     static Result with_##name(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {                   \
         (void)any;                                                                                                \
-        return NEXT(name, (Handle, Handle, const KernelNode *), call->graph, call->of, kernel);                   \
+        return graph_follow(NEXT(name, (Handle, Handle, const KernelNode *), call->graph, call->of, kernel),      \
+                            call->graph, call->of, "cuGraphKernelNodeSetParams_v2", kernel);                      \
     }                                                                                                             \
     EXPORTED Result name(Handle graph, Handle node, const KernelNode *kernel) {                                   \
         return make_node(                                                                                         \
@@ -215,12 +216,18 @@ static Result with_set(const NodeCall *call, const KernelNode *kernel, GraphNode
 
 static Result with_set_in(const NodeCall *call, const KernelNode *kernel, GraphNode *any) {
     (void)kernel;
-    return NEXT(cuGraphExecNodeSetParams, (Handle, Handle, GraphNode *), call->graph, call->of, any);
+    return graph_follow(NEXT(cuGraphExecNodeSetParams, (Handle, Handle, GraphNode *), call->graph, call->of, any),
+                        call->graph, call->of, "cuGraphNodeSetParams", any);
 }
 
 /* What is no kernel is handed on as it is: other nodes give something back in their parameters. */
 static Result make_any(const NodeCall *call, GraphNode *node) {
-    return node->type == NODE_KERNEL ? make_node(call) : call->with(call, NULL, node);
+    if (node->type == NODE_KERNEL)
+        return make_node(call);
+    Result result = call->with(call, NULL, node);
+    if (!result && call->node && node->type == NODE_CONDITIONAL && node->conditional.graphs)
+        graph_bodies(*call->node, node->conditional.graphs, node->conditional.count);
+    return result;
 }
 
 EXPORTED Result cuGraphAddNode(Handle *node, Handle graph, const Handle *before, size_t count, GraphNode *any) {

@@ -32,10 +32,10 @@ EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flag
 }
 
 /* Memory that comes from a stream: what used it before, on whichever, is waited for. */
-static void add_async(DevicePointer memory, size_t bytes, Handle stream, bool per_thread) {
+static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
     GUARDED(memory_add(memory, bytes, false));
-    if (order_on())
-        order_allocated(memory, bytes, (OrderStream){.handle = stream, .per_thread = per_thread});
+    if (order_on() && gpu_capture(order_handle(stream)) == CAPTURE_NONE)
+        order_allocated(memory, bytes, stream);
 }
 
 #define ALLOCATE_ASYNC(name, per_thread)                                               \
@@ -44,7 +44,7 @@ static void add_async(DevicePointer memory, size_t bytes, Handle stream, bool pe
         if (!checked_allocate(to, bytes, &result))                                     \
             result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
         if (!result)                                                                   \
-            add_async(*to, bytes, stream, per_thread);                                 \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});            \
         return result;                                                                 \
     }
 ALLOCATE_ASYNC(cuMemAllocAsync, false)
@@ -56,7 +56,7 @@ ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
         if (!checked_allocate(to, bytes, &result))                                                   \
             result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
         if (!result)                                                                                 \
-            add_async(*to, bytes, stream, per_thread);                                               \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                          \
         return result;                                                                               \
     }
 ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)
@@ -103,12 +103,16 @@ EXPORTED Result cuMemFree_v2(DevicePointer memory) {
     return checked_free(memory, &result) ? result : freed(NEXT(cuMemFree_v2, (DevicePointer), memory));
 }
 
-static void remove_async(DevicePointer memory, Handle stream, bool per_thread) {
+/* In a stream that is captured it is freed when its graph is launched. */
+static void remove_async(DevicePointer memory, Handle handle, bool per_thread) {
     const Allocation *allocation;
     uint64_t bytes = 0;
+    OrderStream stream = {NULL, handle, per_thread};
+    if (gpu_on() && gpu_capture(order_handle(stream)) == CAPTURE_ACTIVE)
+        return;
     GUARDED(allocation = memory_find(memory); bytes = allocation ? allocation->bytes : 0; memory_remove(memory));
     if (order_on())
-        order_freed(memory, bytes, (OrderStream){.handle = stream, .per_thread = per_thread});
+        order_freed(memory, bytes, stream);
 }
 
 EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {

@@ -28,7 +28,6 @@ typedef enum Means {
     MEANS_COPY_FROM_ARRAY_WAITS,
     MEANS_UNSEEN_COPIES, /* many at once */
     MEANS_WAITS,         /* the host waits for all before it, or for it */
-    MEANS_GRAPH,
     MEANS_WAIT_EVENT,
     MEANS_RECORD_EVENT,
     MEANS_TELLS_HOST,
@@ -48,13 +47,6 @@ static bool is_seen_memory(uintptr_t address) {
     return seen;
 }
 
-/* Into a stream that is captured nothing is copied now. */
-static bool is_captured(OrderStream stream) {
-    int status = 0;
-    Handle handle = stream.handle || !stream.per_thread ? stream.handle : (Handle)(uintptr_t)STREAM_PER_THREAD;
-    return gpu_driver(NULL) && gpu_driver(NULL)->stream_capturing(handle, &status) == 0 && status;
-}
-
 /* The host waits for a copy to pageable memory of its own, unless both sides are the device's; and where the entry
  * point has no stream, for one from the host as well. */
 static bool host_waits(const CopySides *sides, bool entry_waits) {
@@ -71,8 +63,6 @@ static void put_sides(OrderCopy *copy, CopySides sides, bool entry_waits) {
 
 static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     OrderCopy copy = {.stream = stream, .name = name};
-    if (is_captured(stream))
-        return;
     switch (means) {
     case MEANS_COPY_PEER:
         copy.reads = recording_area(words[2], words[4]);
@@ -117,10 +107,6 @@ static void tell_copy(Means means, OrderStream stream, const uintptr_t *words, c
 static void tell(Means means, OrderStream stream, const uintptr_t *words, const char *name) {
     Handle context = NULL;
     switch (means) {
-    case MEANS_GRAPH:
-        order_events_elsewhere(); /* its nodes may record some */
-        order_work(stream, false);
-        break;
     case MEANS_WORK:
         order_work(stream, false);
         break;
@@ -212,15 +198,17 @@ static bool waits_for_turn(Means means, const uintptr_t *words) {
     }
 }
 
+static OrderStream stream_of(unsigned stream, bool per_thread, const uintptr_t *words) {
+    return (OrderStream){.handle = stream ? (Handle)words[stream - 1] : NULL, .per_thread = per_thread};
+}
+
 static bool puts_nothing(Means means) {
     return means == MEANS_WAITS || means == MEANS_DESTROYS || means >= MEANS_HOST_EVENT;
 }
 
 /* Before the driver is called: it must not wait with its lock held (gpu_hold.c). */
 static void hold_back(Means means, unsigned stream, bool per_thread, const uintptr_t *words) {
-    Handle handle = stream ? (Handle)words[stream - 1] : NULL;
-    if (!handle && per_thread)
-        handle = (Handle)(uintptr_t)STREAM_PER_THREAD;
+    Handle handle = order_handle(stream_of(stream, per_thread, words));
     if (puts_nothing(means))
         return;
     hold_for_room(handle, 1);
@@ -228,12 +216,18 @@ static void hold_back(Means means, unsigned stream, bool per_thread, const uintp
         hold_for_stream(handle);
 }
 
+/* What is put into a stream that is captured happens when its graph is launched. (A stream that was destroyed cannot be
+ * asked.) */
+static bool is_captured(Means means, OrderStream stream) {
+    return means < MEANS_DESTROYS && gpu_capture(order_handle(stream)) != CAPTURE_NONE;
+}
+
 /* What the driver did counts; a launch that failed is no reason to hear nothing of what comes after it. */
 static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
                    const char *name) {
-    if (!result && order_on())
-        tell(means, (OrderStream){.handle = stream ? (Handle)words[stream - 1] : NULL, .per_thread = per_thread}, words,
-             name);
+    OrderStream in = stream_of(stream, per_thread, words);
+    if (!result && order_on() && !is_captured(means, in))
+        tell(means, in, words, name);
     return result;
 }
 

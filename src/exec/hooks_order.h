@@ -29,7 +29,6 @@
     X(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2, UNSEEN_COPIES, 4, 0)                 \
     X(cuStreamAttachMemAsync, cuStreamAttachMemAsync, WORK, 4, 1)                         \
     X(cuMemMapArrayAsync, cuMemMapArrayAsync, WORK, 3, 3)                                 \
-    X(cuGraphLaunch, cuGraphLaunch, GRAPH, 2, 2)                                          \
     X(cuStreamSynchronize, cuStreamSynchronize, WAITS, 1, 1)                              \
     X(cuStreamQuery, cuStreamQuery, WAITS, 1, 1)                                          \
     X(cuStreamWaitEvent, cuStreamWaitEvent, WAIT_EVENT, 3, 1)                             \

@@ -43,9 +43,14 @@ EXPORTED int standin_runs(void) {
     return running;
 }
 
-static void put_something(void) {
+void standin_put(void) {
     if (running && __atomic_add_fetch(&queued, 1, __ATOMIC_RELAXED) > QUEUE)
         standin_waits();
+}
+
+void standin_entered(void) {
+    pthread_mutex_lock(&inside);
+    pthread_mutex_unlock(&inside);
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
@@ -63,6 +68,10 @@ static Address next_free, next_variable = VARIABLES_BEGIN;
 static int launches, ours_of_program, loaded_modules;
 static Result failure; /* of a launch: all that comes after it fails */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+Result standin_failure(void) {
+    return failure;
+}
 
 static bool is_there(void) {
     if (!next_free) {
@@ -96,6 +105,9 @@ static Address allocate_variable(size_t bytes, const void *of) {
 }
 
 EXPORTED Result cuMemAlloc_v2(Address *to, size_t bytes) {
+    Result result = capture_unsafe();
+    if (result)
+        return result;
     pthread_mutex_lock(&mutex);
     *to = allocate(bytes);
     pthread_mutex_unlock(&mutex);
@@ -111,6 +123,9 @@ EXPORTED Result cuMemHostAlloc(void **to, size_t bytes, unsigned flags) {
 }
 
 EXPORTED Result cuMemFree_v2(Address memory) {
+    Result result = capture_unsafe();
+    if (result)
+        return result;
     standin_waits();
     for (unsigned i = 0; i < block_count; i++)
         if (blocks[i].begin == memory)
@@ -122,71 +137,10 @@ EXPORTED Result cuMemFreeHost(void *memory) {
     return cuMemFree_v2((uintptr_t)memory);
 }
 
-static Result copy(void *to, const void *from, size_t bytes) {
+void standin_copy(void *to, const void *from, size_t bytes) {
     pthread_mutex_lock(&mutex);
     memcpy(to, from, bytes);
     pthread_mutex_unlock(&mutex);
-    return failure;
-}
-
-EXPORTED Result cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) {
-    standin_waits();
-    return copy(to, (void *)(uintptr_t)from, bytes);
-}
-
-EXPORTED Result cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) {
-    return copy((void *)(uintptr_t)to, from, bytes);
-}
-
-EXPORTED Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t bytes, Handle stream) {
-    if (!stream)
-        standin_waits();
-    return copy(to, (void *)(uintptr_t)from, bytes);
-}
-
-EXPORTED Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes, Handle stream) {
-    (void)stream;
-    return copy((void *)(uintptr_t)to, from, bytes);
-}
-
-EXPORTED Result cuMemsetD8Async(Address to, unsigned char value, size_t bytes, Handle stream) {
-    (void)stream;
-    pthread_mutex_lock(&mutex);
-    memset((void *)(uintptr_t)to, value, bytes);
-    pthread_mutex_unlock(&mutex);
-    return failure;
-}
-
-/* CUDA_MEMCPY2D of memory that has addresses on both sides. */
-typedef struct Rows {
-    size_t from_x, from_y;
-    unsigned from_type;
-    uintptr_t from_host, from_device, from_array;
-    size_t from_pitch, to_x, to_y;
-    unsigned to_type;
-    uintptr_t to_host, to_device, to_array;
-    size_t to_pitch, width, height;
-} Rows;
-
-EXPORTED Result cuMemcpy2DAsync_v2(const Rows *rows, Handle stream) {
-    uintptr_t from = rows->from_type == 1 ? rows->from_host : rows->from_device;
-    uintptr_t to = rows->to_type == 1 ? rows->to_host : rows->to_device;
-    (void)stream;
-    for (size_t i = 0; i < rows->height; i++)
-        copy((void *)(to + (rows->to_y + i) * rows->to_pitch + rows->to_x),
-             (void *)(from + (rows->from_y + i) * rows->from_pitch + rows->from_x), rows->width);
-    return failure;
-}
-
-EXPORTED Result cuMemsetD2D32Async(Address to, size_t pitch, uint32_t value, size_t width, size_t height,
-                                   Handle stream) {
-    (void)stream;
-    pthread_mutex_lock(&mutex);
-    for (size_t i = 0; i < height; i++)
-        for (size_t k = 0; k < width; k++)
-            ((uint32_t *)(uintptr_t)(to + i * pitch))[k] = value;
-    pthread_mutex_unlock(&mutex);
-    return failure;
 }
 
 EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
@@ -328,83 +282,48 @@ EXPORTED Result cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *act
     EXPORTED Result name(__VA_ARGS__) { \
         return failure;                 \
     }
-NOTHING(cuCtxSynchronize, void)
 NOTHING(cuDevicePrimaryCtxRelease_v2, int device __attribute__((unused)))
 NOTHING(cuDevicePrimaryCtxReset_v2, int device __attribute__((unused)))
 NOTHING(cuStreamWaitValue32_v2, Handle of __attribute__((unused)), Address at __attribute__((unused)),
         uint32_t value __attribute__((unused)), unsigned flags __attribute__((unused)))
-NOTHING(cuLaunchHostFunc, Handle of __attribute__((unused)), void (*call)(void *) __attribute__((unused)),
-        void *with __attribute__((unused)))
-NOTHING(cuStreamWaitEvent, Handle of __attribute__((unused)), Handle e __attribute__((unused)),
-        unsigned flags __attribute__((unused)))
-NOTHING(cuThreadExchangeStreamCaptureMode, int *mode __attribute__((unused)))
-NOTHING(cuEventSynchronize, Handle of __attribute__((unused)))
+
+EXPORTED Result cuCtxSynchronize(void) {
+    Result result = capture_none();
+    return result ? result : failure;
+}
+
+EXPORTED Result cuEventSynchronize(Handle of) {
+    Result result = event_touch(of);
+    return result ? result : failure;
+}
 
 static _Thread_local bool queries; /* by this thread: it waits for launches, being one of the library */
 EXPORTED Result cuEventQuery(Handle of) {
-    (void)of;
+    Result result = event_touch(of);
     queries = true;
-    return running ? NOT_READY : failure;
-}
-
-EXPORTED Result cuEventRecord(Handle of, Handle stream) {
-    (void)of, (void)stream;
-    put_something();
-    return failure;
+    return result ? result : running ? NOT_READY : failure;
 }
 
 EXPORTED Result cuStreamSynchronize(Handle stream) {
-    while (!stream && running)
+    Result result = stream_touch(stream);
+    while (!result && !stream && running)
         usleep(1000);
-    return failure;
+    return result ? result : failure;
 }
 
 EXPORTED Result cuStreamQuery(Handle stream) {
-    return !stream && running ? NOT_READY : failure;
+    Result result = stream_touch(stream);
+    return result ? result : !stream && running ? NOT_READY : failure;
 }
 
-/* Nothing but the flags. */
-static Result make_handle(Handle *to, unsigned flags) {
-    unsigned *made = malloc(sizeof *made);
-    *made = flags;
-    *to = made;
-    return SUCCESS;
-}
-
-EXPORTED Result cuStreamCreate(Handle *to, unsigned flags) {
-    pthread_mutex_lock(&inside);
-    pthread_mutex_unlock(&inside);
-    return make_handle(to, flags);
-}
-
-EXPORTED Result cuEventCreate(Handle *to, unsigned flags) {
-    return make_handle(to, flags);
-}
-
-EXPORTED Result cuStreamGetFlags(Handle of, unsigned *flags) {
-    *flags = of == (Handle)99 ? 0 : *(unsigned *)of;
-    return SUCCESS;
-}
-
-EXPORTED Result cuStreamDestroy_v2(Handle of) {
-    free(of);
-    return failure;
-}
-
-EXPORTED Result cuEventDestroy_v2(Handle of) {
-    free(of);
-    return failure;
+EXPORTED Result cuStreamGetCtx(Handle stream, Handle *to) {
+    *to = &contexts[current[depth]];
+    return stream_touch(stream);
 }
 
 EXPORTED Result cuEventElapsedTime(float *milliseconds, Handle from, Handle to) {
     (void)from, (void)to;
     *milliseconds = 1;
-    return SUCCESS;
-}
-
-/* The stream 99 is being captured. */
-EXPORTED Result cuStreamIsCapturing(Handle of, int *status) {
-    *status = of == (Handle)99;
     return SUCCESS;
 }
 
@@ -475,6 +394,9 @@ static void place_variables(Loaded *loaded) {
 }
 
 EXPORTED Result cuModuleLoadData(Handle *to, const void *image) {
+    Result unsafe = capture_unsafe();
+    if (unsafe)
+        return unsafe;
     const char *text = image_text(image);
     const char *refused = getenv("STANDIN_REFUSES"); /* kernels of that name */
     if (refused && strstr(text, refused))
@@ -590,7 +512,7 @@ EXPORTED Result cuFuncGetModule(Handle *to, Handle function) {
     return SUCCESS;
 }
 
-EXPORTED Result cuFuncGetParamInfo(Handle function, size_t index, size_t *offset, size_t *bytes) {
+Result function_parameter_info(Handle function, size_t index, size_t *offset, size_t *bytes) {
     const Found *found = function;
     const PtxFunction *kernel = &found->of->module.functions[found->function];
     Arena arena;
@@ -601,6 +523,10 @@ EXPORTED Result cuFuncGetParamInfo(Handle function, size_t index, size_t *offset
     *bytes = seat->bytes;
     arena_free(&arena);
     return SUCCESS;
+}
+
+EXPORTED Result cuFuncGetParamInfo(Handle function, size_t index, size_t *offset, size_t *bytes) {
+    return function_parameter_info(function, index, offset, bytes);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
@@ -751,18 +677,17 @@ static PtxEnd hang(volatile RecordHost *host, const char *name) {
 
 static int plain_launches, last_preferences[2];
 
-static Result run_kernel(Handle function, const unsigned grid[3], const unsigned block[3], unsigned shared, Handle on,
-                         void **parameters, void **extra) {
+Result kernel_run(const KernelNode *kernel) {
     Arena arena;
     const char *problem = "";
-    if (on == (Handle)99)
-        return SUCCESS; /* a node, which nobody launches */
+    const unsigned *block = kernel->block;
+    Handle function = kernel->function ? kernel->function : kernel->kernel;
     const Found *found = function;
     bool recorded = found->of->module.functions[found->function].parameter_count > 0;
     if (block[0] * block[1] * block[2] * found->of->registers > 65536 ||
         (recorded && strcmp(found->name, "crowded") == 0))
         return NO_RESOURCES; /* of a kernel without parameters that is crowded: not with what records it */
-    if (shared > DYNAMIC_UNASKED && (int)shared > found->attributes[DYNAMIC_BYTES])
+    if (kernel->shared > DYNAMIC_UNASKED && (int)kernel->shared > found->attributes[DYNAMIC_BYTES])
         return INVALID;
     pthread_mutex_lock(&mutex);
     bool ours = strncmp(found->name, "weir_", strlen("weir_")) == 0;
@@ -773,12 +698,12 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     ours_of_program += ours && gettid() == getpid();
     PtxProgram *program = program_of(found->of, found->function, &arena);
     give_variables(found->of, program);
-    PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = shared};
-    memcpy(launch.grid, grid, sizeof launch.grid);
-    memcpy(launch.block, block, sizeof launch.block);
+    PtxLaunch launch = {.cluster = {1, 1, 1}, .dynamic_bytes = kernel->shared};
+    memcpy(launch.grid, kernel->grid, sizeof launch.grid);
+    memcpy(launch.block, kernel->block, sizeof launch.block);
     launch.parameters = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
     launch.known = ARENA_ARRAY(&arena, uint8_t, program->parameter_bytes + 8);
-    take_parameters(program, &launch, parameters, extra);
+    take_parameters(program, &launch, kernel->parameters, kernel->extra);
     give_memory(&arena, program, &launch);
     PtxMachine *machine = ptx_machine(program, &launch, GEAR_DATA, &problem);
     PtxEnd end = PTX_END_FAULT;
@@ -816,17 +741,32 @@ static Result run_kernel(Handle function, const unsigned grid[3], const unsigned
     return SUCCESS;
 }
 
-EXPORTED Result cuLaunchKernel(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                               unsigned bz, unsigned shared, Handle on, void **parameters, void **extra) {
-    return run_kernel(function, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, on, parameters, extra);
+static Result launch_in(const KernelNode *kernel, Handle stream) {
+    Capture *capture;
+    Result result = stream_enter(stream, &capture);
+    if (!result)
+        result = capture ? capture_add(capture, stream, NODE_KERNEL, kernel) : kernel_run(kernel);
+    return result;
 }
+
+#define LAUNCH(name, none)                                                                                           \
+    EXPORTED Result name(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,           \
+                         unsigned bz, unsigned shared, Handle stream, void **parameters, void **extra) {             \
+        return launch_in(&(KernelNode){function, {gx, gy, gz}, {bx, by, bz}, shared, parameters, extra, NULL, NULL}, \
+                         stream ? stream : (Handle)none);                                                            \
+    }
+LAUNCH(cuLaunchKernel, 0)
+LAUNCH(cuLaunchKernel_ptsz, 2)
 
 EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
     const struct {
         unsigned grid[3], block[3], shared;
         Handle stream;
     } *launch = config;
-    return run_kernel(function, launch->grid, launch->block, launch->shared, launch->stream, parameters, extra);
+    KernelNode kernel = {.function = function, .shared = launch->shared, .parameters = parameters, .extra = extra};
+    memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
+    memcpy(kernel.block, launch->block, sizeof kernel.block);
+    return launch_in(&kernel, launch->stream);
 }
 
 /* How many launches of the program have reached the driver. */

@@ -280,14 +280,6 @@ static int is_machine_code(Handle function, const char *what) {
     return is_turned(4);
 }
 
-/* A launch into a stream that is captured (the stand-in knows it by its number), and one that is not. */
-static int is_in_graph(Handle function, const char *what) {
-    (void)what;
-    launch(function, 1, (Handle)99);
-    launch(function, 1, NULL);
-    return is_turned(1);
-}
-
 static int is_large(Handle function, const char *what) {
     (void)what;
     launch_plain(function_of(right, "nothing"), 98304, 32);
@@ -504,7 +496,6 @@ static const struct {
     {"wrong", is_wrong},
     {"fatbin", is_wrong_in_fatbin},
     {"machine", is_machine_code},
-    {"graph", is_in_graph},
     {"short", is_short},
     {"large", is_large},
     {"turns", turns_more},

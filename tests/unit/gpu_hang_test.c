@@ -75,7 +75,8 @@ static Result fake_copy(void *to, DevicePointer from, size_t bytes, Handle strea
 static Result fake_query(Handle event) {
     return ((const Device *)event)->ended;
 }
-static const HangDriver driver = {fake_context, fake_create, fake_stream, fake_stream, fake_copy, fake_query};
+static const HangDriver driver = {fake_context, fake_create, fake_stream, fake_stream, fake_copy, fake_query,
+                                 NULL};
 
 static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     Device *device = launch->user;
