@@ -119,7 +119,7 @@ static void complete(Reading *reading) {
     const Op **kernels = ARENA_ARRAY(&reading->module.arena, const Op *, count + 1);
     program_kernels(&reading->module, kernels, count);
     for (size_t i = 0; i < count; i++)
-        membar_complete(&reading->module, kernels[i]);
+        membar_complete(&reading->module, kernels[i], 0);
 }
 
 static void free_reading(Reading *reading) {

@@ -342,8 +342,19 @@ static void leave_open(GlobalCheck *run, UnknownAccess *unknown) {
     run->needs_wanted = true;
 }
 
+/* Whether an access that was not kept, for lack of room, may meet it: not a read where nothing known writes. */
+static bool may_meet_more(const GlobalCheck *run, const InsideAgent *agent, const Touch *now) {
+    uint32_t areas = global_area_count(run->scene.memory);
+    bool any = now->writes;
+    for (uint32_t i = 0; i < now->bytes.count && !any; i++) {
+        uint32_t area = global_area_number(now->bytes.runs[i].begin);
+        any = area >= areas || run->written[area];
+    }
+    return any && agent->count == MOST_TOUCHES;
+}
+
 static bool may_meet(GlobalCheck *run, const InsideAgent *agent, const Touch *now) {
-    bool met = agent->count == MOST_TOUCHES;
+    bool met = may_meet_more(run, agent, now);
     for (uint32_t i = 0; i < agent->count; i++) {
         const Touch *old = &agent->touches[i];
         bool same = old->mapping && old->mapping == now->mapping;
@@ -394,7 +405,6 @@ static bool stretches_meet(GlobalCheck *run, Inside *inside, Stretch now) {
 
 /* ---- Accesses that are not known ------------------------------------------------------------------- */
 
-static bool is_looked_at(GlobalCheck *run, uint32_t site);
 
 /* Whether one thread makes the access, the first: of one element, or what the others read is not looked at. Every
  * thread runs assembly. */
@@ -405,7 +415,7 @@ static bool is_by_one_thread(GlobalCheck *run, const GridEvent *event) {
     for (uint32_t i = 0; type && type->kind == TYPE_TENSOR && i < type->dim_count; i++)
         elements *= type->dims[i];
     return elements == 1 && !is_inline_ptx(event->event->op) &&
-           (effect->verb != EFFECT_READ || !is_looked_at(run, site_of(run, event)));
+           (effect->verb != EFFECT_READ || !copies_matter(run, site_of(run, event)));
 }
 
 static bool can_race(uint8_t before, uint8_t now) {
@@ -496,38 +506,6 @@ static const Made *made_of(const Attempt *attempt, uint32_t number) {
     return &attempt->inside->made[number - 1];
 }
 
-/* What threads that have a copy of a number do with it: places of accesses are made of it, or whether they are made; or
- * it goes to memory, but for one number that goes to global memory, which the first thread stores. */
-static const Slice *places_of(GlobalCheck *run, size_t kernel) {
-    const Program *program = run->programs[kernel];
-    if (!run->places)
-        run->places = ARENA_ARRAY(run->arena, Slice *, run->count);
-    if (run->places[kernel])
-        return run->places[kernel];
-    Slice *slice = run->places[kernel] = ARENA_NEW(run->arena, Slice);
-    slice_init(slice, program->module);
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        const Type *type = effect->value ? type_resolve(program->module, effect->value->type) : NULL;
-        slice_add_place(slice, effect, true);
-        if (type && (effect->space != SPACE_GLOBAL || type->kind == TYPE_TENSOR))
-            slice_add(slice, effect->value);
-    }
-    slice_close(slice);
-    return slice;
-}
-
-/* Whether some address or condition depends on what an access loads: then it matters what each thread finds. */
-static bool is_looked_at(GlobalCheck *run, uint32_t site) {
-    size_t kernel = site_kernel(run, site);
-    const Op *op = run->programs[kernel]->ops[site_pc(run, site)];
-    bool found = false;
-    for (uint32_t i = 0; i < op->result_count; i++)
-        found |= slice_has(places_of(run, kernel), &op->results[i]) ||
-                 slice_has(run->programs[kernel]->steering, &op->results[i]);
-    return found;
-}
-
 /* Whether nothing orders the two; *sure: nor does anything that is not known. */
 static bool is_unordered(const Attempt *attempt, const Visit *visit, uint32_t thread, bool *sure) {
     const Made *old = made_of(attempt, visit->made), *now = made_of(attempt, attempt->made);
@@ -546,7 +524,7 @@ static bool is_unordered(const Attempt *attempt, const Visit *visit, uint32_t th
         return true;
     /* The thread itself, but others that have a copy read it, too. */
     const Made *read = old->copies ? old : now->copies ? now : NULL;
-    return read && is_looked_at(attempt->run, read->site);
+    return read && copies_matter(attempt->run, read->site);
 }
 
 static const char *thread_name(const Attempt *attempt, uint32_t agent, uint32_t thread, bool partitions) {

@@ -211,6 +211,10 @@ struct GlobalCheck {
     struct Slice **places;          /* by kernel; NULL: not computed */
 };
 
+/* ---- copies.c ---- */
+/* Whether it matters what each thread finds that holds a copy of what the access loads. */
+bool copies_matter(GlobalCheck *run, uint32_t site);
+
 /* ---- classed.c ---- */
 /* Whether the launch is so large that not all of its CTAs are run if that can be helped. */
 bool classed_is_large(const GlobalCheck *run);

@@ -6,6 +6,9 @@
 #include "ir/op_ids.h"
 #include "ir/optable.h"
 #include "model/memory/handshake.h"
+#include "model/memory/meeting.h"
+#include "model/memory/scratch.h"
+#include "model/memory/stage.h"
 #include "model/target/target.h"
 
 static const Attr relaxed_true = {.text = {"true", 4}, .kind = ATTR_BOOL, .exact = true, .integer = 1};
@@ -88,6 +91,22 @@ static bool complete_products(Module *module, const Op *kernel) {
     return any;
 }
 
+/* Where threads of one CTA would meet before or after an atomic, those of all CTAs do; where its result goes from one
+ * to the others, they meet in it, and nothing is put in. Of all functions: kernels call them. */
+static void complete_atomics(Module *module) {
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        if (!op_is(op, CLASS_ATOMIC) && !op_is(op, CLASS_POLL))
+            continue;
+        unsigned count = effects_of(module, op, effects);
+        uint8_t stages = atomic_stages(op, effects, count, scratch_of(module, op).crosses_ctas);
+        if (stages & STAGE_BEFORE && !meets(module, op->prev))
+            put_in(module, op, MEMBAR_CLUSTER);
+        if (stages & STAGE_AFTER && op->next && !meets(module, op->next))
+            put_in(module, op->next, MEMBAR_CLUSTER);
+    }
+}
+
 static bool specializes(const Op *kernel) {
     for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
         if (op_is_control(op, CONTROL_FORK))
@@ -111,7 +130,7 @@ static void complete_fork(Module *module, const Op *kernel) {
         module->completed |= complete_ends(module, kernel);
 }
 
-void membar_complete(Module *module, const Op *kernel) {
+void membar_complete(Module *module, const Op *kernel, ReleaseSet releases) {
     Vendor vendor;
     unsigned number;
     bool nvidia = target_said(kernel, &vendor, &number) && vendor == VENDOR_NVIDIA && number >= 90;
@@ -128,4 +147,6 @@ void membar_complete(Module *module, const Op *kernel) {
             put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
         module->completed |= complete_ends(module, kernel) || handshake.at;
     }
+    if (module_ctas(kernel) > 1 && (releases ? releases == 1 << RELEASE_3_9 : stage_is_from_39(kernel)))
+        complete_atomics(module);
 }

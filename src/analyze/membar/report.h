@@ -33,7 +33,9 @@ void membar_emit(Module *module, const MembarResult *const *results, size_t coun
 
 /* Makes of a kernel what the compiler would have made of it where it has only to put in meetings of a cluster: after
  * mbarriers are set up, at the end; in Triton 3.6 before a product of two CTAs. For those who run it: the module stays
- * so, and says so (Module.completed). */
-void membar_complete(Module *module, const Op *kernel);
+ * so, and says so (Module.completed). From Triton 3.9 on the CTAs of a cluster also meet before an atomic that
+ * releases and after one that acquires; which is part of the op, and not said. `releases`: of Triton that lower the IR;
+ * 0: not named. */
+void membar_complete(Module *module, const Op *kernel, ReleaseSet releases);
 
 #endif

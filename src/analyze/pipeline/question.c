@@ -51,7 +51,7 @@ static bool find_kernels(Result *result) {
         return result_fail(result, "'%s' is %.*s; it must be an integer from 1 to %d", name, STR_ARG(wrong->text),
                            MODULE_MOST);
     for (size_t i = 0; i < result->count; i++)
-        membar_complete(result->module, result->functions[i]);
+        membar_complete(result->module, result->functions[i], result->question.releases);
     return !only || result_keep(result, str_of(only)) ||
            result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
 }

@@ -91,6 +91,11 @@ static bool is_from_38(Module *module) {
     return !is_up_to_37(module) && (module->dumped.pass.size || has_located_function(module));
 }
 
+bool stage_is_from_39(const Op *function) {
+    return op_attr_around(function, "ttng.two-ctas") &&
+           (!op_attr_around(function, "ttg.shared") || op_attr_around(function, "ttg.profile_scratch_memory_size"));
+}
+
 bool stage_columns_from_one(Module *module) {
     return is_from_38(module);
 }
@@ -107,8 +112,7 @@ static bool has_meeting(Module *module, const Op *function) {
 Past stage_meetings(Module *module, const Op *function) {
     if (module->dumped.synced || op_attr_around(function, "ttg.profile_scratch_memory_size") || is_up_to_37(module))
         return PAST_YES;
-    bool from_39 = op_attr_around(function, "ttng.two-ctas") && !op_attr_around(function, "ttg.shared");
-    if (from_39 || is_from_38(module))
+    if (stage_is_from_39(function) || is_from_38(module))
         return PAST_NOT;
     return has_meeting(module, function) ? PAST_YES : PAST_UNKNOWN;
 }

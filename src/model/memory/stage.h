@@ -23,6 +23,9 @@ Past stage_products(Module *module, const Op *function);
  * CTA could not signal such a one. */
 bool stage_own_barriers(Module *module, const Op *function);
 
+/* Whether a module of clusters shows that it is of Triton 3.9 or later: only these say how many CTAs a product takes
+ * before memory is placed. */
+bool stage_is_from_39(const Op *function);
 /* Whether columns of source locations are counted from 1, as Triton does from 3.8 on; else from 0. */
 bool stage_columns_from_one(Module *module);
 
