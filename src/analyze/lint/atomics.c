@@ -33,17 +33,22 @@ static const Value *plain_pointer(const Value *value, bool offsets) {
     return value;
 }
 
+/* Whether one scope can hold a thread of the kernel that the other does not: `gpu` and `sys` hold all of them. */
+static bool scopes_differ(const Atomic *a, const Atomic *b) {
+    return a->scope != b->scope && (a->scope < SCOPE_GPU || b->scope < SCOPE_GPU);
+}
+
 static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surely) {
     uint32_t line = op_line(lint->module, before->op);
     Finding *finding = NULL;
-    if (now->scope == before->scope && now->bits == before->bits)
+    if (!scopes_differ(now, before) && now->bits == before->bits)
         return;
     if (!surely)
         finding =
             lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
                       "review: %u bits with scope %s, and %u bits with scope %s at IR line %u, on one tensor",
                       now->bits, effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
-    else if (now->scope != before->scope)
+    else if (scopes_differ(now, before))
         finding = lint_find(lint, RULE_ATOMIC_SCOPE, now->op,
                             "scope %s here, and scope %s at IR line %u on the same "
                             "address",
