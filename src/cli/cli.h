@@ -43,7 +43,9 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 typedef struct Recorded {
     size_t begun, ended; /* processes that used a GPU; those that have said all */
     uint64_t kernels, launches, recorded, repeated, excluded;
-    uint64_t libraries; /* launches of kernels that have no PTX */
+    uint64_t libraries;  /* launches of kernels that have no PTX */
+    int failed;          /* the CUDA error of a launch whose records are not there; 0: none */
+    char *failed_kernel; /* NULL: it is not known */
 } Recorded;
 /* The library that goes into programs; false if it is not there. */
 bool find_library(char *path, size_t size);
@@ -56,6 +58,10 @@ bool record_environment(const Options *options, const char *folder, const char *
 /* Takes a line of the log; false: it is about something else. */
 bool recorded_line(Recorded *recorded, const char *word, const char *rest);
 void recorded_say(const Recorded *recorded, size_t files, const Options *options);
+/* Of a launch that failed: says which command finds out why (again.c); or sets what the program is started with again
+ * for that. */
+void again_say(const Recorded *recorded, const Options *options);
+bool again_environment(const Recorded *recorded);
 /* Whether this command was started as Triton's ptxas; then what it does as that: its status. */
 bool is_ptxas(const char *name);
 int run_ptxas(int count, char **arguments);

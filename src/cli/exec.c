@@ -117,8 +117,9 @@ bool find_library(char *path, size_t size) {
     return false;
 }
 
-/* Lets processes that run as another user, by the program's own doing, write to the log, so that they can say what they could not keep; of root's,
- * who can become anybody, they keep what they launch. Others may not list what is there, nor remove it. */
+/* Lets processes that run as another user, by the program's own doing, write to the log, so that they can say what they
+ * could not keep; of root's, who can become anybody, they keep what they launch. Others may not list what is there, nor
+ * remove it. */
 static bool open_folder(const char *folder) {
     char path[PATH_MAX];
     int log = snprintf(path, sizeof path, "%s/capture.log", folder) < (int)sizeof path
@@ -332,6 +333,14 @@ static Captured read_log(const char *folder) {
     return captured;
 }
 
+static void captured_free(Captured *captured) {
+    free(captured->triton);
+    free(captured->standin);
+    free(captured->failure);
+    free(captured->recorded.failed_kernel);
+    paths_free(&captured->notes);
+}
+
 static size_t files_found, launches_found;
 
 static bool count_file(const char *path) {
@@ -366,8 +375,9 @@ static void say_notes(const Captured *captured) {
     for (size_t i = 0; i < captured->notes.count; i++)
         complain("%s", captured->notes.items[i]);
     if (captured->left)
-        complain("%zu process%s of the program %s still running (%s), and what %s from here on is not looked at", captured->left,
-                 captured->left == 1 ? "" : "es", captured->left == 1 ? "is" : "are", captured->left_name, captured->left == 1 ? "it launches" : "they launch");
+        complain("%zu process%s of the program %s still running (%s), and what %s from here on is not looked at",
+                 captured->left, captured->left == 1 ? "" : "es", captured->left == 1 ? "is" : "are",
+                 captured->left_name, captured->left == 1 ? "it launches" : "they launch");
 }
 
 static void say_captured(const Captured *captured) {
@@ -415,8 +425,16 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     int ended = run_program(&options->operands);
     if (ended < 0)
         return STATUS_ERROR;
-    bool over = await_rest();
+    bool over = await_rest(), again = false;
     Captured captured = read_log(folder);
+    if (captured.recorded.failed && options->rerun_on_failure && again_environment(&captured.recorded)) {
+        complain("a launch failed with CUDA error %d: the program is run again, with records in host memory",
+                 captured.recorded.failed);
+        again = run_program(&options->operands) >= 0;
+        over = await_rest();
+        captured_free(&captured);
+        captured = read_log(folder);
+    }
     captured.left = over ? 0 : count_left(captured.left_name, sizeof captured.left_name);
     each_entry(folder, count_file);
     bool all = !ended && !captured.notes.count && !captured.left && !captured.failure &&
@@ -433,10 +451,9 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
     } else if (!record) {
         say_nothing_captured(&captured);
     }
-    free(captured.triton);
-    free(captured.standin);
-    free(captured.failure);
-    paths_free(&captured.notes);
+    if (captured.recorded.failed && !again)
+        again_say(&captured.recorded, options);
+    captured_free(&captured);
     return status == STATUS_OK && !all ? STATUS_INCOMPLETE : status;
 }
 

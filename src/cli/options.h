@@ -137,6 +137,7 @@ typedef struct Options {
     uint64_t record_launches, sample;
     bool launches_given, record_host;
     bool records;     /* exec: in mode record or shadow */
+    bool rerun_on_failure;
     bool require_all; /* kernels without PTX count */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */

@@ -139,6 +139,12 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
         recorded->begun++;
         return true;
     }
+    if (strcmp(word, "launch-failed") == 0 && !recorded->failed) {
+        recorded->failed = atoi(rest);
+        const char *kernel = strchr(rest, ' ');
+        recorded->failed_kernel = kernel && kernel[1] ? strdup(kernel + 1) : NULL;
+        return true;
+    }
     if (strcmp(word, "recorded") != 0)
         return false;
     if (sscanf(rest, "%*d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &kernels, &launches,

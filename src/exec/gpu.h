@@ -401,6 +401,14 @@ const RecordShape *gpu_shapes(GpuModule *module);
 /* Right after it was made; `recording` is all that is known of it before it ends. */
 void gpu_watch(GpuFlight *flight, Recording recording);
 
+/* ---- Launches that fail (gpu_finish.c) ------------------------------------------------------------ */
+
+/* The driver says so, and nothing can be done in the context any more. `kernel`: of a recorded launch whose records
+ * were lost by it; NULL: it is not known which launch failed. */
+void gpu_failed(Result result, const char *kernel);
+/* What caused it was kept, or is reported as a hang. */
+void gpu_failed_kept(void);
+
 /* ---- Beginning and end (gpu_finish.c) ------------------------------------------------------------ */
 
 /* The program uses the device: from here on it has to be said how that ended. */

@@ -158,9 +158,13 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
 static void end(GpuFlight *flight, Result result) {
     bool told = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
     bool lost = result && !flight->context->on_host;
+    if (told || (result && !lost))
+        gpu_failed_kept();
     if (result)
         flight->launch.flags |= RECORDING_CUT;
     if (lost || !take_records(flight, result, told)) {
+        if (!told && lost)
+            gpu_failed(result, flight->kernel->name);
         if (!told && lost)
             gpu_unseen(flight->kernel->name,
                        "its launch failed with CUDA error %d, and its records were lost; --record-host keeps them",

@@ -14,6 +14,30 @@ static pid_t owner; /* a child that was forked has nothing to say */
 
 static struct { uint64_t kernels, recorded, repeated, excluded; } seen;
 
+static struct {
+    Result result;
+    const char *kernel;
+    bool kept;
+} failed;
+
+/* Errors of kernels, after which a context is of no use. */
+static bool is_sticky(Result result) {
+    enum { ILLEGAL_ADDRESS = 700, TIMEOUT = 702, ASSERT = 710, STACK = 714, LAUNCH_FAILED = 719 };
+    return result == ILLEGAL_ADDRESS || result == TIMEOUT || result == ASSERT ||
+           (result >= STACK && result <= LAUNCH_FAILED);
+}
+
+void gpu_failed(Result result, const char *kernel) {
+    if (!gpu_on() || !is_sticky(result))
+        return;
+    failed.result = failed.result ? failed.result : result;
+    failed.kernel = failed.kernel ? failed.kernel : kernel;
+}
+
+void gpu_failed_kept(void) {
+    failed.kept = true;
+}
+
 static void count(GpuKernel *kernel) {
     seen.kernels += kernel->launches > 0;
     seen.recorded += kernel->recorded;
@@ -24,6 +48,8 @@ static void count(GpuKernel *kernel) {
 
 static void say(void) {
     uint64_t libraries = gpu_unseen_write();
+    if (failed.result && !failed.kept)
+        folder_log("launch-failed %d %s", failed.result, failed.kernel ? failed.kernel : "");
     folder_log("recorded %ld %llu %llu %llu %llu %llu %llu", (long)getpid(), (unsigned long long)seen.kernels,
                (unsigned long long)gpu_launches(), (unsigned long long)seen.recorded, (unsigned long long)seen.repeated,
                (unsigned long long)seen.excluded, (unsigned long long)libraries);

@@ -432,6 +432,7 @@ Result gpu_launch(const SeenLaunch *launch) {
     Result result = make(launch);
     if (!result && !launch->later)
         result = hold_launched(stream_of(launch));
+    gpu_failed(result, NULL);
     if (gpu_driver(NULL))
         gpu_relaxed(mode);
     return result;

@@ -226,6 +226,7 @@ static bool is_captured(Means means, OrderStream stream) {
 static Result told(Means means, unsigned stream, bool per_thread, Result result, const uintptr_t *words,
                    const char *name) {
     OrderStream in = stream_of(stream, per_thread, words);
+    gpu_failed(result, NULL);
     if (!result && order_on() && !is_captured(means, in))
         tell(means, in, words, name);
     return result;

@@ -381,9 +381,10 @@ static int gathers(Handle function, const char *what) {
 }
 
 static int fails(Handle function, const char *what) {
-    (void)what;
     to = 16;
     launch(function, 3, NULL);
+    if (strcmp(what, "fails-waits") == 0)
+        return cuCtxSynchronize() != 0;
     return 1;
 }
 
@@ -515,6 +516,7 @@ static const struct {
     {"halves", launch_mapped},
     {"parallel", launch_from_threads},
     {"fails", fails},
+    {"fails-waits", fails},
     {"arrivals", hangs},
     {"polls", hangs},
     {"held", hangs},
