@@ -638,6 +638,8 @@ WEIR_API weir_writer *weir_writer_begin(const weir_write_options *options, weir_
 WEIR_API void weir_writer_add(weir_writer *writer, const weir_result *result);
 WEIR_API void weir_writer_error(weir_writer *writer, const char *file, const char *sentence);
 WEIR_API int weir_writer_end(weir_writer *writer);
+/* Of results of recordings as text: those of one kernel are put together, and written here, or at the end. */
+WEIR_API void weir_writer_settle(weir_writer *writer);
 /* A part of what is written about verdicts, which another thread may make: results are added to it as to the whole,
  * then it is joined, which frees it. */
 WEIR_API weir_writer *weir_writer_part(const weir_write_options *options);

@@ -156,8 +156,9 @@ void weir_writer_join(weir_writer *writer, weir_writer *part) {
         render_json_join(&writer->json, &part->json);
     else if (ci_format(writer))
         ci_join(&writer->ci, &part->ci);
-    else if (part->out.size)
-        told_join(&writer->told, &part->told, &part->out, &writer->out);
+    else
+        text_add(&writer->out, part->out.data ? part->out.data : "", part->out.size);
+    told_join(&writer->told, &part->told);
     writer->failed |= part->failed || part->out.failed;
     text_flush(&writer->out);
     told_free(&part->told);
@@ -183,8 +184,16 @@ static void settle_aside(weir_writer *writer) {
         weir_writer_join(writer, aside);
 }
 
-int weir_writer_end(weir_writer *writer) {
+void weir_writer_settle(weir_writer *writer) {
     settle_aside(writer);
+    writer->told.color = writer->options.flags & WEIR_COLOR;
+    told_write(&writer->told, &writer->out);
+    told_free(&writer->told);
+    text_flush(&writer->out);
+}
+
+int weir_writer_end(weir_writer *writer) {
+    weir_writer_settle(writer);
     unseen_sort(&writer->unseen);
     writer->json.unseen = writer->ci.unseen = &writer->unseen;
     bool barriers = writer->options.subject == WEIR_BARRIERS;
@@ -204,7 +213,6 @@ int weir_writer_end(weir_writer *writer) {
         writer->out.size = good ? writer->out.size : 0;
     }
     good &= sink_finish(&writer->out) == 0;
-    told_free(&writer->told);
     unseen_free(&writer->unseen);
     free(writer);
     return good ? 0 : -1;
@@ -262,6 +270,10 @@ static weir_writer *aside_of(weir_writer *writer) {
     return writer->aside ? writer->aside : writer;
 }
 
+static bool is_recording(const Result *result) {
+    return str_ends(str_of(result->module->source->name), STR(".weirrec"));
+}
+
 static void add_verdicts(weir_writer *to, const weir_result *result) {
     const Result *all = &result->result;
     bool aside = all->count == 1 && all->verdicts[0].aside && !(to->options.flags & WEIR_REQUIRE_ALL);
@@ -271,9 +283,15 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
     for (size_t i = 0; i < all->count; i++) {
         const Verdict *verdict = &all->verdicts[i];
         writer->inputs++;
-        to->unseen.recorded |= str_ends(str_of(all->module->source->name), STR(".weirrec"));
+        to->unseen.recorded |= is_recording(all);
         for (size_t k = 0; k < verdict->unseen_count; k++)
             unseen_add(&to->unseen, &verdict->unseen[k]);
+        bool shown = !(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN || verdict_excepts(verdict);
+        bool text = !is_json(writer) && !ci_format(writer), part = !writer->sink.write;
+        bool grouped = text && part && shown && flags & WEIR_SKIP_CLEAN && is_recording(all);
+        size_t begin = writer->out.size;
+        if (grouped)
+            told_begin(&writer->told, verdict, all->module->source);
         TextOptions options = {.color = flags & WEIR_COLOR,
                                .launches = flags & WEIR_LAUNCHES,
                                .suppressed = flags & WEIR_SUPPRESSED,
@@ -281,14 +299,16 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .witnesses = witnesses,
                                .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay",
-                               .told = writer->sink.write ? NULL : &writer->told};
+                               .told = grouped ? &writer->told : NULL};
         CiInput input = {all->module->source->name, all->module->source, verdict, witnesses};
         if (is_json(writer))
             render_json_input(&writer->json, input.file, verdict, witnesses);
         else if (ci_format(writer))
             ci_add(&writer->ci, &input);
-        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN || verdict_excepts(verdict))
+        else if (shown)
             render_text(verdict, all->module->source, options, &writer->out);
+        if (grouped)
+            told_end(&writer->told, &writer->out, begin);
         if (witnesses)
             witnesses += verdict->finding_count;
     }

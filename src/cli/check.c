@@ -294,6 +294,10 @@ int command_check(Options *options) {
         tell_passed_over(all);
     if (all->aside && !all->kernels) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
+    if (all->writer)
+        weir_writer_settle(all->writer);
+    if (all->also)
+        weir_writer_settle(all->also);
     if (good)
         session_summary(&check.session);
     free(check.jobs);

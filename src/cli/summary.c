@@ -129,10 +129,10 @@ static void print_summary(Session *session, Output *output) {
     tally_print(&all->reasons, output);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
-    print_unseen(output, all->options, &all->unseen);
     /* The same input gives the same bytes, unless somebody looks on. */
     if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
         output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
+    print_unseen(output, all->options, &all->unseen);
 }
 
 void session_summary(Session *session) {

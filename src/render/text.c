@@ -178,20 +178,18 @@ static void add_finding_launch(Renderer *renderer, const Finding *finding, const
 static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
     static const FindingPlace nowhere = {.file = ""};
     const FindingPlace *first = finding->place_count ? &finding->places[0] : &nowhere;
-    ToldFinding told;
+    size_t begin = renderer->to->size;
     start_at(renderer, first, finding_severity(finding));
     text_plainf(renderer->to, "%s [%s]\n", finding->message, rule_of(finding->rule)->id);
-    told.rest = renderer->to->size;
     add_first_place(renderer, first);
     for (size_t i = 1; i < finding->place_count; i++)
         add_other_place(renderer, &finding->places[i]);
     add_line(renderer, "why:", finding->why);
     add_line(renderer, "fix:", finding->fix);
     add_line(renderer, "schedule:", finding->schedule);
-    told.launch = renderer->to->size;
     add_finding_launch(renderer, finding, witness_file);
     if (renderer->options.told)
-        told_add(renderer->options.told, finding, renderer->source, told);
+        told_finding(renderer->options.told, finding, renderer->source, begin, renderer->to->size);
 }
 
 /* One that does not count, in a line, with why not. */
@@ -209,12 +207,15 @@ static void add_suppressed(Renderer *renderer, const Finding *finding) {
 /* ---- The rest of a verdict --------------------------------------------------------------------- */
 
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
+    size_t begin = renderer->to->size;
     add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
     colored(renderer, yellow, "incomplete:");
     text_plainf(renderer->to, " %s", incomplete->reason);
     if (is_said(incomplete->op))
         text_plainf(renderer->to, " (%s)", incomplete->op);
     text_addf(renderer->to, "\n");
+    if (renderer->options.told)
+        told_other(renderer->options.told, TOLD_INCOMPLETE, incomplete->reason, begin, renderer->to->size);
 }
 
 static void add_launch(Renderer *renderer, const LaunchRun *launch) {
@@ -318,6 +319,13 @@ static void add_kernel(Renderer *renderer, const Verdict *verdict) {
         text_plainf(renderer->to, "@%s: ", verdict->kernel);
 }
 
+static void add_note(Renderer *renderer, const char *note) {
+    size_t begin = renderer->to->size;
+    add_line(renderer, "note:", note);
+    if (renderer->options.told)
+        told_other(renderer->options.told, TOLD_NOTE, note, begin, renderer->to->size);
+}
+
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {
     Renderer renderer = {.to = to, .source = source, .options = options};
     bool list_launches = options.launches && verdict->launch_count;
@@ -340,7 +348,7 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_incomplete(&renderer, &verdict->incomplete[i]);
     for (size_t i = 0; i < verdict->note_count; i++)
-        add_line(&renderer, "note:", verdict->notes[i]);
+        add_note(&renderer, verdict->notes[i]);
     for (size_t i = 0; list_launches && i < verdict->launch_count; i++)
         add_launch(&renderer, &verdict->launches[i]);
     add_outcome(&renderer, verdict);

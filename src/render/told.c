@@ -1,91 +1,278 @@
-/* Text about findings, put together so that each is told in full once. */
+/* Texts about recordings, grouped. */
 #include "render/told.h"
 
 #include "base/hash.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_room(Told *told) {
-    if (told->count < told->capacity)
-        return true;
-    size_t wanted = told->capacity ? 2 * told->capacity : 8;
-    ToldFinding *more = realloc(told->items, wanted * sizeof *more);
-    if (!more)
-        return false;
-    told->items = more;
-    told->capacity = wanted;
-    return true;
-}
+enum { NAMES_MOST = 2 };
 
-void told_add(Told *told, const Finding *finding, const Source *source, ToldFinding at) {
-    if (!*finding->fingerprint || !has_room(told))
-        return;
-    if (!told->file) {
-        told->file = strdup(source->name);
-        told->hash = hash_bytes(HASH_START, source->data, source->size);
-    }
-    if (!told->file)
-        return;
-    ToldFinding *added = &told->items[told->count++];
-    *added = at;
-    snprintf(added->key, sizeof added->key, "%016" PRIx64 " %s %u", told->hash, finding->fingerprint,
-             finding->place_count ? finding->places[0].ir_line : 0);
-}
+/* ---- One recording -------------------------------------------------------------------------------- */
 
-/* ---- Together ------------------------------------------------------------------------------------- */
-
-static void add_range(Text *to, const Text *text, size_t begin, size_t end) {
-    if (begin < end)
-        text_add(to, text->data + begin, end - begin);
-}
-
-/* The file in which it was told; NULL: in none so far, but it is now. */
-static const char *told_in(Told *told, const Told *part, const ToldFinding *finding) {
-    void **file = map_put(&told->seen, str_of(finding->key));
+void told_begin(Told *told, const Verdict *verdict, const Source *source) {
+    ToldFile *file = calloc(1, sizeof *file);
+    told->failed |= !file;
     if (!file)
-        return NULL;
-    const char *before = *file;
-    if (!before)
-        *file = part->file;
-    return before;
+        return;
+    *file = (ToldFile){.file = strdup(source->name),
+                       .kernel = strdup(verdict->kernel),
+                       .verdict = verdict->kind,
+                       .launches = verdict->launch_count};
+    for (size_t i = 0; i < verdict->launch_count; i++) {
+        file->ctas += verdict->launches[i].ctas;
+        file->events += verdict->launches[i].events;
+    }
+    told->failed |= !file->file || !file->kernel;
+    if (told->last)
+        told->last->next = file;
+    else
+        told->first = file;
+    told->last = file;
 }
 
-void told_join(Told *told, Told *part, const Text *text, Text *to) {
-    size_t at = 0;
-    Told *kept = part->count ? malloc(sizeof *kept) : NULL;
-    if (kept)
-        *kept = *part;
-    for (size_t i = 0; kept && i < kept->count; i++) {
-        const ToldFinding *finding = &kept->items[i];
-        const char *before = told_in(told, kept, finding);
-        if (!before || before == kept->file)
-            continue;
-        add_range(to, text, at, finding->rest);
-        text_plainf(to, "  same as: %s\n", before);
-        at = finding->launch;
+/* The key is taken. */
+static void add_item(Told *told, ToldKind kind, Text *key, size_t begin, size_t end) {
+    ToldFile *file = told->last;
+    text_char(key, 0);
+    if (file && file->count == file->capacity) {
+        size_t wanted = file->capacity ? 2 * file->capacity : 8;
+        ToldItem *more = realloc(file->items, wanted * sizeof *more);
+        told->failed |= !more;
+        file->items = more ? more : file->items;
+        file->capacity = more ? wanted : file->capacity;
     }
-    add_range(to, text, at, text->size);
-    if (!kept) {
-        told_free(part);
+    told->failed |= key->failed;
+    if (!file || key->failed || file->count == file->capacity) {
+        text_free(key);
         return;
     }
-    kept->next = told->next;
-    told->next = kept;
+    file->items[file->count++] = (ToldItem){kind, begin, end, key->data};
+    *key = (Text){0};
+}
+
+void told_finding(Told *told, const Finding *finding, const Source *source, size_t begin, size_t end) {
+    Text key = {0};
+    text_addf(&key, "%d", (int)finding->rule);
+    for (size_t i = 0; i < finding->place_count; i++) {
+        const FindingPlace *place = &finding->places[i];
+        if (place->file && *place->file && place->line)
+            text_addf(&key, " %s:%u", place->file, place->line);
+        else
+            text_addf(&key, " %016" PRIx64 ":%u", hash_bytes(HASH_START, source->data, source->size), place->ir_line);
+    }
+    add_item(told, (ToldKind)finding_severity(finding), &key, begin, end); /* ORDER Severity */
+}
+
+void told_other(Told *told, ToldKind kind, const char *words, size_t begin, size_t end) {
+    Text key = {0};
+    for (; *words; words++)
+        if (!isdigit((unsigned char)*words))
+            text_char(&key, *words);
+        else if (!isdigit((unsigned char)words[1]))
+            text_char(&key, '#');
+    add_item(told, kind, &key, begin, end);
+}
+
+void told_end(Told *told, Text *text, size_t begin) {
+    ToldFile *file = told->last;
+    if (!file || begin >= text->size)
+        return;
+    text_add(&file->text, text->data + begin, text->size - begin);
+    told->failed |= file->text.failed;
+    for (size_t i = 0; i < file->count; i++) {
+        file->items[i].begin -= begin;
+        file->items[i].end -= begin;
+    }
+    text->size = begin;
+}
+
+void told_join(Told *told, Told *part) {
+    if (told->last)
+        told->last->next = part->first;
+    else
+        told->first = part->first;
+    told->last = part->last ? part->last : told->last;
+    told->failed |= part->failed;
+    told->color |= part->color;
     *part = (Told){0};
 }
 
 void told_free(Told *told) {
-    for (Told *next; told->next; told->next = next) {
-        next = told->next->next;
-        free(told->next->file);
-        free(told->next->items);
-        free(told->next);
+    for (ToldFile *file = told->first, *next; file; file = next) {
+        next = file->next;
+        for (size_t i = 0; i < file->count; i++)
+            free(file->items[i].key);
+        free(file->items);
+        free(file->file);
+        free(file->kernel);
+        text_free(&file->text);
+        free(file);
     }
-    map_free(&told->seen);
-    free(told->file);
-    free(told->items);
     *told = (Told){0};
+}
+
+/* ---- All of one kernel ---------------------------------------------------------------------------- */
+
+/* Something that recordings of a kernel have in common. */
+typedef struct Shared {
+    struct Shared *next;
+    const ToldItem *item;
+    const ToldFile *file, *last; /* that have it: the first one, and the last so far */
+    const char *also[NAMES_MOST];
+    size_t files, times;
+} Shared;
+
+typedef struct Group {
+    struct Group *next;
+    const ToldFile *first;
+    size_t files, launches, counts[TOLD_KINDS];
+    uint64_t ctas, events;
+    VerdictKind verdict;
+    Shared *items, **end;
+    Map by_key;
+} Group;
+
+static void share(Group *group, const ToldFile *file, const ToldItem *item, bool *failed) {
+    Text key = {0};
+    text_addf(&key, "%d %s", (int)item->kind, item->key);
+    Shared **seat = key.failed ? NULL : (Shared **)map_put(&group->by_key, (Str){key.data, key.size});
+    Shared *shared = seat ? *seat : NULL;
+    if (seat && !shared && (shared = *seat = calloc(1, sizeof *shared))) {
+        *shared = (Shared){.item = item, .file = file};
+        *group->end = shared;
+        group->end = &shared->next;
+    }
+    text_free(&key);
+    *failed |= !shared;
+    if (!shared)
+        return;
+    group->counts[item->kind]++;
+    shared->times++;
+    if (shared->last == file)
+        return;
+    if (shared->files && shared->files <= NAMES_MOST)
+        shared->also[shared->files - 1] = file->file;
+    shared->last = file;
+    shared->files++;
+}
+
+static Group *group_of(Group **groups, const ToldFile *file) {
+    while (*groups && strcmp((*groups)->first->kernel, file->kernel) != 0)
+        groups = &(*groups)->next;
+    if (!*groups && (*groups = calloc(1, sizeof **groups))) {
+        (*groups)->first = file;
+        (*groups)->end = &(*groups)->items;
+    }
+    return *groups;
+}
+
+static void add_file(Group *group, const ToldFile *file, bool *failed) {
+    group->files++;
+    group->launches += file->launches;
+    group->ctas += file->ctas;
+    group->events += file->events;
+    group->verdict = verdict_worse(group->verdict, file->verdict);
+    for (size_t i = 0; i < file->count; i++)
+        share(group, file, &file->items[i], failed);
+}
+
+/* ", also two.weirrec, three.weirrec and 362 more" */
+static void add_names(Text *to, const Shared *shared) {
+    size_t named = shared->files - 1 < NAMES_MOST ? shared->files - 1 : NAMES_MOST;
+    for (size_t i = 0; i < named; i++)
+        text_plainf(to, "%s%s", i ? ", " : ", also ", shared->also[i]);
+    if (shared->files - 1 > named)
+        text_addf(to, " and %zu more", shared->files - 1 - named);
+}
+
+static void add_shared(Text *to, const Shared *shared, bool color) {
+    const Text *text = &shared->file->text;
+    size_t begin = shared->item->begin, end = shared->item->end;
+    bool finding = shared->item->kind <= TOLD_REMARK;
+    if (!finding && shared->files > 1 && end > begin)
+        end--; /* the newline */
+    text_add(to, text->data + begin, end - begin);
+    if (!finding) {
+        if (shared->files > 1)
+            text_addf(to, " (%zu recordings)\n", shared->files);
+        return;
+    }
+    if (shared->times == 1)
+        return;
+    text_addf(to, "  %srecordings:%s %zu", color ? "\033[1m" : "", color ? "\033[0m" : "", shared->files);
+    add_names(to, shared);
+    if (shared->times > shared->files) {
+        text_addf(to, "; ");
+        text_number_of(to, shared->times, "finding");
+        text_addf(to, " at these lines");
+    }
+    text_char(to, '\n');
+}
+
+static void add_counts(Text *to, const Group *group) {
+    static const char *const names[] = {"error", "warning", "note"}; /* ORDER ToldKind */
+    const char *between = "";
+    for (ToldKind kind = TOLD_ERROR; kind <= TOLD_REMARK; kind++) {
+        if (!group->counts[kind])
+            continue;
+        text_addf(to, "%s", between);
+        text_number_of(to, group->counts[kind], names[kind]);
+        between = ", ";
+    }
+    if (group->counts[TOLD_INCOMPLETE]) {
+        text_addf(to, "%sincomplete: ", *between ? "; " : "");
+        text_number_of(to, group->counts[TOLD_INCOMPLETE], "reason");
+        between = ", ";
+    }
+    text_addf(to, "%s", *between ? "; " : "");
+    text_number_of(to, group->launches, "launch");
+    text_addf(to, ", ");
+    text_number_of(to, group->ctas, "CTA");
+    text_addf(to, ", ");
+    text_number_of(to, group->events, "event");
+    text_char(to, '\n');
+}
+
+static void write_group(const Group *group, bool color, Text *to) {
+    if (group->files == 1) {
+        text_add(to, group->first->text.data, group->first->text.size);
+        return;
+    }
+    text_addf(to, "%s", color ? "\033[1m" : "");
+    text_plainf(to, "%s", group->first->file);
+    text_addf(to, " and %zu more:%s @", group->files - 1, color ? "\033[0m" : "");
+    text_plainf(to, "%s", group->first->kernel);
+    text_addf(to, ": %s\n", verdict_kind_name(group->verdict));
+    for (ToldKind kind = TOLD_ERROR; kind < TOLD_KINDS; kind++)
+        for (const Shared *shared = group->items; shared; shared = shared->next)
+            if (shared->item->kind == kind)
+                add_shared(to, shared, color);
+    add_counts(to, group);
+}
+
+void told_write(const Told *told, Text *to) {
+    Group *groups = NULL;
+    bool failed = told->failed;
+    for (const ToldFile *file = told->first; file && !failed; file = file->next) {
+        Group *group = group_of(&groups, file);
+        failed |= !group;
+        if (group)
+            add_file(group, file, &failed);
+    }
+    for (Group *group = groups, *next; group; group = next) {
+        next = group->next;
+        if (!failed)
+            write_group(group, told->color, to);
+        for (Shared *shared = group->items, *after; shared; shared = after) {
+            after = shared->next;
+            free(shared);
+        }
+        map_free(&group->by_key);
+        free(group);
+    }
+    to->failed |= failed;
 }

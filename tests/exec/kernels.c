@@ -261,8 +261,9 @@ static int overlaps(Handle function, const char *what) {
 
 /* No barrier between the tile's writes and its reads. */
 static int is_wrong(Handle function, const char *what) {
-    (void)function, (void)what;
-    launch(function_of(without(right, "  bar.sync 0;\n"), "turned"), 3, NULL);
+    function = function_of(without(right, "  bar.sync 0;\n"), "turned");
+    for (int i = 0; i < (strcmp(what, "wrong-often") == 0 ? 5 : 1); i++)
+        launch(function, 3 + i, NULL);
     return 1;
 }
 
@@ -495,6 +496,7 @@ static const struct {
     {"right", runs_right},
     {"overlaps", overlaps},
     {"wrong", is_wrong},
+    {"wrong-often", is_wrong},
     {"fatbin", is_wrong_in_fatbin},
     {"machine", is_machine_code},
     {"short", is_short},
