@@ -209,6 +209,23 @@ static void test_threads_that_share_a_line(void **state) {
     arena_free(&arena);
 }
 
+/* Warps of two CTAs that write halves of a line; and one that writes in both. */
+static void test_warps_that_write_other_quarters(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, SIZE_MAX);
+    Footprint *footprint = footprint_new(&arena, WARPS, CLUSTER_WARPS, false);
+    footprint_add(footprint, 0, true, BASE, footprint_quarters(3));
+    footprint_add(footprint, 2, true, BASE, footprint_quarters(12));
+    assert_true(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
+    assert_true(footprint_cluster_is_quiet(footprint, 0) && footprint_cluster_is_quiet(footprint, 1));
+    footprint_add(footprint, 4, true, BASE, footprint_quarters(4));
+    assert_true(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE / 2));
+    assert_false(footprint_is_quiet(footprint, BASE, BASE + FOOTPRINT_LINE));
+    assert_true(footprint_cluster_is_quiet(footprint, 0) && !footprint_cluster_is_quiet(footprint, 1));
+    arena_free(&arena);
+}
+
 /* What is read says nothing then; what is written once is noisy. */
 static void test_only_what_is_written(void **state) {
     (void)state;
@@ -244,6 +261,7 @@ int main(void) {
         cmocka_unit_test(test_readers_of_what_was_written),
         cmocka_unit_test(test_a_thread_of_its_own_is_quiet),
         cmocka_unit_test(test_threads_that_share_a_line),
+        cmocka_unit_test(test_warps_that_write_other_quarters),
         cmocka_unit_test(test_only_what_is_written),
         cmocka_unit_test(test_too_many_warps),
     };

@@ -8,6 +8,7 @@ enum {
     RECENT = 64,
     MOST_PAGES = 1 << 19, /* 1 GiB of them, which is 32 GiB that are accessed */
     WORDS = FOOTPRINT_LINE / 4,
+    QUARTER = WORDS / 4, /* of a line, in words */
     MOST_SPLIT = 1 << 20,
 };
 
@@ -168,6 +169,35 @@ static uint32_t added(Footprint *footprint, Page *page, uint64_t number, uint32_
     return make_noisy(footprint, page, number, line);
 }
 
+/* Which quarters of a line the threads of a key access: all, unless its layout says which. */
+static uint32_t quarters_of(uint32_t key) {
+    uint32_t layout = key & ((1U << LAYOUT_BITS) - 1);
+    return layout >= LAYOUT_QUARTERS ? layout & 15 : 15;
+}
+
+/* The words of a line, which are what it was where it was accessed; NULL: it is noisy, or there is no room. */
+static uint32_t *split(Footprint *footprint, uint32_t *line) {
+    if (is_split(*line))
+        return footprint->split[key_of(*line)].at;
+    if (state_of(*line) == LINE_NOISY || footprint->split_count == MOST_SPLIT)
+        return NULL;
+    bool keyed = *line && state_of(*line) != LINE_READ_BY_MANY;
+    uint32_t now = keyed ? made(state_of(*line), key_of(*line) | LAYOUT_NONE) : *line;
+    uint32_t *words =
+        ARENA_PUSH(footprint->arena, footprint->split, footprint->split_count, footprint->split_capacity)->at;
+    for (unsigned i = 0; i < WORDS; i++)
+        words[i] = !keyed || quarters_of(key_of(*line)) >> i / QUARTER & 1 ? now : 0;
+    *line = made(LINE_NOISY, footprint->split_count - 1);
+    return words;
+}
+
+/* Whether one of two warps writes a line, and they access other quarters of it. */
+static bool are_parted(uint32_t line, uint32_t key, bool writes) {
+    uint32_t state = state_of(line), before = key_of(line);
+    return line && (state == LINE_WRITTEN || (state == LINE_READ && writes)) &&
+           before >> LAYOUT_BITS != key >> LAYOUT_BITS && !(quarters_of(before) & quarters_of(key));
+}
+
 static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t key, bool writes) {
     uint32_t *at = &page->lines[number % PAGE_LINES];
     footprint->added++;
@@ -179,10 +209,11 @@ static void add_line(Footprint *footprint, Page *page, uint64_t number, uint32_t
         *at = make_noisy(footprint, page, number, *at);
         return;
     }
-    if (is_split(*at)) {
-        uint32_t *words = footprint->split[key_of(*at)].at;
+    uint32_t *words = is_split(*at) || are_parted(*at, key, writes) ? split(footprint, at) : NULL;
+    if (words) {
         for (unsigned i = 0; i < WORDS; i++)
-            words[i] = added(footprint, page, number, words[i], key | LAYOUT_NONE, writes);
+            if (quarters_of(key) >> i / QUARTER & 1)
+                words[i] = added(footprint, page, number, words[i], key | LAYOUT_NONE, writes);
         return;
     }
     *at = added(footprint, page, number, *at, key, writes);
@@ -231,22 +262,6 @@ void footprint_add_beside(Footprint *footprint, uint32_t warp, bool writes, uint
         }
         footprint->added++;
     }
-}
-
-/* The words of a line, which all are what it was; NULL: it is noisy, or there is no room. */
-static uint32_t *split(Footprint *footprint, uint32_t *line) {
-    if (is_split(*line))
-        return footprint->split[key_of(*line)].at;
-    if (state_of(*line) == LINE_NOISY || footprint->split_count == MOST_SPLIT)
-        return NULL;
-    bool keyed = *line && state_of(*line) != LINE_READ_BY_MANY;
-    uint32_t now = keyed ? made(state_of(*line), key_of(*line) | LAYOUT_NONE) : *line;
-    uint32_t *words =
-        ARENA_PUSH(footprint->arena, footprint->split, footprint->split_count, footprint->split_capacity)->at;
-    for (unsigned i = 0; i < WORDS; i++)
-        words[i] = now;
-    *line = made(LINE_NOISY, footprint->split_count - 1);
-    return words;
 }
 
 void footprint_add_words(Footprint *footprint, uint32_t warp, uint32_t lane, bool alone, bool writes, uint64_t first,
