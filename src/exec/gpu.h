@@ -334,6 +334,8 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds);
 void drain_lost(void);
 /* Whether any launch may run that is recorded. */
 bool drain_flies(void);
+/* Whether a launch that is recorded runs in a context. The mutex is not held. */
+bool drain_busy(Handle context);
 /* Whether a launch that is watched for hangs runs, of those that were made before so many things were put into streams,
  * and in that context; NULL: in any. The mutex is not held. */
 bool drain_runs(uint64_t before, Handle context);

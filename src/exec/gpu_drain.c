@@ -338,6 +338,16 @@ bool drain_flies(void) {
     return __atomic_load_n(&in_air, __ATOMIC_RELAXED) != 0;
 }
 
+bool drain_busy(Handle context) {
+    bool found = false;
+    pthread_mutex_lock(&gpu_mutex);
+    for (const GpuFlight *flight = flights; flight && !found; flight = flight->next)
+        found = !flight->failed && flight->context->context == context &&
+                gpu_driver(NULL)->event_query(flight_ended(flight)) == NOT_READY;
+    pthread_mutex_unlock(&gpu_mutex);
+    return found;
+}
+
 bool drain_runs(uint64_t before, Handle context) {
     bool found = false;
     pthread_mutex_lock(&gpu_mutex);

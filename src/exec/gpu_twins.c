@@ -9,8 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKERS_MOST = 8, NAME_BYTES = 4096 };
+enum { WORKERS_MOST = 8, NAME_BYTES = 4096, SLEEP = 200 }; /* microseconds */
 enum { FUNCTION_DYNAMIC = 8, FUNCTION_CARVEOUT = 9, FUNCTION_NON_PORTABLE = 14, FUNCTION_POLICY = 15 };
+
+static const char still_runs[] =
+    "its first launch was made while another kernel ran, which may have waited for it: what "
+    "records it could not be loaded";
 
 struct GpuTwin {
     GpuTwin *next;   /* of the kernel */
@@ -25,6 +29,7 @@ struct GpuTwin {
     GpuImage image;
     Handle module, function;
     const char *why; /* it cannot be had: one sentence */
+    uint64_t again;  /* ... until it is tried once more */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that is below */
@@ -82,11 +87,33 @@ static void point_all(GpuTwin *twin) {
         (*(Result(**)(Handle)) & destroy)(pointing.stream);
 }
 
+/* A part of the time that waits of kernels have. */
+static uint64_t longest_wait(void) {
+    uint64_t limit = gpu_options()->hang_after;
+    return (limit ? limit : UINT64_C(8000000000)) / 8;
+}
+
+/* Where it loads a module, the driver waits for all that runs in the context, with its lock held; and what runs may
+ * wait for the launch that the module is for. False: something that is recorded does not end soon. */
+static bool may_load(Handle context) {
+    uint64_t begin = gpu_now(), longest = longest_wait();
+    while (drain_flies() && drain_busy(context)) {
+        if (gpu_now() - begin > longest)
+            return false;
+        usleep(SLEEP);
+    }
+    return true;
+}
+
 static void load(GpuTwin *twin) {
     const GpuDriver *driver = gpu_driver(NULL);
     char *sentence = NULL;
     size_t count = 0, offset, bytes;
-    hold_for_all();
+    if (!may_load(twin->context)) {
+        twin->why = still_runs;
+        twin->again = gpu_now() + longest_wait();
+        return;
+    }
     Result result = driver->module_load(&twin->module, twin->image.bytes);
     if (!result)
         result = driver->module_function(&twin->function, twin->module, twin->kernel->name);
@@ -182,14 +209,15 @@ static const void *image_of(const GpuKernel *kernel, const GpuModule *form, unsi
     return image->bytes;
 }
 
-/* One that is there, or is queued now; one whose module was unloaded is used again. NULL: no memory. The mutex is held.
- */
+/* One that is there, or is queued now; one whose module was unloaded is used again, and one that could not be loaded
+ * then is tried again. NULL: no memory. The mutex is held. */
 static GpuTwin *ask(GpuKernel *kernel, GpuModule *form, Handle owner, bool library, Handle context,
                     unsigned registers) {
     GpuTwin *twin = find(kernel, form, owner, context, registers);
-    if (twin)
+    if (twin && (twin->state != TWIN_MADE || twin->why != still_runs || gpu_now() < twin->again))
         return twin;
-    twin = find(kernel, form, NULL, context, registers);
+    if (!twin)
+        twin = find(kernel, form, NULL, context, registers);
     if (!twin && (twin = calloc(1, sizeof *twin))) {
         *twin = (GpuTwin){
             .next = kernel->twins, .kernel = kernel, .form = form, .context = context, .registers = registers};
@@ -201,6 +229,7 @@ static GpuTwin *ask(GpuKernel *kernel, GpuModule *form, Handle owner, bool libra
     twin->owner = owner;
     twin->library = library;
     gpu_driver(NULL)->context_device(&twin->device);
+    twin->why = NULL;
     twin->state = TWIN_QUEUED;
     GpuTwin **last = &queue;
     while (*last)

@@ -21,6 +21,11 @@ static RecordMeets meets(EffectVerb verb) {
     }
 }
 
+/* Whether its value is not what it was before the shapes are bound to a launch. */
+static bool needs_launch(const SitePart *part) {
+    return (part->apart && part->apart->term_count) || (part->placed && part->placed->address != PTX_NONE);
+}
+
 /* In a register that the records do not have, it is in no part that they have, and so not known. */
 static RecordNumber number_of(const PtxModule *module, const Site *site, const PtxOperand *operand) {
     RecordNumber number = {.given = operand != NULL};
@@ -30,7 +35,7 @@ static RecordNumber number_of(const PtxModule *module, const Site *site, const P
     }
     number.part = RECORD_PARTS + 1;
     for (uint8_t k = 0; k < site->part_count; k++)
-        if (site->parts[k].operand == (uint32_t)(operand - module->operands)) {
+        if (site->parts[k].operand == (uint32_t)(operand - module->operands) && !needs_launch(&site->parts[k])) {
             number.part = k + 1;
             number.uniform = site->parts[k].shape == PART_UNIFORM;
         }

@@ -38,11 +38,20 @@ Result cuModuleUnload(Handle);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
 Result cuLibraryLoadData(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
 Result cuLibraryGetKernel(Handle *, Handle, const char *);
+Result cuModuleGetGlobal_v2(uint64_t *, size_t *, Handle, const char *);
 Result cuFuncGetParamInfo(Handle, size_t, size_t *, size_t *);
+Result cuFuncGetAttribute(int *, int, Handle);
+Result cuFuncSetAttribute(Handle, int, int);
+Result cuFuncSetCacheConfig(Handle, int);
+Result cuFuncSetSharedMemConfig(Handle, int);
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, Handle, int, size_t);
 Result cuLaunchKernel(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
                       void **);
 int standin_launches(void);
 int standin_ours(void);
+int standin_plain(void);
+int standin_loaded(void);
+int standin_preferences(void);
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -373,12 +382,118 @@ static const char gathering[] = HEAD ".visible .entry gathers(.param .u64 at, .p
                                      "  ret;\n"
                                      "}\n";
 
+/* Wide: of so many threads of which the first does it that a limit on registers makes room. What the program asks is
+ * answered for the kernel as it has it. */
 static int gathers(Handle function, const char *what) {
-    uint32_t all = strcmp(what, "gathers") == 0 ? 8 : 4, zero = 0;
+    bool wide = strcmp(what, "gathers-wide") == 0;
+    uint32_t all = strcmp(what, "gathers-few") == 0 ? 4 : 8, zero = 0;
     void *parameters[] = {&to, &all};
-    function = function_of(gathering, "gathers");
+    const char *others = "  mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r2, 0;\n  @%p1 ret;\n",
+               *start = strstr(gathering, "  red");
+    char text[2048];
+    int blocks = 0;
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(start - gathering), gathering, others, start);
+    function = function_of(text, "gathers");
     return cuMemcpyHtoD_v2(to, &zero, sizeof zero) == 0 &&
-           cuLaunchKernel(function, all, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) == 0;
+           cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 1, 0) == 0 && blocks == 2 &&
+           cuLaunchKernel(function, all, 1, 1, wide ? 512 : 1, 1, 1, 0, NULL, parameters, NULL) == 0;
+}
+
+/* ---- Two images of a module ---- */
+
+static const char variables[] = HEAD ".visible .global .align 4 .u32 counter = 5;\n"
+                                     ".const .align 4 .u32 factor[2] = {3, 4};\n"
+                                     ".global .align 8 .u64 where = generic(counter);\n"
+                                     ".visible .entry adds() {\n"
+                                     "  .reg .b64 %rd<4>; .reg .b32 %r<6>;\n"
+                                     "  mov.u64 %rd1, factor; ld.const.u32 %r1, [%rd1+4]; ld.const.u32 %r2, [factor];\n"
+                                     "  ld.global.u64 %rd2, [where]; ld.u32 %r3, [%rd2]; add.u32 %r3, %r3, %r1;\n"
+                                     "  sub.u32 %r3, %r3, %r2; st.global.u32 [counter], %r3;\n"
+                                     "  ret;\n"
+                                     "}\n"
+                                     ".visible .entry others() { ret; }\n";
+
+static uint64_t variable_of(Handle of, const char *name) {
+    uint64_t at = 0;
+    size_t bytes;
+    return cuModuleGetGlobal_v2(&at, &bytes, of, name) ? 0 : at;
+}
+
+static uint32_t counter_of(Handle of) {
+    uint32_t value = 0;
+    cuMemcpyDtoH_v2(&value, variable_of(of, "counter"), sizeof value);
+    return value;
+}
+
+/* Launches of which three are recorded add to a variable by a constant that the host changes meanwhile; the same image
+ * is loaded once more, with variables of its own. */
+static int shares_variables(Handle function, const char *what) {
+    (void)what;
+    uint32_t more = 10;
+    function = function_of(variables, "adds");
+    Handle first = module;
+    int good = launch_plain(function, 1, 1) == 0 && counter_of(first) == 6;
+    good &= cuMemcpyHtoD_v2(variable_of(first, "factor") + 4, &more, sizeof more) == 0;
+    for (int i = 0; i < 4; i++)
+        good &= launch_plain(function, 1, 1) == 0 && counter_of(first) == 6 + 7 * (uint32_t)(i + 1);
+    good &= standin_plain() == 2;
+    function = function_of(variables, "adds");
+    good &= launch_plain(function, 1, 1) == 0 && counter_of(module) == 6 && counter_of(first) == 34;
+    cuModuleUnload(first);
+    function = function_of(variables, "adds");
+    return good && launch_plain(function, 1, 1) == 0 && counter_of(module) == 6 && standin_plain() == 4;
+}
+
+/* What was set of a function holds for a launch that is recorded; what is asked is answered for the program's own. */
+static int has_attributes(Handle function, const char *what) {
+    (void)what;
+    enum { THREADS = 0, REGISTERS = 4, DYNAMIC = 8, CARVEOUT = 9, BYTES = 100000 };
+    int threads = 0, registers = 0;
+    size_t offset, bytes;
+    function = function_of(HEAD ".visible .entry big() { ret; }\n", "big");
+    int good = cuFuncSetAttribute(function, DYNAMIC, BYTES) == 0 && cuFuncSetAttribute(function, CARVEOUT, 50) == 0 &&
+               cuFuncSetCacheConfig(function, 2) == 0 && cuFuncSetSharedMemConfig(function, 1) == 0 &&
+               cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, BYTES, NULL, NULL, NULL) == 0;
+    return good && standin_preferences() == 2 + 16 && standin_plain() == 0 &&
+           cuFuncGetAttribute(&threads, THREADS, function) == 0 && threads == 1024 &&
+           cuFuncGetAttribute(&registers, REGISTERS, function) == 0 && registers == 40 &&
+           cuFuncGetParamInfo(function, 0, &offset, &bytes) != 0;
+}
+
+/* Of a library's kernels nothing is made before they are launched. */
+static int is_lazy(Handle function, const char *what) {
+    (void)what;
+    Handle library;
+    if (cuLibraryLoadData(&library, variables, NULL, NULL, 0, NULL, NULL, 0) ||
+        cuLibraryGetKernel(&function, library, "adds"))
+        return 0;
+    usleep(100000);
+    int before = standin_loaded();
+    if (launch_plain(function, 1, 1))
+        return 0;
+    return before == 2 && standin_loaded() > before; /* those of the program, and a twin */
+}
+
+/* A kernel that names a texture, or calls by an address, is not run with what records it. */
+static int is_of_one_image(Handle function, const char *what) {
+    static const char textured[] = HEAD ".global .texref picture;\n"
+                                        ".visible .entry samples(.param .u64 to) {\n"
+                                        "  .reg .b32 %r1; .reg .f32 %f<6>; .reg .pred %p1;\n"
+                                        "  mov.u32 %r1, %tid.x; setp.gt.u32 %p1, %r1, 2000;\n"
+                                        "  @%p1 tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [picture, {%f5, %f5}];\n"
+                                        "  ret;\n"
+                                        "}\n";
+    static const char called[] =
+        HEAD ".func one() { ret; }\n"
+             ".visible .entry calls(.param .u64 to) {\n"
+             "  .reg .b64 %rd1;\n"
+             "  mov.u64 %rd1, one; { prototype: .callprototype _ (); call %rd1, (), prototype; }\n"
+             "  ret;\n"
+             "}\n";
+    void *parameters[] = {&to};
+    bool is_textured = strcmp(what, "textures") == 0;
+    function = function_of(is_textured ? textured : called, is_textured ? "samples" : "calls");
+    return cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL) == 0 && standin_plain() == 1;
 }
 
 static int fails(Handle function, const char *what) {
@@ -442,8 +557,10 @@ static int is_loose(Handle function, const char *what) {
         return 0;
     if (far && cuCtxSetCurrent(second)) /* what is made there once is made by then */
         return 0;
-    cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
-    usleep(200000); /* until its records are on the host */
+    if (strcmp(what, "loose-first") != 0) {
+        cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL);
+        usleep(200000); /* until its records are on the host */
+    }
     if (far && cuCtxSetCurrent(first))
         return 0;
     cuLaunchKernel(hung, 1, 1, 1, 64, 1, 1, 0, NULL, parameters, NULL);
@@ -510,6 +627,12 @@ static const struct {
     {"crowded", is_crowded},
     {"gathers", gathers},
     {"gathers-few", gathers},
+    {"gathers-wide", gathers},
+    {"variables", shares_variables},
+    {"attributes", has_attributes},
+    {"lazy", is_lazy},
+    {"textures", is_of_one_image},
+    {"addresses", is_of_one_image},
     {"devices", launch_on_two},
     {"peers", launch_on_peers},
     {"twice", launch_mapped},
@@ -534,6 +657,7 @@ static const struct {
     {"loose-local", is_loose},
     {"loose-device", is_loose},
     {"loose-known", is_loose},
+    {"loose-first", is_loose},
     {"forked", is_forked},
     {"killed", is_killed},
     {"refused", is_refused},
