@@ -156,6 +156,23 @@ bool gpu_asks_first(Handle module, const char *name) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------- */
 
+/* The kernel of a library that the function is of, in the current context: nodes of graphs have functions that the
+ * program did not ask for. */
+static const Known *kernel_of(Handle function) {
+    void *symbol = driver_symbol("cuKernelGetFunction");
+    Result (*of_kernel)(Handle *, Handle) = *(Result(**)(Handle *, Handle)) & symbol;
+    const char *name = function_name(function), *other;
+    for (size_t i = 0; name && of_kernel && i < capacity; i++) {
+        Handle handle = table[i].handle, found = NULL;
+        if (!handle || handle == (Handle)&gone || handle == table[i].owner || !table[i].library)
+            continue;
+        other = table[i].kernel ? table[i].kernel->name : function_name(handle);
+        if (other && strcmp(other, name) == 0 && of_kernel(&found, handle) == 0 && found == function)
+            return &table[i];
+    }
+    return NULL;
+}
+
 /* What a function that was found in some other way is of. */
 static const Known *ask(Handle function) {
     static const char *const questions[] = {"cuFuncGetModule", "cuKernelGetLibrary"};
@@ -167,7 +184,7 @@ static const Known *ask(Handle function) {
         if (known)
             return known;
     }
-    return NULL;
+    return kernel_of(function);
 }
 
 static GpuKernel *kernel_named(GpuModule *module, const char *name) {

@@ -25,7 +25,7 @@ typedef struct AccessDesc {
     } location;
     int flags;
 } AccessDesc;
-enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
+enum { NON_BLOCKING = 1, PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
 
 #define DRIVER_CALLS(CALL)                                                                                \
     CALL(Result, cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, unsigned long long))         \
@@ -40,7 +40,9 @@ enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
     CALL(Result, cuMemFree_v2, (uint64_t))                                                                \
     CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                              \
     CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                          \
-    CALL(Result, cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                                             \
+    CALL(Result, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                                \
+    CALL(Result, cuStreamCreate, (void **, unsigned))                                                     \
+    CALL(Result, cuStreamDestroy_v2, (void *))                                                            \
     CALL(Result, cuStreamSynchronize, (void *))                                                           \
     CALL(Result, cuCtxSynchronize, (void))                                                                \
     CALL(Result, cuDeviceTotalMem_v2, (size_t *, int))
@@ -65,6 +67,7 @@ typedef struct Store {
 
 struct GpuShadow {
     Driver driver;
+    void *stream; /* of our own: the default stream would wait for others, and others may be captured */
     int device;
     bool seed;
     uint64_t range, row_bytes, page;
@@ -151,7 +154,8 @@ GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShado
     shadow->seed = options->seed_layout;
     shadow->range = options->range;
     shadow->row_bytes = options->row_bytes ? options->row_bytes : (uint64_t)1 << 26;
-    *problem = reserve(shadow);
+    *problem = shadow->driver.cuStreamCreate(&shadow->stream, NON_BLOCKING) ? "there is no stream for shadow memory"
+                                                                            : reserve(shadow);
     if (*problem) {
         free(shadow->line_pages);
         free(shadow);
@@ -205,7 +209,7 @@ static Result map_lines(GpuShadow *shadow, const Piece *piece) {
             shadow->line_pages[i] = 0;
             return result;
         }
-        result = shadow->driver.cuMemsetD8Async(at, 0, shadow->page, NULL);
+        result = shadow->driver.cuMemsetD8Async(at, 0, shadow->page, shadow->stream);
         if (result)
             return result;
     }
@@ -224,8 +228,8 @@ static Result map_piece(GpuShadow *shadow, Piece *piece) {
         unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
         return result;
     }
-    result = shadow->driver.cuMemsetD8Async(cells, 0, cell_bytes, NULL);
-    return result ? result : shadow->driver.cuStreamSynchronize(NULL);
+    result = shadow->driver.cuMemsetD8Async(cells, 0, cell_bytes, shadow->stream);
+    return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
 }
 
 int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
@@ -309,6 +313,7 @@ void gpu_shadow_close(GpuShadow *shadow) {
         if (shadow->line_pages[i])
             unmap(shadow, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
     shadow->driver.cuMemAddressFree(shadow->real, shadow->reserved);
+    shadow->driver.cuStreamDestroy_v2(shadow->stream);
     free(shadow->line_pages);
     free(shadow);
 }
@@ -319,7 +324,7 @@ void gpu_shadow_close(GpuShadow *shadow) {
 static bool make_room(GpuShadow *shadow, Store *store, uint64_t bytes, void *stream) {
     if (store->bytes >= bytes)
         return true;
-    if (store->address && (shadow->driver.cuCtxSynchronize() || shadow->driver.cuMemFree_v2(store->address)))
+    if (store->address && shadow->driver.cuMemFree_v2(store->address)) /* nothing runs: a launch is waited for */
         return false;
     *store = (Store){0};
     if (shadow->driver.cuMemAlloc_v2(&store->address, bytes))
@@ -496,11 +501,16 @@ bool gpu_shadow_prepare(GpuShadow *shadow, const GpuShadowMark *mark, const GpuS
     return true;
 }
 
+static Result copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
+    Result result = shadow->driver.cuMemcpyDtoHAsync_v2(to, from, bytes, shadow->stream);
+    return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
+}
+
 int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result) {
     const Driver *driver = &shadow->driver;
     Result status = driver->cuStreamSynchronize(stream);
     if (!status)
-        status = driver->cuMemcpyDtoH_v2(&result->state, shadow->state.address, sizeof result->state);
+        status = copy_back(shadow, &result->state, shadow->state.address, sizeof result->state);
     if (status)
         return status;
     uint64_t used = (uint64_t)result->state.rows_used * result->state.row_bytes;
@@ -508,6 +518,6 @@ int gpu_shadow_collect(GpuShadow *shadow, void *stream, GpuShadowResult *result)
         shadow->used_rows = used;
     result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
     return result->count
-               ? driver->cuMemcpyDtoH_v2(result->reports, shadow->reports.address, result->count * sizeof(ShadowReport))
+               ? copy_back(shadow, result->reports, shadow->reports.address, result->count * sizeof(ShadowReport))
                : 0;
 }

@@ -335,6 +335,8 @@ typedef struct Found {
     uint32_t function;
     char name[128];
     int attributes[ATTRIBUTES], preferences[2]; /* as they were set */
+    struct Found *in_context;                   /* of a library's kernel: the function that it is there */
+    bool of_kernel;                             /* it is one */
 } Found;
 typedef struct Loaded {
     PtxModule module;
@@ -472,6 +474,22 @@ EXPORTED Result cuLibraryGetKernel(Handle *to, Handle library, const char *name)
     return result;
 }
 
+Handle kernel_function(Handle kernel) {
+    Found *found = kernel;
+    if (found->of->kernel != kernel)
+        return kernel;
+    if (!found->in_context && (found->in_context = malloc(sizeof *found))) {
+        *found->in_context = *found;
+        found->in_context->of_kernel = true;
+    }
+    return found->in_context;
+}
+
+EXPORTED Result cuKernelGetFunction(Handle *to, Handle kernel) {
+    *to = kernel_function(kernel);
+    return SUCCESS;
+}
+
 enum { MOST_THREADS = 0, LOCAL_BYTES = 3, REGISTERS = 4, DYNAMIC_BYTES = 8, DEEP = 4096, REGISTERS_OF_SM = 65536 };
 enum { DYNAMIC_UNASKED = 48 << 10, DYNAMIC_MOST = 227 << 10 };
 EXPORTED Result cuFuncGetAttribute(int *value, int attribute, Handle function) {
@@ -508,7 +526,8 @@ EXPORTED Result cuFuncGetName(const char **name, Handle function) {
 }
 
 EXPORTED Result cuFuncGetModule(Handle *to, Handle function) {
-    *to = ((Found *)function)->of;
+    const Found *found = function;
+    *to = found->of_kernel ? (char *)found->of + 1 : (char *)found->of; /* the module of a library is not that */
     return SUCCESS;
 }
 
@@ -739,34 +758,6 @@ Result kernel_run(const KernelNode *kernel) {
         failure = FAILED;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
-}
-
-static Result launch_in(const KernelNode *kernel, Handle stream) {
-    Capture *capture;
-    Result result = stream_enter(stream, &capture);
-    if (!result)
-        result = capture ? capture_add(capture, stream, NODE_KERNEL, kernel) : kernel_run(kernel);
-    return result;
-}
-
-#define LAUNCH(name, none)                                                                                           \
-    EXPORTED Result name(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,           \
-                         unsigned bz, unsigned shared, Handle stream, void **parameters, void **extra) {             \
-        return launch_in(&(KernelNode){function, {gx, gy, gz}, {bx, by, bz}, shared, parameters, extra, NULL, NULL}, \
-                         stream ? stream : (Handle)none);                                                            \
-    }
-LAUNCH(cuLaunchKernel, 0)
-LAUNCH(cuLaunchKernel_ptsz, 2)
-
-EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
-    const struct {
-        unsigned grid[3], block[3], shared;
-        Handle stream;
-    } *launch = config;
-    KernelNode kernel = {.function = function, .shared = launch->shared, .parameters = parameters, .extra = extra};
-    memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
-    memcpy(kernel.block, launch->block, sizeof kernel.block);
-    return launch_in(&kernel, launch->stream);
 }
 
 /* How many launches of the program have reached the driver. */

@@ -47,6 +47,8 @@ void standin_put(void);
 void standin_entered(void);
 void standin_waits(void);
 void standin_copy(void *to, const void *from, size_t bytes);
+/* A kernel of a library, in the context; another function is what it is. */
+Handle kernel_function(Handle kernel);
 /* Offset and size of a parameter. */
 Result function_parameter_info(Handle function, size_t index, size_t *offset, size_t *bytes);
 
@@ -116,6 +118,9 @@ bool node_has_behind(const Node *node);
 Node *graph_add(Graph *graph, int type, const void *what, Node *const *before, size_t count);
 /* In a stream that is captured: behind what is there. */
 Result capture_add(Capture *capture, Handle stream, int type, const void *what);
+/* The last node in a stream may begin before the one before it has ended. */
+void capture_dependent(Handle stream);
+void node_dependent(Node *node);
 Result kernel_run(const KernelNode *kernel);
 Result slices_run(const SlicesNode *slices);
 Result set_run(const SetNode *set);

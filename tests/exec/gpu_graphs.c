@@ -11,7 +11,7 @@ struct Node {
     const Node *from; /* that it was cloned from */
     Node **before;
     size_t before_count, behind_count;
-    bool off;
+    bool off, dependent;
     union {
         KernelNode kernel;
         SlicesNode slices;
@@ -41,6 +41,10 @@ Graph *graph_new(void) {
     return calloc(1, sizeof(Graph));
 }
 
+void node_dependent(Node *node) {
+    node->dependent = true;
+}
+
 bool node_has_behind(const Node *node) {
     return node->behind_count > 0;
 }
@@ -58,6 +62,7 @@ static void take_kernel(Node *node, const KernelNode *kernel) {
     size_t offset, bytes, count = 0;
     Handle function = kernel->function ? kernel->function : kernel->kernel;
     node->kernel = *kernel;
+    node->kernel.function = kernel_function(function);
     if (!kernel->parameters) {
         void **extra = kernel->extra;
         size_t size = 0;
@@ -131,6 +136,7 @@ static Graph *clone_of(const Graph *from) {
                                node->before_count);
         made->type = node->type;
         made->from = node;
+        made->dependent = node->dependent;
         memcpy(made->attributes, node->attributes, sizeof made->attributes);
         for (; made->graph_count < node->graph_count; made->graph_count++)
             made->graphs[made->graph_count] = clone_of(node->graphs[made->graph_count]);
@@ -219,6 +225,8 @@ EXPORTED Result cuGraphGetEdges_v2(Handle of, Handle *from, Handle *to, void *da
                 from[edges] = graph->nodes[i]->before[k];
                 to[edges] = graph->nodes[i];
                 memset((char *)data + 8 * edges, 0, 8);
+                if (graph->nodes[i]->dependent) /* its port, and that it is programmatic */
+                    ((char *)data)[8 * edges] = ((char *)data)[8 * edges + 2] = 1;
             }
     *count = edges;
     return SUCCESS;

@@ -249,6 +249,10 @@ Result capture_add(Capture *capture, Handle handle, int type, const void *what) 
     return SUCCESS;
 }
 
+void capture_dependent(Handle handle) {
+    node_dependent(stream_of(handle)->behind.nodes[0]);
+}
+
 static void join(Behind *to, const Behind *from) {
     for (size_t i = 0; i < from->count; i++)
         if (!has(to, from->nodes[i]) && to->count < MOST_BEFORE)
@@ -333,4 +337,41 @@ Result event_touch(Handle of) {
         return result ? result : event && event->capture ? CAPTURED_EVENT : SUCCESS;
     invalidate(event->capture);
     return CAPTURED_EVENT;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------ */
+
+static Result launch_in(const KernelNode *kernel, Handle stream) {
+    Capture *capture;
+    Result result = stream_enter(stream, &capture);
+    if (!result)
+        result = capture ? capture_add(capture, stream, NODE_KERNEL, kernel) : kernel_run(kernel);
+    return result;
+}
+
+#define LAUNCH(name, none)                                                                                           \
+    EXPORTED Result name(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,           \
+                         unsigned bz, unsigned shared, Handle stream, void **parameters, void **extra) {             \
+        return launch_in(&(KernelNode){function, {gx, gy, gz}, {bx, by, bz}, shared, parameters, extra, NULL, NULL}, \
+                         stream ? stream : (Handle)none);                                                            \
+    }
+LAUNCH(cuLaunchKernel, 0)
+LAUNCH(cuLaunchKernel_ptsz, 2)
+
+EXPORTED Result cuLaunchKernelEx(const void *config, Handle function, void **parameters, void **extra) {
+    const struct {
+        unsigned grid[3], block[3], shared;
+        Handle stream;
+        const struct { int id, pad, value, rest[15]; } * attributes;
+        unsigned count;
+    } *launch = config;
+    KernelNode kernel = {.function = function, .shared = launch->shared, .parameters = parameters, .extra = extra};
+    Capture *capture;
+    memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
+    memcpy(kernel.block, launch->block, sizeof kernel.block);
+    Result result = launch_in(&kernel, launch->stream);
+    if (!result && launch->count && launch->attributes->id == 6 && launch->attributes->value &&
+        !stream_enter(launch->stream, &capture) && capture)
+        capture_dependent(launch->stream);
+    return result;
 }

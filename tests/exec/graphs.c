@@ -22,6 +22,8 @@ Result cuMemsetD8Async_ptsz(uint64_t, unsigned char, size_t, Handle);
 Result cuMemsetD2D32Async(uint64_t, size_t, unsigned, size_t, size_t, Handle);
 Result cuModuleLoadData(Handle *, const void *);
 Result cuModuleGetFunction(Handle *, Handle, const char *);
+Result cuLibraryLoadData(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
+Result cuLibraryGetKernel(Handle *, Handle, const char *);
 typedef Result Launch(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void **,
                       void **);
 Launch cuLaunchKernel, cuLaunchKernel_ptsz;
@@ -388,6 +390,35 @@ static int graphs(const char *what) {
         Way way = {.stream = stream};
         SAY(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, 0));
         SAY(launch(adds, a, 1, way));
+        SAY(end(way, &graph));
+        return runs(executable(graph, 0), 5, stream);
+    }
+    if (strcmp(what, "library") == 0) { /* a kernel that the driver knows by another handle in a node */
+        Handle library, kernel;
+        Way way = {.stream = stream};
+        SAY(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+        SAY(cuLibraryGetKernel(&kernel, library, "adds"));
+        SAY(begin(way, 0));
+        SAY(launch(kernel, a, 1, way));
+        SAY(end(way, &graph));
+        return runs(executable(graph, 0), 5, stream);
+    }
+    if (strcmp(what, "dependent") == 0) { /* launches that may begin before the ones before them have ended */
+        struct {
+            int id, pad, value, rest[15];
+        } attribute = {.id = 6, .value = 1};
+        struct {
+            unsigned grid[3], block[3], shared;
+            Handle stream;
+            const void *attributes;
+            unsigned count;
+        } config = {{BLOCKS, 1, 1}, {THREADS, 1, 1}, 0, stream, &attribute, 1};
+        unsigned by = 1000;
+        void *parameters[] = {&a, &by};
+        Way way = {.stream = stream};
+        SAY(begin(way, 0));
+        SAY(launch(adds, a, 1, way));
+        SAY(cuLaunchKernelEx(&config, others, parameters, NULL));
         SAY(end(way, &graph));
         return runs(executable(graph, 0), 5, stream);
     }
