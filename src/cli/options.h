@@ -133,7 +133,7 @@ typedef struct Options {
     size_t left_out;            /* files of folders, by the project file */
     const char *standin, *keep; /* exec: the target that is compiled for, and where what was captured stays */
     ExecMode mode;
-    const char *only, *exclude, *record_memory, *hang_after;
+    const char *only, *exclude, *record_memory, *record_disk, *hang_after;
     uint64_t record_launches, sample;
     bool launches_given, record_host;
     bool records;     /* exec: in mode record or shadow */

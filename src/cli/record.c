@@ -36,15 +36,18 @@ static bool read_amount(const char *text, const Unit *units, uint64_t *amount) {
 static const Unit of_time[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"", 1000000000}, {0}};
 static const Unit of_memory[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
 
-/* --hang-after and --record-memory, which are wrong in every mode if they are. */
-static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memory) {
+/* --hang-after, --record-memory and --record-disk, which are wrong in every mode if they are. */
+static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memory, uint64_t *disk) {
     *hang = UINT64_C(10000000000);
     *memory = 0;
+    *disk = UINT64_C(1) << 30;
     if (options->hang_after && !read_amount(options->hang_after, of_time, hang))
         wrong_usage(options, "--hang-after is a time, such as 2s or 500ms, or 0, not '%s'", options->hang_after);
     if (options->record_memory && !read_amount(options->record_memory, of_memory, memory))
         wrong_usage(options, "--record-memory is a number of bytes, such as 512M or 4G, not '%s'",
                     options->record_memory);
+    if (options->record_disk && !read_amount(options->record_disk, of_memory, disk))
+        wrong_usage(options, "--record-disk is a number of bytes, such as 512M or 4G, not '%s'", options->record_disk);
 }
 
 /* ---- Whether ------------------------------------------------------------------------------------- */
@@ -58,8 +61,8 @@ static bool has_gpu(void) {
 }
 
 bool record_wanted(const Options *options) {
-    uint64_t hang, memory;
-    read_amounts(options, &hang, &memory);
+    uint64_t hang, memory, disk;
+    read_amounts(options, &hang, &memory, &disk);
     if (options->mode == EXEC_AS_FITS)
         return !options->standin && has_gpu();
     if (options->mode != EXEC_CAPTURE && options->standin)
@@ -87,9 +90,10 @@ static bool set_number(const char *name, uint64_t number) {
 }
 
 static bool set_options(const Options *options) {
-    uint64_t hang, memory;
-    read_amounts(options, &hang, &memory);
+    uint64_t hang, memory, disk;
+    read_amounts(options, &hang, &memory, &disk);
     return set_number("WEIR_RECORD_HANG", hang) && set_number("WEIR_RECORD_MEMORY", memory) &&
+           set_number("WEIR_RECORD_DISK", disk) &&
            (!options->launches_given || set_number("WEIR_RECORD_LAUNCHES", options->record_launches)) &&
            set_number("WEIR_RECORD_SHADOW", options->mode == EXEC_SHADOW) &&
            set_number("WEIR_RECORD_SAMPLE", options->sample) && set_number("WEIR_RECORD_HOST", options->record_host) &&

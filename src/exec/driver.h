@@ -21,7 +21,7 @@ enum {
 enum { PER_THREAD_STREAM = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 /* CU_LAUNCH_PARAM_*: how `extra` gives the parameters as one block. */
 enum { EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_SIZE = 2 };
-enum { INVALID_VALUE = 1 }; /* CUDA_ERROR_INVALID_VALUE */
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_... */
 enum { LIMIT_STACK = 0 };   /* CU_LIMIT_STACK_SIZE */
 enum { NODE_KERNEL = 0 };   /* CU_GRAPH_NODE_TYPE_KERNEL */
 enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_DIMS = 5 };

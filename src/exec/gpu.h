@@ -16,6 +16,7 @@
 #include "instrument/instrument.h"
 #include "record/file.h"
 #include "record/pack.h"
+#include "record/sample.h"
 
 #include <pthread.h>
 
@@ -28,7 +29,8 @@ typedef struct GpuOptions {
     const char *texts;            /* a folder with PTX that was instrumented by ptxas' wrapper, by its hash */
     uint64_t launches;            /* that are recorded of those of a kernel that are equal in shape and numbers */
     uint64_t sample;              /* about so many CTAs of a launch; 0: all */
-    uint64_t memory;              /* of the device, for records; 0: a sixteenth of what it has, at most 3 GiB */
+    uint64_t memory;              /* of the device, for records, at most; 0: a quarter of what it has, at most 16 GiB */
+    uint64_t disk;                /* bytes of recordings, at most; 0: any */
     uint64_t hang_after;          /* nanoseconds; 0: never */
     bool on_host;                 /* records are in memory of the host, where a launch that fails leaves them */
     const char *only, *exclude;   /* names with commas between; NULL: all, none */
@@ -81,8 +83,8 @@ typedef struct GpuParameter {
 
 typedef struct GpuSeen {
     uint64_t key, times;
-    uint64_t
-        further; /* bytes of further chunks that such a launch has used, at most; 0: none, or it is not known yet */
+    bool landed;      /* one has ended: */
+    uint64_t further; /* bytes of further chunks that such a launch has asked for, for each CTA that was recorded */
 } GpuSeen;
 
 struct GpuKernel {
@@ -105,8 +107,9 @@ struct GpuKernel {
     GpuSeen *seen; /* launches by what tells them apart */
     size_t seen_count;
     uint64_t launches, recorded, repeated;
-    uint64_t further; /* bytes of further chunks that it has used, at most; 0: not known yet */
-    uint64_t packed;  /* bytes of its records when they were packed, at most; 0: not known yet */
+    uint64_t further, further_each; /* bytes of further chunks that it has asked for, at most, and for each CTA; 0:
+                                       none, or not known yet */
+    uint64_t packed;                /* bytes of its records when they were packed, at most; 0: not known yet */
 };
 
 /* The module of an image that is about to be loaded, which may be known from before; NULL: no memory. */
@@ -199,6 +202,13 @@ typedef struct GpuStaging {
     uint64_t bytes;
 } GpuStaging;
 
+/* A part of the arena that was mapped at once, behind those before it. */
+enum { GPU_BLOCKS = 64 };
+typedef struct GpuBlock {
+    uint64_t bytes;
+    GpuMapped handle;
+} GpuBlock;
+
 typedef struct GpuPiece GpuPiece;
 typedef struct GpuContext {
     struct GpuContext *next;
@@ -207,8 +217,14 @@ typedef struct GpuContext {
     bool primary;
     Handle behind, ahead; /* streams: what is done when a launch has ended; what is asked for before that */
     DevicePointer arena;
-    uint64_t arena_bytes;
-    bool on_host;      /* the arena is memory of the host */
+    uint64_t arena_bytes;  /* that it has now */
+    uint64_t usual, limit; /* ... that it has to begin with, and may get */
+    uint64_t reserved;     /* addresses that it may grow into */
+    bool on_host;          /* the arena is memory of the host */
+    bool grows;            /* it is mapped, block by block: */
+    GpuMap map;
+    GpuBlock blocks[GPU_BLOCKS];
+    unsigned block_count;
     Handle packer;     /* a function of our own; NULL: there is none */
     GpuPiece *pieces;  /* of the arena, in its order */
     DevicePointer off; /* a block with which nothing is recorded */
@@ -237,8 +253,14 @@ bool gpu_device_ended(int device, bool surely);
 DevicePointer gpu_take(GpuContext *context, uint64_t least, uint64_t most, uint64_t *bytes);
 /* Gives it back; it is all zero. */
 void gpu_give(GpuContext *context, DevicePointer piece);
-/* The largest that could be had now. */
+/* The largest that could be had now without more memory of the device; and, if no launch had any, with it. */
 uint64_t gpu_free(const GpuContext *context);
+uint64_t gpu_most(const GpuContext *context);
+/* The program found no memory on the device: that for records is given back, as far as no launch needs it. Whether it
+ * may find some now. The mutex is not held. */
+bool gpu_make_room(void);
+/* Bytes that the program would get that way, in the current context. */
+uint64_t gpu_lent(void);
 /* A number of a slot, or -1. */
 int gpu_slot(GpuContext *context);
 
@@ -364,8 +386,17 @@ bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
 void gpu_pack_behind(GpuFlight *flight);
 void gpu_packed(const GpuFlight *flight);
 
-/* A recording as a file of the folder. */
-void drain_write(const Recording *recording);
+/* A recording as a file of the folder. False: that has no room for it, and the launch was not looked at. */
+bool drain_write(const Recording *recording);
+
+/* ---- What recordings may take on disk (gpu_disk.c) ------------------------------------------------ */
+
+/* Whether so many bytes more are within the limit. */
+bool disk_has(uint64_t bytes);
+/* So many were written. */
+void disk_takes(uint64_t bytes);
+/* Why a launch was not looked at, if they are not. */
+extern const char disk_full[];
 
 /* ---- CTAs that run at the same time (gpu_room.c) -------------------------------------------------- */
 

@@ -38,8 +38,22 @@ static void plain_name(const char *kernel, char *name) {
     name[length] = 0;
 }
 
-void drain_write(const Recording *recording) {
+/* Bytes of the file, nearly. */
+static uint64_t bytes_of(const Recording *recording) {
+    uint64_t chunks = (uint64_t)(recording->first_count + recording->more_count) * recording->launch.chunk;
+    return recording->ptx.size + recording->memory_count * sizeof *recording->memory +
+           (recording->packed.data ? recording->packed.size : chunks);
+}
+
+bool drain_write(const Recording *recording) {
     static unsigned files;
+    uint64_t bytes = bytes_of(recording);
+    /* Sentences, and what is told of a kernel that does not end, are written in any case. */
+    if (recording->ptx.size && !(recording->launch.flags & RECORDING_HUNG) && !disk_has(bytes)) {
+        gpu_unseen(recording->kernel, "%s", disk_full);
+        return false;
+    }
+    disk_takes(bytes);
     char name[NAME_MOST + 1], path[4096], part[4096 + 8];
     plain_name(recording->kernel, name);
     snprintf(path, sizeof path, "%s/%s-%ld-%u%s", gpu_options()->folder, name, (long)getpid(),
@@ -57,6 +71,7 @@ void drain_write(const Recording *recording) {
                    large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
         unlink(part);
     }
+    return true;
 }
 
 static Recording recording_of(const GpuFlight *flight) {
@@ -143,8 +158,8 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
-        if (!told)
-            drain_write(&recording);
+        if (!told && !drain_write(&recording))
+            __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
         note_time(flight, &chunks, ended, copied);
         if (on_host)
             give_back(flight, &chunks);

@@ -6,26 +6,18 @@
 #include <time.h>
 
 enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
+/* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside 31
+ * others: a share of all memory; of one that is equal to others, what these needed, a quarter of that, and a share. */
+enum { LOOPS_CHUNK = 4096, UNKNOWN_SHARE = 32, SPARE_SHARE = 64, RATE_SHARE = 4 };
+/* Of a launch that does not fit as a whole so much is recorded as fits into a share: it is a sample in any case, which
+ * takes time to check, and room on disk. */
+enum { SAMPLE_SHARE = 8 };
 enum { EVENT_BEGAN, EVENT_ENDED, EVENT_PACKED };
 
 uint64_t gpu_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-/* ---- Which CTAs ---------------------------------------------------------------------------------- */
-
-/* About as many CTAs as were asked for: those of whose number some bits are 0. CTAs of a cluster stay together where
- * their numbers do: clusters that are a power of two in x. */
-static void choose_sample(RecordingLaunch *launch, uint64_t ctas) {
-    uint64_t wanted = gpu_options()->sample, of = 1;
-    uint32_t together = launch->cluster[0];
-    if (!wanted || wanted >= ctas || launch->cluster[1] > 1 || launch->cluster[2] > 1 || (together & (together - 1)))
-        return;
-    while (ctas / (of * 2) >= wanted && of < UINT32_MAX / 2 / together)
-        of *= 2;
-    launch->sample_mask = (uint32_t)(of - 1) * together;
 }
 
 /* ---- Memory -------------------------------------------------------------------------------------- */
@@ -53,31 +45,63 @@ static GpuSeen *seen_before(const GpuKernel *kernel, uint64_t key) {
     return NULL;
 }
 
-static uint64_t with_spare(uint64_t further) {
-    return further + further / 4 + FURTHER_SPARE;
+/* What a launch gets: the CTAs that are recorded (RecordingLaunch), and bytes for their chunks. */
+typedef struct Wish {
+    uint64_t first;       /* of first chunks */
+    uint64_t least, most; /* of further ones; most: if that is there */
+} Wish;
+
+/* How many CTAs fit, of a launch of which each needs so many bytes for first chunks and so many for further ones. A
+ * kernel with loops whose chunks are of no known number leaves them half of what there is. */
+static uint64_t ctas_that_fit(uint64_t room, const RecordingLaunch *launch, uint64_t each, uint64_t rate, bool known) {
+    uint64_t kept = BLOCK_BYTES + 2 * (uint64_t)launch->chunk;
+    if (known)
+        kept += room / SPARE_SHARE;
+    else if (launch->chunk >= LOOPS_CHUNK)
+        kept += room / 2;
+    return room > kept ? (room - kept) / (each + rate + rate / RATE_SHARE) : 0;
 }
 
-/* Nobody knows how many further chunks a launch needs before one of its shape and numbers has run: half of what is
- * there, or as many as others of the kernel have used. */
-static uint64_t further_wish(const GpuContext *context, const GpuKernel *kernel) {
-    uint64_t half = gpu_free(context) / 2, others = kernel->further ? with_spare(kernel->further) : 0;
-    return half > others ? half : others;
+/* False: not even a part of the launch fits. The more of its kind have run, the more is known of what it needs: of none
+ * of its kernel it may be anything, and an equal one needs what that did. */
+static bool wish_for(GpuContext *context, GpuKernel *kernel, uint64_t key, RecordingLaunch *launch, Wish *wish) {
+    const GpuSeen *seen = seen_before(kernel, key);
+    bool known = seen && seen->landed;
+    uint64_t room = gpu_most(context), rate = known ? seen->further : kernel->further_each;
+    uint64_t each = (uint64_t)launch_warps(launch) * launch->chunk, asked = gpu_options()->sample;
+    uint64_t fit = ctas_that_fit(room, launch, each, rate, known), usual = context->usual;
+    uint64_t few = ctas_that_fit(usual / SAMPLE_SHARE, launch, each, rate, known);
+    if (asked && asked < fit)
+        fit = asked;
+    else if (fit < launch_ctas(launch) && few < fit)
+        fit = few;
+    if (!sample_choose(launch, fit) && !sample_choose(launch, ctas_that_fit(room, launch, each, rate, known)))
+        return false;
+    uint64_t ctas = sample_ctas(launch), further = ctas * (rate + rate / RATE_SHARE), spare = usual / SPARE_SHARE;
+    wish->first = ctas * each;
+    uint64_t rest = room - BLOCK_BYTES - launch->chunk - wish->first, half = gpu_free(context) / 2;
+    wish->least = further + (known ? spare < FURTHER_SPARE ? spare : FURTHER_SPARE : usual / UNKNOWN_SHARE);
+    wish->least = wish->least < rest ? wish->least : rest;
+    wish->most = known || half < wish->least ? wish->least : half;
+    return true;
 }
 
-/* A piece that has room for first chunks, and for those further ones that it is known to need; others are waited for
+/* A piece that has room for first chunks, and for as many further ones as it is likely to need; others are waited for
  * if there are any. */
-static DevicePointer take_piece(GpuContext *context, const GpuKernel *kernel, uint64_t key, uint64_t least,
-                                uint64_t *bytes) {
-    for (;;) {
-        const GpuSeen *seen = seen_before(kernel, key);
-        uint64_t known = seen && seen->further ? with_spare(seen->further) : 0;
-        DevicePointer piece =
-            gpu_take(context, least + known, least + (known ? known : further_wish(context, kernel)), bytes);
+static DevicePointer take_piece(GpuContext *context, GpuKernel *kernel, uint64_t key, RecordingLaunch *launch,
+                                Wish *wish, uint64_t *bytes) {
+    do {
+        uint64_t kept = BLOCK_BYTES + launch->chunk;
+        if (!wish_for(context, kernel, key, launch, wish))
+            return 0;
+        kept += wish->first;
+        DevicePointer piece = gpu_take(context, kept + wish->least, kept + wish->most, bytes);
         if (piece)
             return piece;
-        if (!drain_one(context))
-            return known ? gpu_take(context, least, gpu_free(context), bytes) : 0;
-    }
+    } while (drain_one(context));
+    if (!wish_for(context, kernel, key, launch, wish)) /* the arena may have got less than it was to get */
+        return 0;
+    return gpu_take(context, BLOCK_BYTES + launch->chunk + wish->first, gpu_free(context), bytes);
 }
 
 static int take_slot(GpuContext *context) {
@@ -96,7 +120,7 @@ static int take_slot(GpuContext *context) {
 
 /* ---- A flight ------------------------------------------------------------------------------------ */
 
-static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas) {
+static void describe(GpuFlight *flight, const SeenLaunch *launch) {
     const GpuModule *module = flight->module;
     flight->launch = (RecordingLaunch){.abi = RECORDING_ABI,
                                        .flags = launch->dependent ? RECORDING_DEPENDENT : 0,
@@ -112,8 +136,6 @@ static void describe(GpuFlight *flight, const SeenLaunch *launch, uint64_t ctas)
         uint32_t compiled = flight->kernel->cluster[axis], asked = launch->cluster[axis];
         flight->launch.cluster[axis] = asked ? asked : compiled ? compiled : 1;
     }
-    flight->launch.tag = flight->context->tag = flight->context->tag % 255 + 1;
-    choose_sample(&flight->launch, ctas);
 }
 
 static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
@@ -124,40 +146,47 @@ static void place(GpuFlight *flight, DevicePointer piece, uint64_t bytes) {
     flight->more_count = further < UINT32_MAX / 2 ? further : UINT32_MAX / 2;
 }
 
-GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
-                       const SeenLaunch *launch, const char **why) {
-    uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2], bytes = 0;
-    uint64_t warps =
-        ((uint64_t)launch->block[0] * launch->block[1] * launch->block[2] + RECORD_LANES - 1) / RECORD_LANES;
-    uint64_t chunk = module->chunk, least = BLOCK_BYTES + chunk;
-    *why = context->why ? context->why : "there was no memory for its records";
-    if (context->why || !ctas || !warps || !chunk)
-        return NULL;
-    if (ctas > context->arena_bytes || warps * chunk > context->arena_bytes / ctas ||
-        least + ctas * warps * chunk > context->arena_bytes) {
-        *why = "its records do not fit into the memory that --record-memory gives";
-        return NULL;
-    }
-    GpuFlight *flight = calloc(1, sizeof *flight);
-    int slot = flight ? take_slot(context) : -1;
-    DevicePointer piece = slot >= 0 ? take_piece(context, kernel, key, least + ctas * warps * chunk, &bytes) : 0;
+static GpuFlight *take(GpuFlight *flight, const SeenLaunch *launch) {
+    GpuContext *context = flight->context;
+    Wish wish = {0};
+    uint64_t bytes = 0;
+    describe(flight, launch);
+    flight->slot = take_slot(context);
+    DevicePointer piece =
+        flight->slot >= 0 ? take_piece(context, flight->kernel, flight->key, &flight->launch, &wish, &bytes) : 0;
     if (!piece) {
-        if (slot >= 0)
-            context->taken[slot] = false;
-        free(flight);
+        if (flight->slot >= 0)
+            context->taken[flight->slot] = false;
         return NULL;
     }
-    *flight = (GpuFlight){.context = context,
-                          .kernel = kernel,
-                          .module = module,
-                          .key = key,
-                          .slot = slot,
-                          .first_bytes = ctas * warps * chunk};
-    describe(flight, launch, ctas);
+    flight->first_bytes = wish.first;
+    flight->launch.tag = context->tag = context->tag % 255 + 1;
     place(flight, piece, bytes);
     take_memory(flight);
     context->flying++;
     return flight;
+}
+
+GpuFlight *flight_take(GpuContext *context, GpuKernel *kernel, GpuModule *module, uint64_t key,
+                       const SeenLaunch *launch, const char **why) {
+    uint64_t rows = (uint64_t)launch->grid[1] * launch->grid[2], threads = launch->block[0];
+    *why = context->why ? context->why : "there was no memory for its records";
+    threads *= (uint64_t)launch->block[1] * launch->block[2];
+    if (context->why || !rows || !launch->grid[0] || !threads || !module->chunk)
+        return NULL;
+    if (rows > SAMPLE_MOST_CTAS / launch->grid[0]) {
+        *why = "it has more than 4,194,303 CTAs, which is more than a recording tells apart";
+        return NULL;
+    }
+    *why = "no CTA, or no whole cluster, of it fits into the memory for records (--record-memory)";
+    GpuFlight *flight = calloc(1, sizeof *flight);
+    if (!flight)
+        return NULL;
+    *flight = (GpuFlight){.context = context, .kernel = kernel, .module = module, .key = key};
+    GpuFlight *taken = take(flight, launch);
+    if (!taken)
+        free(flight);
+    return taken;
 }
 
 bool flight_begins(GpuFlight *flight, Handle stream) {
@@ -172,8 +201,7 @@ bool flight_begins(GpuFlight *flight, Handle stream) {
                                  .tag = flight->launch.tag << 24,
                                  .patience = record_patience(flight->launch.hang_after),
                                  .host = flight->launch.hang_after ? (uintptr_t)&slot->host : 0,
-                                 .sample_mask = flight->launch.sample_mask,
-                                 .sample_value = flight->launch.sample_value};
+                                 .sample = sample_words(&flight->launch)};
     bool written = true;
     if (context->on_host)
         memcpy((void *)(uintptr_t)flight->block, &slot->block, sizeof slot->block);
@@ -210,19 +238,25 @@ uint64_t flight_nanoseconds(const GpuFlight *flight) {
     return (uint64_t)((double)milliseconds * 1e6);
 }
 
-/* How many further chunks it has asked for. */
+/* How many further chunks it has asked for, and got or not. */
 static void note_further(GpuFlight *flight) {
     GpuKernel *kernel = flight->kernel;
     GpuSeen *seen = seen_before(kernel, flight->key);
-    uint64_t further = (uint64_t)flight->launch.asked * flight->launch.chunk;
+    uint64_t further = (uint64_t)flight->launch.asked * flight->launch.chunk, ctas = sample_ctas(&flight->launch);
+    uint64_t each = (further + ctas - 1) / ctas;
     if (kernel->further < further)
         kernel->further = further;
-    if (seen && seen->further < further)
-        seen->further = further;
+    if (kernel->further_each < each)
+        kernel->further_each = each;
+    if (seen) {
+        seen->landed = true;
+        seen->further = seen->further < each ? each : seen->further;
+    }
 }
 
 void flight_land(GpuFlight *flight) {
-    note_further(flight);
+    if (!flight->undone)
+        note_further(flight);
     gpu_give(flight->context, flight->block);
     flight->context->taken[flight->slot] = false;
     flight->context->flying--;

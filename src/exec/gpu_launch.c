@@ -225,11 +225,14 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrde
  * there is a twin. */
 static GpuFlight *take_flight(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, const Choice *choice,
                               Handle *twin) {
-    const char *why = NULL;
+    const char *why = disk_full;
     GpuModule *module = NULL;
-    pthread_mutex_unlock(&gpu_mutex);
-    *twin = gpu_twin(kernel, launch, &module, &why);
-    pthread_mutex_lock(&gpu_mutex);
+    *twin = NULL;
+    if (disk_has(kernel->packed + kernel->module->ptx_bytes)) {
+        pthread_mutex_unlock(&gpu_mutex);
+        *twin = gpu_twin(kernel, launch, &module, &why);
+        pthread_mutex_lock(&gpu_mutex);
+    }
     GpuFlight *flight = *twin ? flight_take(context, kernel, module, choice->key, launch, &why) : NULL;
     if (!flight) {
         gpu_unseen(kernel->name, "%s", why);

@@ -17,6 +17,7 @@ static void read_options(void) {
     options.launches = folder_number("WEIR_RECORD_LAUNCHES", EQUAL_LAUNCHES);
     options.sample = folder_number("WEIR_RECORD_SAMPLE", 0);
     options.memory = folder_number("WEIR_RECORD_MEMORY", 0);
+    options.disk = folder_number("WEIR_RECORD_DISK", 0);
     options.hang_after = folder_number("WEIR_RECORD_HANG", 0);
     options.on_host = folder_number("WEIR_RECORD_HOST", 0) != 0;
     options.only = getenv("WEIR_RECORD_ONLY");

@@ -61,8 +61,7 @@ static uint32_t near_of(const GpuFlight *flight) {
 }
 
 static uint32_t far_of(const GpuFlight *flight) {
-    const uint32_t *grid = flight->launch.grid;
-    return (uint32_t)(flight->first_bytes / RECORD_UNIT / ((uint64_t)grid[0] * grid[1] * grid[2]));
+    return near_of(flight) * launch_warps(&flight->launch);
 }
 
 static bool ask(const GpuFlight *flight, const GpuStaging *staging, Handle stream) {

@@ -6,45 +6,18 @@
 
 typedef int Result;
 
-/* As CUDA's header has them (CUmemAllocationProp, CUmemAccessDesc). */
-typedef struct AllocationProp {
-    int type, handle_types;
-    struct {
-        int type, id;
-    } location;
-    void *win32;
-    struct {
-        unsigned char compression, rdma;
-        unsigned short usage;
-        unsigned char reserved[4];
-    } flags;
-} AllocationProp;
-typedef struct AccessDesc {
-    struct {
-        int type, id;
-    } location;
-    int flags;
-} AccessDesc;
-enum { NON_BLOCKING = 1, PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
+enum { NON_BLOCKING = 1 };
 
-#define DRIVER_CALLS(CALL)                                                                                \
-    CALL(Result, cuMemAddressReserve, (uint64_t *, size_t, size_t, uint64_t, unsigned long long))         \
-    CALL(Result, cuMemAddressFree, (uint64_t, size_t))                                                    \
-    CALL(Result, cuMemCreate, (unsigned long long *, size_t, const AllocationProp *, unsigned long long)) \
-    CALL(Result, cuMemRelease, (unsigned long long))                                                      \
-    CALL(Result, cuMemMap, (uint64_t, size_t, size_t, unsigned long long, unsigned long long))            \
-    CALL(Result, cuMemUnmap, (uint64_t, size_t))                                                          \
-    CALL(Result, cuMemSetAccess, (uint64_t, size_t, const AccessDesc *, size_t))                          \
-    CALL(Result, cuMemGetAllocationGranularity, (size_t *, const AllocationProp *, int))                  \
-    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                                                     \
-    CALL(Result, cuMemFree_v2, (uint64_t))                                                                \
-    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))                              \
-    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                          \
-    CALL(Result, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                                \
-    CALL(Result, cuStreamCreate, (void **, unsigned))                                                     \
-    CALL(Result, cuStreamDestroy_v2, (void *))                                                            \
-    CALL(Result, cuStreamSynchronize, (void *))                                                           \
-    CALL(Result, cuCtxSynchronize, (void))                                                                \
+#define DRIVER_CALLS(CALL)                                                       \
+    CALL(Result, cuMemAlloc_v2, (uint64_t *, size_t))                            \
+    CALL(Result, cuMemFree_v2, (uint64_t))                                       \
+    CALL(Result, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))     \
+    CALL(Result, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
+    CALL(Result, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))       \
+    CALL(Result, cuStreamCreate, (void **, unsigned))                            \
+    CALL(Result, cuStreamDestroy_v2, (void *))                                   \
+    CALL(Result, cuStreamSynchronize, (void *))                                  \
+    CALL(Result, cuCtxSynchronize, (void))                                       \
     CALL(Result, cuDeviceTotalMem_v2, (size_t *, int))
 
 typedef struct Driver {
@@ -68,7 +41,7 @@ typedef struct Store {
 struct GpuShadow {
     Driver driver;
     void *stream; /* of our own: the default stream would wait for others, and others may be captured */
-    int device;
+    GpuMap map;
     bool seed;
     uint64_t range, row_bytes, page;
     uint64_t reserved;              /* addresses of all of it */
@@ -86,14 +59,7 @@ struct GpuShadow {
 
 enum { NO_MEMORY = 2, BAD_VALUE = 1 }; /* CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_VALUE */
 
-static AllocationProp prop_of(const GpuShadow *shadow) {
-    AllocationProp prop = {.type = PINNED};
-    prop.location.type = ON_DEVICE;
-    prop.location.id = shadow->device;
-    return prop;
-}
-
-static const char *find_driver(Driver *driver, GpuShadowResolve *resolve) {
+static const char *find_driver(Driver *driver, GpuResolve *resolve) {
 #define CALL(result, name, parameters)                                       \
     {                                                                        \
         void *function = resolve(#name);                                     \
@@ -117,11 +83,9 @@ static Piece *new_piece(uint64_t address, uint64_t bytes, Piece *next) {
 }
 
 static const char *reserve(GpuShadow *shadow) {
-    AllocationProp prop = prop_of(shadow);
-    size_t page = 0, total = 0;
-    if (shadow->driver.cuMemGetAllocationGranularity(&page, &prop, GRANULARITY_MINIMUM) || !page)
-        return "the driver does not map memory by addresses, which shadow memory needs";
-    if (shadow->driver.cuDeviceTotalMem_v2(&total, shadow->device))
+    size_t total = 0;
+    uint64_t page = shadow->map.page;
+    if (shadow->driver.cuDeviceTotalMem_v2(&total, shadow->map.device))
         return "the driver does not tell how much memory there is";
     shadow->page = page;
     shadow->range = shadow->range ? shadow->range : 4 * (uint64_t)total;
@@ -134,7 +98,7 @@ static const char *reserve(GpuShadow *shadow) {
     if (!shadow->line_pages)
         return "there is no memory";
     shadow->reserved = shadow->range * (1 + shadow->cell_factor) + shadow->line_page_count * page;
-    if (shadow->driver.cuMemAddressReserve(&shadow->real, shadow->reserved, page, 0, 0))
+    if (shadow->map.cuMemAddressReserve(&shadow->real, shadow->reserved, page, 0, 0))
         return "the addresses for shadow memory could not be reserved";
     shadow->cells = shadow->real + shadow->range;
     shadow->lines = shadow->cells + shadow->range * shadow->cell_factor;
@@ -142,15 +106,15 @@ static const char *reserve(GpuShadow *shadow) {
     return shadow->pieces ? NULL : "there is no memory";
 }
 
-GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShadowOptions *options,
-                           const char **problem) {
+GpuShadow *gpu_shadow_open(GpuResolve *resolve, int device, const GpuShadowOptions *options, const char **problem) {
     GpuShadow *shadow = calloc(1, sizeof *shadow);
     *problem = shadow ? find_driver(&shadow->driver, resolve) : "there is no memory";
+    if (!*problem)
+        *problem = mapping_open(&shadow->map, resolve, device);
     if (*problem) {
         free(shadow);
         return NULL;
     }
-    shadow->device = device;
     shadow->seed = options->seed_layout;
     shadow->range = options->range;
     shadow->row_bytes = options->row_bytes ? options->row_bytes : (uint64_t)1 << 26;
@@ -166,32 +130,6 @@ GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShado
 
 /* ---- Allocations ------------------------------------------------------------------------------------------------ */
 
-/* Physical memory at an address: its handle. */
-static Result map(GpuShadow *shadow, uint64_t address, uint64_t bytes, unsigned long long *handle) {
-    const Driver *driver = &shadow->driver;
-    AllocationProp prop = prop_of(shadow);
-    AccessDesc access = {.location = {ON_DEVICE, shadow->device}, .flags = READ_WRITE};
-    Result result = driver->cuMemCreate(handle, bytes, &prop, 0);
-    if (result)
-        return result;
-    result = driver->cuMemMap(address, bytes, 0, *handle, 0);
-    if (result) {
-        driver->cuMemRelease(*handle);
-        return result;
-    }
-    result = driver->cuMemSetAccess(address, bytes, &access, 1);
-    if (result) {
-        driver->cuMemUnmap(address, bytes);
-        driver->cuMemRelease(*handle);
-    }
-    return result;
-}
-
-static void unmap(GpuShadow *shadow, uint64_t address, uint64_t bytes, unsigned long long handle) {
-    shadow->driver.cuMemUnmap(address, bytes);
-    shadow->driver.cuMemRelease(handle);
-}
-
 static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
     return shadow->cells + (address - shadow->real) * shadow->cell_factor;
 }
@@ -204,7 +142,7 @@ static Result map_lines(GpuShadow *shadow, const Piece *piece) {
         uint64_t at = shadow->lines + i * shadow->page;
         if (shadow->line_pages[i])
             continue;
-        Result result = map(shadow, at, shadow->page, &shadow->line_pages[i]);
+        Result result = mapping_add(&shadow->map, at, shadow->page, &shadow->line_pages[i]);
         if (result) {
             shadow->line_pages[i] = 0;
             return result;
@@ -220,12 +158,12 @@ static Result map_piece(GpuShadow *shadow, Piece *piece) {
     uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
     Result result = map_lines(shadow, piece);
     if (!result)
-        result = map(shadow, piece->address, piece->bytes, &piece->handles[0]);
+        result = mapping_add(&shadow->map, piece->address, piece->bytes, &piece->handles[0]);
     if (result)
         return result;
-    result = map(shadow, cells, cell_bytes, &piece->handles[1]);
+    result = mapping_add(&shadow->map, cells, cell_bytes, &piece->handles[1]);
     if (result) {
-        unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
+        mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
         return result;
     }
     result = shadow->driver.cuMemsetD8Async(cells, 0, cell_bytes, shadow->stream);
@@ -275,8 +213,9 @@ int gpu_shadow_release(GpuShadow *shadow, uint64_t address) {
     if (!piece)
         return BAD_VALUE;
     Result result = shadow->driver.cuCtxSynchronize();
-    unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
-    unmap(shadow, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor, piece->handles[1]);
+    mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
+    mapping_remove(&shadow->map, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
+                   piece->handles[1]);
     piece->asked = 0;
     close_holes(shadow);
     return result;
@@ -298,8 +237,9 @@ void gpu_shadow_close(GpuShadow *shadow) {
     for (Piece *piece = shadow->pieces, *next; piece; piece = next) {
         next = piece->next;
         if (piece->asked) {
-            unmap(shadow, piece->address, piece->bytes, piece->handles[0]);
-            unmap(shadow, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor, piece->handles[1]);
+            mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
+            mapping_remove(&shadow->map, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
+                           piece->handles[1]);
         }
         free(piece);
     }
@@ -311,8 +251,8 @@ void gpu_shadow_close(GpuShadow *shadow) {
             shadow->driver.cuMemFree_v2(stores[i]->address);
     for (uint64_t i = 0; i < shadow->line_page_count; i++)
         if (shadow->line_pages[i])
-            unmap(shadow, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
-    shadow->driver.cuMemAddressFree(shadow->real, shadow->reserved);
+            mapping_remove(&shadow->map, shadow->lines + i * shadow->page, shadow->page, shadow->line_pages[i]);
+    shadow->map.cuMemAddressFree(shadow->real, shadow->reserved);
     shadow->driver.cuStreamDestroy_v2(shadow->stream);
     free(shadow->line_pages);
     free(shadow);

@@ -6,6 +6,7 @@
 #ifndef EXEC_GPU_SHADOW_H
 #define EXEC_GPU_SHADOW_H
 
+#include "exec/gpu_map.h"
 #include "record/shadow.h"
 
 #include <stdbool.h>
@@ -14,18 +15,14 @@
 
 typedef struct GpuShadow GpuShadow;
 
-/* The driver's function of that name ("cuMemCreate"); NULL: it has none. */
-typedef void *GpuShadowResolve(const char *name);
-
 typedef struct GpuShadowOptions {
     bool seed_layout;
-    uint64_t range;      /* bytes of addresses for allocations; 0: four times the device's memory */
+    uint64_t range;     /* bytes of addresses for allocations; 0: four times the device's memory */
     uint64_t row_bytes; /* the most that clocks of flags may take; 0: 64 MiB */
 } GpuShadowOptions;
 
 /* For a device, whose context is current. NULL, with a sentence. */
-GpuShadow *gpu_shadow_open(GpuShadowResolve *resolve, int device, const GpuShadowOptions *options,
-                           const char **problem);
+GpuShadow *gpu_shadow_open(GpuResolve *resolve, int device, const GpuShadowOptions *options, const char **problem);
 void gpu_shadow_close(GpuShadow *shadow);
 
 /* In place of cuMemAlloc and cuMemFree. 0, or what the driver says. Whole pages of the device (2 MiB) are taken. */

@@ -31,6 +31,7 @@
     X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, ANY)                    \
     X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ANY)                \
     X(cuMemAlloc, cuMemAlloc_v2, ANY)                                              \
+    X(cuMemGetInfo, cuMemGetInfo_v2, ANY)                                          \
     X(cuMemAllocPitch, cuMemAllocPitch_v2, ANY)                                    \
     X(cuMemAllocManaged, cuMemAllocManaged, ANY)                                   \
     X(cuMemAllocAsync, cuMemAllocAsync, LEGACY)                                    \
@@ -45,6 +46,7 @@
     X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                      \
     X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                             \
     X(cuMemFreeHost, cuMemFreeHost, ANY)                                           \
+    X(cuMemCreate, cuMemCreate, ANY)                                               \
     X(cuMemMap, cuMemMap, ANY)                                                     \
     X(cuMemUnmap, cuMemUnmap, ANY)                                                 \
     X(cuMemRelease, cuMemRelease, ANY)                                             \

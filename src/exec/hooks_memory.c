@@ -5,22 +5,43 @@
 
 #include <string.h>
 
+/* What a call says that asks for memory of the device: made again if there is none, but for what records could do
+ * without. */
+#define OR_MAKE_ROOM(call) \
+    do                     \
+        result = (call);   \
+    while (result == OUT_OF_MEMORY && gpu_make_room())
+
 EXPORTED Result cuMemAlloc_v2(DevicePointer *to, size_t bytes) {
     Result result;
     if (!checked_allocate(to, bytes, &result))
-        result = NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes);
+        OR_MAKE_ROOM(NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes));
     if (!result)
         GUARDED(memory_add(*to, bytes, false));
+    return result;
+}
+
+/* Memory that the program would get counts as free. */
+EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
+    Result result = NEXT(cuMemGetInfo_v2, (size_t *, size_t *), unused, all);
+    if (!result && unused)
+        *unused += gpu_lent();
     return result;
 }
 
 EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t width, size_t height, unsigned element) {
     Result result;
     if (!checked_pitch(to, pitch, width, height, &result))
-        result = NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
-                      height, element);
+        OR_MAKE_ROOM(NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
+                          height, element));
     if (!result)
         GUARDED(memory_add(*to, *pitch * height, false));
+    return result;
+}
+
+EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uint64_t flags) {
+    Result result;
+    OR_MAKE_ROOM(NEXT(cuMemCreate, (uint64_t *, size_t, const void *, uint64_t), handle, bytes, how, flags));
     return result;
 }
 
@@ -38,26 +59,26 @@ static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
         order_allocated(memory, bytes, stream);
 }
 
-#define ALLOCATE_ASYNC(name, per_thread)                                               \
-    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {             \
-        Result result;                                                                 \
-        if (!checked_allocate(to, bytes, &result))                                     \
-            result = NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream); \
-        if (!result)                                                                   \
-            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});            \
-        return result;                                                                 \
+#define ALLOCATE_ASYNC(name, per_thread)                                                    \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle stream) {                  \
+        Result result;                                                                      \
+        if (!checked_allocate(to, bytes, &result))                                          \
+            OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream)); \
+        if (!result)                                                                        \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                 \
+        return result;                                                                      \
     }
 ALLOCATE_ASYNC(cuMemAllocAsync, false)
 ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
 
-#define ALLOCATE_FROM(name, per_thread)                                                              \
-    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {              \
-        Result result;                                                                               \
-        if (!checked_allocate(to, bytes, &result))                                                   \
-            result = NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream); \
-        if (!result)                                                                                 \
-            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                          \
-        return result;                                                                               \
+#define ALLOCATE_FROM(name, per_thread)                                                                   \
+    EXPORTED Result name(DevicePointer *to, size_t bytes, Handle pool, Handle stream) {                   \
+        Result result;                                                                                    \
+        if (!checked_allocate(to, bytes, &result))                                                        \
+            OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream)); \
+        if (!result)                                                                                      \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                               \
+        return result;                                                                                    \
     }
 ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)
 ALLOCATE_FROM(cuMemAllocFromPoolAsync_ptsz, true)

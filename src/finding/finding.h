@@ -133,13 +133,14 @@ typedef struct Verdict {
     LaunchRun *launches;
     size_t launch_count;
     RunCoverage coverage;
-    double seconds;     /* that it took to look at it */
-    bool only_launch;   /* nothing is said of other launches than the one that was given */
-    bool replayed;      /* one run was made, that of a trail, and nothing is said of others */
-    bool closed;        /* nothing is left open that a launch gives; else: */
-    const char *open;   /* what is, the first of it: "argument n"; NULL: that was not looked into */
-    VerdictScope scope; /* verdict_close sets it */
-    const char **notes; /* "loads from memory at line 12 were given 3 values each" */
+    uint64_t sampled_ctas, sampled_of; /* of a recording of a part of the grid: CTAs that were recorded; 0: of all */
+    double seconds;                    /* that it took to look at it */
+    bool only_launch;                  /* nothing is said of other launches than the one that was given */
+    bool replayed;                     /* one run was made, that of a trail, and nothing is said of others */
+    bool closed;                       /* nothing is left open that a launch gives; else: */
+    const char *open;                  /* what is, the first of it: "argument n"; NULL: that was not looked into */
+    VerdictScope scope;                /* verdict_close sets it */
+    const char **notes;                /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
     UnseenKernel *unseen; /* kernels without PTX of a program: the verdict is about them, and about no other */
     size_t unseen_count;

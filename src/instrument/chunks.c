@@ -86,11 +86,18 @@ static void write_windows(Code *code) {
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
 }
 
-/* CTAs that are not recorded write where nobody looks, or nothing, if lane 0 is all that writes. */
+/* The warp's first chunk (RecordSample). CTAs that are not recorded write where nobody looks, or nothing, if lane 0 is
+ * all that writes. */
 static void write_sample(Code *code) {
-    code_say(code, "ld.global.v2.b32 {~r1, ~r4}, [~e0+%u]", OF(sample_mask));
-    code_say(code, "and.b32 ~r1, ~r1, ~r2");
-    code_say(code, "setp.ne.u32 ~q0, ~r1, ~r4");
+    code_say(code, "ld.global.v4.b32 {~r0, ~r1, ~r2, ~r4}, [~e0+%u]", OF(sample));
+    code_say(code, "mul.wide.u32 ~e2, ~r3, ~r0");
+    code_say(code, "shr.u64 ~e2, ~e2, ~r1");
+    code_say(code, "cvt.u32.u64 ~r0, ~e2");
+    code_say(code, "mul.lo.u32 ~r2, ~r0, ~r2");
+    code_say(code, "sub.u32 ~r2, ~r3, ~r2");
+    code_say(code, "setp.ge.u32 ~q0, ~r2, ~r4");
+    code_say(code, "mad.lo.u32 ~r2, ~r0, ~r4, ~r2");
+    code_say(code, "mad.wide.u32 ~ptr, ~r2, %u, ~ptr", code->chunk);
     if (!code->plan->lone) {
         code_say(code, "ld.global.b32 ~r0, [~e0+%u]", OF(more_count));
         code_say(code, "mad.wide.u32 ~e2, ~r0, %u, ~e1", code->chunk);
@@ -127,7 +134,6 @@ void write_prologue(Code *code) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.v2.b64 {~ptr, ~e1}, [~e0+%u]", OF(first));
     write_warp(code);
-    code_say(code, "mad.wide.u32 ~ptr, ~r3, %u, ~ptr", code->chunk);
     code_say(code, "ld.global.b32 ~tag, [~e0+%u]", OF(tag));
     write_sample(code);
     code_say(code, "mov.b32 ~zero, 0");
@@ -145,7 +151,8 @@ void write_prologue(Code *code) {
 
 void write_dropped(Code *code, const char *predicate, const char *launch, const char *free, unsigned what) {
     code_say(code, "mov.b32 %s, 1", free);
-    code_say(code, "@%s st.global.b8 [%s+%u], %s", predicate, launch, OF(dropped) + (what > 255), free);
+    code_say(code, "@%s st.global.b8 [%s+%u], %s", predicate, launch, OF(dropped) + (unsigned)__builtin_ctz(what) / 8,
+             free);
 }
 
 /* ---- Further chunks ---------------------------------------------------------------------------------------- */
@@ -175,7 +182,8 @@ static void write_refill_together(Code *code, uint32_t offset) {
         code_say(code, "add.s64 ~ptr, ~ptr, %d", RECORD_UNIT - (int)offset * RECORD_UNIT);
 }
 
-/* For a lane that leads, which may have had none before. */
+/* For a lane that leads, which may have had none before. Where there is none left, the old one says so by the number
+ * behind the last; if there is no old one, the launch is marked. */
 void write_refill_alone(Code *code, uint32_t offset) {
     write_launch(code, "~e0");
     code_say(code, "ld.global.b64 ~e1, [~e0+%u]", OF(more));
@@ -184,16 +192,17 @@ void write_refill_alone(Code *code, uint32_t offset) {
     code_say(code, "add.s64 ~e3, ~ptr, %u", offset * RECORD_UNIT);
     code_say(code, "and.b64 ~e4, ~e3, -%u", code->chunk);
     code_say(code, "setp.ne.s64 ~q0, ~e4, ~e2");
-    code_say(code, "mov.b32 ~r1, 0");
+    code_say(code, "mov.b32 ~r1, ~r0");
     code_say(code, "@~q0 atom.global.inc.u32 ~r1, [~e0+%u], %u", OF(next), INT32_MAX);
-    code_say(code, "setp.lt.and.u32 ~q1, ~r1, ~r0, ~q0");
-    code_say(code, "mad.wide.u32 ~e4, ~r1, %u, ~e1", code->chunk);
-    code_say(code, "selp.b64 ~e2, ~e4, ~e2, ~q1");
-    /* The old one says where it goes on, if there is an old one. */
+    code_say(code, "setp.ge.and.u32 ~q1, ~r1, ~r0, ~q0");
+    code_say(code, "min.u32 ~r1, ~r1, ~r0");
+    code_say(code, "mad.wide.u32 ~e2, ~r1, %u, ~e1", code->chunk);
     code_say(code, "or.b32 ~word, ~tag, 0x%x", head_word(RECORD_NEXT, 0));
     code_say(code, "setp.ge.u64 ~q2, ~e3, %u", code->chunk);
-    code_say(code, "and.pred ~q1, ~q1, ~q2");
-    code_say(code, "@~q1 st.global.v2.b32 [~e3], {~word, ~r1}");
+    code_say(code, "setp.ge.and.u64 ~q0, ~e3, %u, ~q0", code->chunk);
+    code_say(code, "@~q0 st.global.v2.b32 [~e3], {~word, ~r1}");
+    code_say(code, "setp.lt.and.u64 ~q1, ~e3, %u, ~q1", code->chunk);
+    write_dropped(code, "~q1", "~e0", "~r1", RECORD_DROPPED_FIRST);
     write_warp(code);
     code_say(code, "selp.b32 ~r0, 0x%x, 0x%x, ~q2", head_word(RECORD_CHUNK, 0),
              head_word(RECORD_CHUNK, RECORD_CHUNK_FIRST));

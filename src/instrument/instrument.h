@@ -161,7 +161,7 @@ bool instrument_literal(const PtxModule *module, uint32_t variable);
  * memory, { abi: u32, chunk: u32, spaces: u32, options: u32, hash of the text before: u64, fingerprint: u64 }. */
 #define INSTRUMENT_MARK "weir_instrumented"
 /* What a kernel and its launch agree on; what its records say. */
-enum { INSTRUMENT_ABI = 5, INSTRUMENT_RECORDS = 4, INSTRUMENT_MARK_WORDS = 8 };
+enum { INSTRUMENT_ABI = 6, INSTRUMENT_RECORDS = 4, INSTRUMENT_MARK_WORDS = 8 };
 uint64_t instrument_hash(Str bytes);
 /* Of all that decides how records are read: another build of Weir may make others of the same text. Not 0. */
 uint64_t instrument_fingerprint(const Sites *sites);

@@ -3,6 +3,7 @@
 #define RECORD_CHUNKS_H
 
 #include "record/pack.h"
+#include "record/sample.h"
 #include "record/stream.h"
 
 #include <string.h>
@@ -18,8 +19,19 @@ static inline Head head_at(const uint8_t *at) {
     return head;
 }
 
-static inline const uint8_t *first_chunk(const Recording *recording, uint32_t warp) {
-    return recording->chunks ? recording->chunks[warp].at : recording->first + (size_t)warp * recording->launch.chunk;
+/* Which first chunk is that of a warp of the grid; first_count: it was not recorded. `warps`: of a CTA. */
+static inline size_t first_number(const Recording *recording, uint32_t warps, uint32_t warp) {
+    const RecordingLaunch *launch = &recording->launch;
+    if (!is_sampled(launch))
+        return warp < recording->first_count ? warp : recording->first_count;
+    uint32_t cta = warp / warps;
+    return cta < launch_ctas(launch) && sample_has(launch, cta)
+               ? (size_t)sample_before(launch, cta) * warps + warp % warps
+               : recording->first_count;
+}
+
+static inline const uint8_t *first_chunk(const Recording *recording, size_t number) {
+    return recording->chunks ? recording->chunks[number].at : recording->first + number * recording->launch.chunk;
 }
 
 static inline const uint8_t *further_chunk(const RecordReader *reader, uint32_t number) {

@@ -2,6 +2,7 @@
 #include "record/file.h"
 
 #include "record/pack.h"
+#include "record/sample.h"
 #include "record/shadow.h"
 
 #include <limits.h>
@@ -78,13 +79,15 @@ static bool is_shape(const uint32_t sizes[3], uint64_t most) {
 }
 
 static const char *launch_problem(const RecordingLaunch *launch) {
-    if (!is_shape(launch->grid, UINT32_MAX / MOST_THREADS) || !is_shape(launch->block, MOST_THREADS))
+    if (!is_shape(launch->grid, SAMPLE_MOST_CTAS) || !is_shape(launch->block, MOST_THREADS))
         return "the recording's grid or block has no size that a launch can have";
     for (int i = 0; i < 3; i++)
         if (!launch->cluster[i] || launch->grid[i] % launch->cluster[i])
             return "the recording's grid is not a multiple of its cluster";
     if (launch->chunk < SMALLEST_CHUNK || launch->chunk > LARGEST_CHUNK || launch->chunk & (launch->chunk - 1))
         return "the recording's chunks have a size that they cannot have";
+    if (sample_problem(launch))
+        return sample_problem(launch);
     return launch->tag && launch->tag < 256 ? NULL : "the recording has no tag";
 }
 
@@ -111,10 +114,9 @@ static const char *read_launch(Recording *recording, const Section *section) {
     return recording->kernel && recording->device ? NULL : "the recording does not name its kernel";
 }
 
+/* That are recorded. */
 static uint64_t warps_of(const RecordingLaunch *launch) {
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] *
-           ((threads + RECORD_LANES - 1) / RECORD_LANES);
+    return sample_ctas(launch) * launch_warps(launch);
 }
 
 /* Packed chunks as the two sections would be that have them otherwise; or apart. */

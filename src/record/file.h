@@ -20,7 +20,7 @@ typedef enum RecordingSection {
     RECORDING_PTX,        /* the text before it was instrumented */
     RECORDING_PARAMETERS, /* bytes of the kernel's parameters, without ours */
     RECORDING_MEMORY,     /* RecordingMemory of each allocation; may be missing */
-    RECORDING_FIRST,      /* chunks, one for each warp */
+    RECORDING_FIRST,      /* chunks, one for each warp that was recorded */
     RECORDING_MORE,       /* chunks */
     RECORDING_UNSEEN,    /* sentences, each with a zero behind it: what was not looked at, and why. There may be nothing
                             beside it but RECORDING_LAUNCH: of a kernel that could not be recorded */
@@ -54,14 +54,14 @@ typedef struct RecordingLaunch {
     uint32_t tag;     /* unshifted */
     uint32_t asked;   /* RecordLaunch.next: further chunks that were asked for */
     uint32_t dropped;
-    uint32_t sample_mask, sample_value;
+    uint32_t sample_stride, sample_run; /* of so many CTAs the first so many are recorded (sample.h); 0: all */
     uint64_t shared_window, local_window, param_window;
     uint64_t number;      /* of the launch in its program, from 0 */
     uint64_t nanoseconds; /* of the kernel; 0: not measured */
     uint64_t hang_after;
     uint64_t fingerprint; /* of the sites that its records are of (instrument/instrument.h); 0: it has no records */
 } RecordingLaunch;
-enum { RECORDING_ABI = 2 };
+enum { RECORDING_ABI = 3 };
 /* The CTA, by %ctaid, that is the number-th if those of a cluster stand side by side. */
 uint32_t recording_cta(const RecordingLaunch *launch, uint32_t number);
 

@@ -2,8 +2,18 @@
 #include "record/chunks.h"
 
 bool record_begun(const Recording *recording, uint32_t warp) {
-    Head head = head_at(first_chunk(recording, warp));
+    size_t number = first_number(recording, launch_warps(&recording->launch), warp);
+    if (number == recording->first_count)
+        return false;
+    Head head = head_at(first_chunk(recording, number));
     return record_tag(head.word) == recording->launch.tag && record_kind(head.word) == RECORD_CHUNK;
+}
+
+/* Whether a further chunk is of a warp that is not recorded: one of its waits gave up. */
+static bool is_unrecorded(const RecordReader *reader, Head head) {
+    const RecordingLaunch *launch = &reader->recording->launch;
+    return is_sampled(launch) && head.lanes < launch_ctas(launch) * reader->warps &&
+           !sample_has(launch, head.lanes / reader->warps);
 }
 
 /* First chunks of other lanes than 0, by their warps. False: one is of no warp or lane. */
@@ -11,11 +21,12 @@ static bool count_leaders(RecordReader *reader) {
     const Recording *recording = reader->recording;
     for (uint32_t i = 0; i < recording->more_count; i++) {
         Head head = head_at(further_chunk(reader, i));
-        if (!is_written(reader, head) || record_site(head.word) & RECORD_CHUNK_OF_LINK)
+        if (!is_written(reader, head) || record_site(head.word) & RECORD_CHUNK_OF_LINK || is_unrecorded(reader, head))
             continue;
-        if (head.lanes >= recording->first_count || (uint32_t)head.value >= RECORD_LANES)
+        size_t number = first_number(recording, reader->warps, head.lanes);
+        if (number == recording->first_count || (uint32_t)head.value >= RECORD_LANES)
             return refuse(reader, "the recording is damaged: a chunk is of a thread that there is none of");
-        reader->leaders[head.lanes + 1] += record_site(head.word) & RECORD_CHUNK_FIRST;
+        reader->leaders[number + 1] += record_site(head.word) & RECORD_CHUNK_FIRST;
     }
     for (size_t i = 0; i < recording->first_count; i++)
         reader->leaders[i + 1] += reader->leaders[i];
@@ -28,8 +39,8 @@ static bool list_leaders(RecordReader *reader, Arena *arena) {
     reader->chunks = ARENA_ARRAY(arena, uint32_t, all + 1);
     for (uint32_t i = 0; i < recording->more_count; i++) {
         Head head = head_at(further_chunk(reader, i));
-        if (is_written(reader, head) && record_site(head.word) & RECORD_CHUNK_FIRST)
-            reader->chunks[reader->leaders[head.lanes]++] = i;
+        if (is_written(reader, head) && record_site(head.word) & RECORD_CHUNK_FIRST && !is_unrecorded(reader, head))
+            reader->chunks[reader->leaders[first_number(recording, reader->warps, head.lanes)]++] = i;
     }
     for (size_t i = recording->first_count; i > 0; i--) /* each is where the next begins now */
         reader->leaders[i] = reader->leaders[i - 1];
@@ -67,12 +78,13 @@ static RecordRun run_of(const RecordShape *shape) {
 bool record_reader(RecordReader *reader, const Recording *recording, const RecordShape *shapes, uint32_t site_count,
                    Arena *arena) {
     const RecordingLaunch *launch = &recording->launch;
-    uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     *reader = (RecordReader){.recording = recording, .shapes = shapes, .site_count = site_count};
-    reader->warps = (threads + RECORD_LANES - 1) / RECORD_LANES;
+    reader->warps = launch_warps(launch);
     reader->leaders = ARENA_ARRAY(arena, uint32_t, recording->first_count + 1);
     reader->seen = ARENA_ARRAY(arena, uint8_t, recording->more_count + 1);
+    reader->early = ARENA_ARRAY(arena, uint8_t, recording->first_count + 1);
     reader->arena = arena;
+    reader->cuts = launch->dropped & RECORD_DROPPED_PLACE && !(launch->flags & (RECORDING_CUT | RECORDING_HUNG));
     reader->run_word = record_word(launch->tag, RECORD_RUN, 0);
     reader->tears = (launch->flags & (RECORDING_CUT | RECORDING_HUNG)) == RECORDING_CUT;
     reader->runs = ARENA_ARRAY(arena, RecordRun, site_count + 1);
@@ -92,16 +104,41 @@ bool record_reader(RecordReader *reader, const Recording *recording, const Recor
 
 void record_reader_restart(RecordReader *reader) {
     memset(reader->seen, 0, reader->recording->more_count);
+    memset(reader->early, 0, reader->recording->first_count);
     reader->damaged = reader->missing = 0;
 }
 
 uint64_t record_reader_unseen(const RecordReader *reader) {
     uint64_t unseen = 0;
-    for (uint32_t i = 0; i < reader->recording->more_count; i++)
-        unseen += !reader->seen[i] && is_written(reader, head_at(further_chunk(reader, i)));
+    for (uint32_t i = 0; i < reader->recording->more_count; i++) {
+        Head head = head_at(further_chunk(reader, i));
+        bool link = record_site(head.word) & RECORD_CHUNK_OF_LINK;
+        if (!reader->seen[i] && is_written(reader, head) && (link || !is_unrecorded(reader, head)))
+            unseen++;
+    }
     return unseen;
 }
 
+uint64_t record_whole_ctas(RecordReader *reader) {
+    const RecordingLaunch *launch = &reader->recording->launch;
+    RecordCursor *room = ARENA_ARRAY(reader->arena, RecordCursor, RECORD_LEADERS);
+    RecordStream stream;
+    Record record;
+    uint64_t whole = 0;
+    record_reader_restart(reader);
+    for (uint32_t cta = 0; cta < launch_ctas(launch); cta++) {
+        uint64_t before = reader->missing + reader->damaged;
+        for (uint32_t i = 0; i < reader->warps && sample_has(launch, cta); i++) {
+            record_stream(&stream, reader, cta * reader->warps + i, room);
+            while (record_next(&stream, &record))
+                continue;
+        }
+        whole += sample_has(launch, cta) && reader->missing + reader->damaged == before;
+    }
+    return whole;
+}
+
 uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp) {
-    return reader->leaders[warp + 1] - reader->leaders[warp] + 1;
+    size_t number = first_number(reader->recording, reader->warps, warp);
+    return number < reader->recording->first_count ? reader->leaders[number + 1] - reader->leaders[number] + 1 : 1;
 }

@@ -102,7 +102,11 @@ static inline uint32_t record_hash(uint32_t hash, uint32_t word) {
 enum { RECORD_VARIABLES = 20 };
 
 /* Some record found no place; an index wrapped between the lanes of a warp, where it was taken that none does. */
-enum { RECORD_DROPPED_PLACE = 1, RECORD_DROPPED_WRAP = 1 << 8 }; /* the latter is stored, as a byte */
+enum {
+    RECORD_DROPPED_PLACE = 1,
+    RECORD_DROPPED_WRAP = 1 << 8,   /* this and the next are stored, as bytes */
+    RECORD_DROPPED_FIRST = 1 << 16, /* a lane that led found no place for its first record: nothing says which */
+};
 
 /* Where variables are, by the kernel that names them; 0: not told. Which they are: instrument/instrument.h. */
 enum { RECORD_GLOBALS = 8 };
@@ -111,17 +115,24 @@ typedef struct RecordPlaces {
     uint64_t global_at[RECORD_GLOBALS];   /* of global memory */
 } RecordPlaces;
 
+/* Which CTAs are recorded (record/sample.h), in warps: warp w of the grid, w / stride being w * factor >> shift, is
+ * recorded if its rest is less than `run`, and has the first chunk (w / stride) * run + rest. */
+typedef struct RecordSample {
+    uint32_t factor, shift; /* 0 and 0: the quotient is 0 */
+    uint32_t stride, run;   /* run UINT32_MAX: all are recorded; 0: none is */
+} RecordSample;
+
 /* The last parameter of an instrumented kernel: the address of this block, in global memory, 16-byte aligned. `.param
  * .u64 weir_launch`. Fields that say so are written by the kernel. The offsets are part of what is written into code.
  */
 typedef struct RecordLaunch {
-    uint64_t first; /*  0: first chunks, one for each warp of the grid: number = CTA * warps + warp, the CTA by
-                           %ctaid, x fastest */
+    uint64_t first; /*  0: first chunks, one for each warp that is recorded, in the order of their numbers: number =
+                           CTA * warps + warp, the CTA by %ctaid, x fastest */
     uint64_t more;  /*  8: further chunks, aligned to their size as the first ones are, and one more behind them, for
                            what found no place or is not to be recorded */
     uint32_t more_count; /* 16: without that one */
     uint32_t next;       /* 20: by the kernel: further chunks that were asked for; more than there are: some got none */
-    uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_WRAP; record_dropped has the rest */
+    uint32_t dropped;    /* 24: by the kernel: RECORD_DROPPED_WRAP, _FIRST; record_dropped has the rest */
     uint32_t tag;        /* 28: of this launch, shifted to bit 24 */
     uint32_t packed;     /* 32: by what packs the chunks, behind the kernel: units that that takes (record/pack.h) */
     uint32_t packers;    /* 36: its CTAs that are done */
@@ -131,12 +142,12 @@ typedef struct RecordLaunch {
     uint64_t host;       /* 48: address of a RecordHost in memory of the host that the device can reach; 0: none */
     uint64_t shared_window; /* 56: by the kernel: generic address of shared memory's first byte */
     uint64_t local_window;  /* 64: by the kernel: of local memory's */
-    uint32_t sample_mask;   /* 72: a CTA is recorded if (its number & mask) is sample_value; 0 and 0: all are */
-    uint32_t sample_value;  /* 76 */
-    uint64_t param_window;  /* 80: by the kernel, if some tensor map is a parameter: generic address of the first one */
-    RecordPlaces places;    /* 88: by the kernel */
+    uint64_t param_window;  /* 72: by the kernel, if some tensor map is a parameter: generic address of the first one */
+    RecordSample sample;    /* 80 */
+    RecordPlaces places;    /* 96: by the kernel */
+    uint64_t reserved[3];
 } RecordLaunch;
-_Static_assert(sizeof(RecordLaunch) == 192, "it is written into code");
+_Static_assert(sizeof(RecordLaunch) == 224, "it is written into code, and src/exec/pack.ptx copies it");
 
 /* How long a wait may take, in units of 65,536 ns; 0 ns: any time, which no clock of 32 bits comes to. */
 enum { RECORD_PATIENCE_SHIFT = 16 };

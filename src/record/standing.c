@@ -4,6 +4,8 @@
  * or has gone on and computes. Each warp's own records are in order; barriers make an order of the rest. */
 #include "record/standing.h"
 
+#include "record/sample.h"
+
 enum { NAMED = 16 };
 
 /* What counts of a record. A meeting of which some number is not known lets everybody pass. */
@@ -307,8 +309,8 @@ bool record_standing(RecordStanding *standing, const Recording *recording, const
         arena_free(&clusters);
         return false;
     }
-    bool tells = !launch->dropped && launch->asked <= recording->more_count && !launch->sample_mask &&
-                 !launch->sample_value && record_reader(&reader, recording, shapes, site_count, &arena);
+    bool tells = !launch->dropped && launch->asked <= recording->more_count && !is_sampled(launch) &&
+                 record_reader(&reader, recording, shapes, site_count, &arena);
     for (uint64_t i = 0; tells && i < ctas / size; i++) {
         count_cluster(standing, &reader, (uint32_t)i, threads, room, &clusters);
         arena_reset(&clusters);

@@ -27,17 +27,20 @@ static bool is_of(const RecordCursor *cursor, Head head) {
            (uint32_t)head.value == cursor->lane;
 }
 
+/* What the lane did next was not recorded. */
+static bool ends_early(RecordReader *reader, const RecordCursor *cursor) {
+    reader->missing++;
+    reader->early[first_number(reader->recording, reader->warps, cursor->warp)] = 1;
+    return false;
+}
+
 static bool follow(RecordReader *reader, RecordCursor *cursor, uint32_t next) {
-    if (next >= reader->recording->more_count) {
-        reader->missing++;
-        return false;
-    }
+    if (next >= reader->recording->more_count)
+        return ends_early(reader, cursor);
     const uint8_t *chunk = further_chunk(reader, next);
     Head head = head_at(chunk);
-    if (!is_written(reader, head)) { /* asked for, and the kernel was stopped before it was begun */
-        reader->missing++;
-        return false;
-    }
+    if (!is_written(reader, head)) /* asked for, and the kernel was stopped before it was begun */
+        return ends_early(reader, cursor);
     if (reader->seen[next] || !is_of(cursor, head))
         return refuse(reader, "the recording is damaged: a chunk goes on in one that is another thread's");
     reader->seen[next] = 1;
@@ -77,7 +80,7 @@ static void advance_number(RecordCursor *cursor, Head head) {
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
 static RecordSlot *slots_of(RecordReader *reader, const RecordCursor *cursor) {
-    RecordSlot **slots = &reader->slots[cursor->warp];
+    RecordSlot **slots = &reader->slots[first_number(reader->recording, reader->warps, cursor->warp)];
     if (!*slots)
         *slots = ARENA_ARRAY(reader->arena, RecordSlot, reader->slot_count + 1);
     return *slots;
@@ -524,14 +527,19 @@ static void open_leader(RecordStream *stream, size_t number, const uint8_t *chun
 
 void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, RecordCursor *room) {
     const Recording *recording = reader->recording;
-    uint32_t begin = reader->leaders[warp], end = reader->leaders[warp + 1];
+    size_t number = first_number(recording, reader->warps, warp);
     stream->reader = reader;
     stream->warp = warp;
     stream->count = 0;
-    stream->cursors = end > begin ? room : &stream->one;
-    if (warp + CHUNKS_AHEAD < recording->first_count)
-        __builtin_prefetch(first_chunk(recording, warp + CHUNKS_AHEAD));
-    open_leader(stream, warp, first_chunk(recording, warp), 0);
+    stream->cursors = &stream->one;
+    if (number == recording->first_count)
+        return;
+    uint32_t begin = reader->leaders[number], end = reader->leaders[number + 1];
+    if (end > begin)
+        stream->cursors = room;
+    if (number + CHUNKS_AHEAD < recording->first_count)
+        __builtin_prefetch(first_chunk(recording, number + CHUNKS_AHEAD));
+    open_leader(stream, number, first_chunk(recording, number), 0);
     for (uint32_t i = begin; i < end; i++) {
         const uint8_t *chunk = further_chunk(reader, reader->chunks[i]);
         uint32_t lane = (uint32_t)head_at(chunk).value;
@@ -540,14 +548,21 @@ void record_stream(RecordStream *stream, RecordReader *reader, uint32_t warp, Re
         reader->seen[reader->chunks[i]] = 1;
         open_leader(stream, recording->first_count + reader->chunks[i], chunk, lane);
     }
+    if (reader->cuts && reader->early[number])
+        stream->count = 0;
     for (uint32_t i = stream->count / 2; i-- > 0;)
         sink(stream, i);
 }
 
-/* The first leader has a record read; it goes on, if it was, and others may come before it. */
+/* The first leader has a record read; it goes on, if it was, and others may come before it. Where there was no place
+ * for what a lane did, the records of its warp end: lanes that have more may have been ordered by what is missing. */
 static void go_behind(RecordStream *stream, bool read) {
     RecordCursor *first = &stream->cursors[0];
-    if (!read || !settle(stream->reader, first))
+    uint64_t missing = stream->missing;
+    bool goes_on = read && settle(stream->reader, first);
+    if (!goes_on && stream->reader->missing != missing && stream->reader->cuts)
+        stream->count = 0;
+    else if (!goes_on)
         *first = stream->cursors[--stream->count];
     if (stream->count > 1)
         sink(stream, 0);
@@ -556,6 +571,7 @@ static void go_behind(RecordStream *stream, bool read) {
 bool record_next(RecordStream *stream, Record *record) {
     RecordCursor *first = &stream->cursors[0];
     while (stream->count) {
+        stream->missing = stream->reader->missing;
         bool inside = first->run > 1 && stream->count == 1; /* it stays in its run */
         bool read = inside ? read_run(stream->reader, first, record) : read_record(stream->reader, first, record);
         if (inside && read)

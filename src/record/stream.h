@@ -121,11 +121,14 @@ typedef struct RecordReader {
     const RecordShape *shapes;
     uint32_t site_count;
     uint32_t warps;    /* of a CTA */
-    uint32_t *leaders; /* of each warp of the grid, and behind the last: where its first chunks of other lanes begin */
+    uint32_t *leaders; /* of each warp that was recorded, and behind the last: where its first chunks of other lanes
+                          begin */
     uint32_t *chunks;  /* these: numbers of further chunks */
     uint8_t *seen;     /* of each further chunk: it was read in this pass */
+    uint8_t *early;    /* of each first chunk: there was no place for some of what its warp did, in this pass */
     struct RecordRun *runs; /* of each site */
     uint32_t run_word;      /* that a run begins with, but for the site */
+    bool cuts;              /* records had no place, and a warp's end where those of one of its lanes do */
     bool tears;             /* the kernel was stopped, not by its own waits: records may lack some of their units */
     bool skims;             /* runs are left out: nothing in them is strong */
     uint32_t slot_count;
@@ -188,6 +191,7 @@ typedef struct RecordStream {
     RecordReader *reader;
     uint32_t warp;
     uint32_t count;        /* cursors that go on: a heap by number and lane */
+    uint64_t missing;      /* of the reader, before the record that is read */
     RecordCursor one;      /* if there is one alone */
     RecordCursor *cursors; /* &one, or the room */
 } RecordStream;
@@ -201,6 +205,8 @@ bool record_begun(const Recording *recording, uint32_t warp);
 void record_reader_restart(RecordReader *reader);
 /* Further chunks of the recording that no stream of this pass came to. */
 uint64_t record_reader_unseen(const RecordReader *reader);
+/* CTAs of which all was recorded: a pass of its own, behind which `seen` is what that came to. */
+uint64_t record_whole_ctas(RecordReader *reader);
 
 /* The most leaders that the warp can have; its number in the grid is by %ctaid. */
 uint32_t record_reader_leaders(const RecordReader *reader, uint32_t warp);

@@ -80,6 +80,12 @@ void render_json_verdict(Json *json, const char *file, const Verdict *verdict, c
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
     render_json_scope(json, verdict->scope);
     json_truth(json, "only_launch", verdict->only_launch);
+    if (verdict->sampled_of) {
+        json_begin(json, "sampled");
+        json_number(json, "ctas", verdict->sampled_ctas);
+        json_number(json, "of", verdict->sampled_of);
+        json_end(json);
+    }
     Text except = {0};
     suppressions_print(verdict, &except);
     if (except.size)

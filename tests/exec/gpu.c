@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ARENA_BEGIN     UINT64_C(0x300000000)
@@ -104,10 +105,16 @@ static Address allocate_variable(size_t bytes, const void *of) {
     return begin;
 }
 
+static uint64_t mapped; /* bytes */
+
+/* STANDIN_MEMORY: mebibytes that the device has for an allocation and all that is mapped. */
 EXPORTED Result cuMemAlloc_v2(Address *to, size_t bytes) {
     Result result = capture_unsafe();
     if (result)
         return result;
+    const char *memory = getenv("STANDIN_MEMORY");
+    if (memory && bytes + mapped > strtoull(memory, NULL, 10) << 20)
+        return NO_MEMORY;
     pthread_mutex_lock(&mutex);
     *to = allocate(bytes);
     pthread_mutex_unlock(&mutex);
@@ -144,7 +151,8 @@ void standin_copy(void *to, const void *from, size_t bytes) {
 }
 
 EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
-    *all = *unused = DEVICE_BYTES;
+    *all = DEVICE_BYTES;
+    *unused = DEVICE_BYTES - mapped;
     return SUCCESS;
 }
 
@@ -166,9 +174,13 @@ EXPORTED Result cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 
 EXPORTED Result cuMemAddressReserve(Address *to, size_t bytes, size_t align, Address wanted, unsigned long long flags) {
+    static Address next = RANGES_BEGIN;
     (void)align, (void)wanted, (void)flags;
-    *to = RANGES_BEGIN;
-    return is_there() && bytes <= ARENA_BEGIN + ARENA_BYTES - RANGES_BEGIN ? SUCCESS : NO_MEMORY;
+    *to = next;
+    if (!is_there() || bytes > ARENA_BEGIN + ARENA_BYTES - next)
+        return NO_MEMORY;
+    next += bytes;
+    return SUCCESS;
 }
 
 EXPORTED Result cuMemAddressFree(Address address, size_t bytes) {
@@ -192,11 +204,12 @@ EXPORTED Result cuMemMap(Address address, size_t bytes, size_t offset, unsigned 
     if (block_count == BLOCKS || address % PAGE || bytes % PAGE)
         return INVALID;
     blocks[block_count++] = (Memory){address, bytes, false, NULL};
+    mapped += bytes;
     return SUCCESS;
 }
 
 EXPORTED Result cuMemUnmap(Address address, size_t bytes) {
-    (void)bytes;
+    mapped -= bytes;
     return cuMemFree_v2(address);
 }
 
@@ -297,11 +310,22 @@ EXPORTED Result cuEventSynchronize(Handle of) {
     return result ? result : failure;
 }
 
+/* STANDIN_BUSY: milliseconds from when an event is first asked for, before which no kernel is seen to have ended. */
+static bool is_busy(void) {
+    static uint64_t since;
+    const char *busy = getenv("STANDIN_BUSY");
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t milliseconds = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    since = since ? since : milliseconds;
+    return busy && milliseconds - since < strtoull(busy, NULL, 10);
+}
+
 static _Thread_local bool queries; /* by this thread: it waits for launches, being one of the library */
 EXPORTED Result cuEventQuery(Handle of) {
     Result result = event_touch(of);
     queries = true;
-    return result ? result : running ? NOT_READY : failure;
+    return result ? result : running || is_busy() ? NOT_READY : failure;
 }
 
 EXPORTED Result cuStreamSynchronize(Handle stream) {

@@ -28,6 +28,8 @@ void standin_waits(void);
 int standin_runs(void);
 Result cuMemMap(uint64_t, size_t, size_t, unsigned long long, unsigned long long);
 Result cuMemUnmap(uint64_t, size_t);
+Result cuMemAddressReserve(uint64_t *, size_t, size_t, uint64_t, unsigned long long);
+Result cuMemGetInfo_v2(size_t *, size_t *);
 Result cuMemRelease(unsigned long long);
 Result cuDevicePrimaryCtxRetain(Handle *, int);
 Result cuCtxSetCurrent(Handle);
@@ -210,8 +212,8 @@ static int launch_on_two(Handle function, const char *what) {
 /* Memory of a handle at one address or two; the first is no more in use, or its handle is. */
 static int launch_mapped(Handle function, const char *what) {
     enum { PAGE = 1 << 16 };
-    static const uint64_t ranges = UINT64_C(0x310000000);
-    if (cuMemMap(ranges, PAGE, 0, 1, 0))
+    uint64_t ranges;
+    if (cuMemAddressReserve(&ranges, 2 * PAGE, PAGE, 0, 0) || cuMemMap(ranges, PAGE, 0, 1, 0))
         return 0;
     if (strcmp(what, "moved") == 0)
         cuMemUnmap(ranges, PAGE);
@@ -297,25 +299,27 @@ static int is_large(Handle function, const char *what) {
     return is_turned(3);
 }
 
-/* A kernel that makes so many turns: a launch of few, and then one of many, which has much more to say. */
+/* A kernel that makes so many turns. */
+static const char turning[] =
+    HEAD ".visible .entry turns(.param .u64 to, .param .u32 count) {\n"
+         "  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p1;\n"
+         "  ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [count];\n"
+         "  mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2;\n"
+         "  mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2;\n"
+         "AGAIN:\n"
+         "  st.global.u32 [%rd3], %r1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;\n"
+         "  @%p1 bra AGAIN;\n"
+         "  ret;\n"
+         "}\n";
+
+/* A launch of few turns, and then one of many, which has much more to say. */
 static int turns_more(Handle function, const char *what) {
     (void)what;
-    static const char text[] =
-        HEAD ".visible .entry turns(.param .u64 to, .param .u32 count) {\n"
-             "  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p1;\n"
-             "  ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [count];\n"
-             "  mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r2;\n"
-             "  mul.wide.u32 %rd2, %r5, 4; add.s64 %rd3, %rd1, %rd2;\n"
-             "AGAIN:\n"
-             "  st.global.u32 [%rd3], %r1; sub.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;\n"
-             "  @%p1 bra AGAIN;\n"
-             "  ret;\n"
-             "}\n";
     enum { CTAS = 4, THREADS = 256, FEW = 400, MANY = 3000 };
     uint64_t to;
     if (cuMemAlloc_v2(&to, CTAS * THREADS * 4))
         return 0;
-    function = function_of(text, "turns");
+    function = function_of(turning, "turns");
     for (int i = 0; i < 2; i++) {
         uint32_t count = i ? MANY : FEW;
         void *parameters[] = {&to, &count};
@@ -324,6 +328,37 @@ static int turns_more(Handle function, const char *what) {
         usleep(200000); /* until its records are on the host */
     }
     return 1;
+}
+
+/* Memory of which the device has not enough beside what was taken for records. */
+static int fills(Handle function, const char *what) {
+    (void)what;
+    uint64_t memory;
+    size_t before = 0, unused = 0, all = 0;
+    cuMemGetInfo_v2(&before, &all);
+    launch(function, 3, NULL);
+    int good = is_turned(3);
+    cuMemGetInfo_v2(&unused, &all);
+    good &= unused == before && cuMemAlloc_v2(&memory, 12 << 20) == 0;
+    launch(function, 4, NULL);
+    return good && is_turned(4);
+}
+
+/* Many launches of few CTAs, all of which differ, and which are not waited for. */
+static int turns_often(Handle function, const char *what) {
+    (void)what;
+    enum { CTAS = 2, THREADS = 64, TURNS = 3200, LAUNCHES = 40 };
+    uint64_t to;
+    if (cuMemAlloc_v2(&to, CTAS * THREADS * 4))
+        return 0;
+    function = function_of(turning, "turns");
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        uint32_t count = TURNS + i;
+        void *parameters[] = {&to, &count};
+        if (cuLaunchKernel(function, CTAS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL))
+            return 0;
+    }
+    return cuCtxSynchronize() == 0;
 }
 
 static int is_wide(Handle function, const char *what) {
@@ -619,6 +654,8 @@ static const struct {
     {"short", is_short},
     {"large", is_large},
     {"turns", turns_more},
+    {"often", turns_often},
+    {"fills", fills},
     {"wide", is_wide},
     {"behind", packs_behind},
     {"threads", has_most_threads},

@@ -1,7 +1,7 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample MASK] [--more COUNT]
+ *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample PARTS] [--more COUNT]
  *          [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
@@ -9,7 +9,7 @@
  * machine twice: (a) every thread makes the same accesses in the same order, by instruction, kind and address, and goes
  * through the same barriers; (b) the verdict and the races are those of `weir check` with the same launch in the eager
  * order. What a recording cannot say is left out: which values are written to global memory, so that a race of equal
- * ones is one of different ones there. With --sample, CTAs of whose number a bit of MASK is set are not recorded:
+ * ones is one of different ones there. With --sample, one CTA of PARTS is recorded, or more where they belong together:
  * nothing may be found then that the machine does not find, and the verdict is incomplete. So it is with --more, if
  * COUNT chunks beyond the first of each warp are too few. --keep writes the last recording to a file, and compares
  * nothing; with --global, of global memory alone. With --hangs, kernels that do not end are run until their waits give
@@ -39,7 +39,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 static unsigned passed, failed;
 static bool verbose, hangs, orders, cut, global;
 static const char *keep;
-static uint32_t sample;   /* of the numbers of CTAs that are recorded these bits are 0 */
+static uint32_t sample;   /* one CTA of so many is recorded; 0: all are */
 static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
 
 static void judge(const char *name, const char *problem) {
@@ -215,6 +215,19 @@ static void turn_around(PtxProgram *program, const PtxModule *module, uint32_t e
             program->seats[variables[i]].at = program->dynamic_at;
 }
 
+/* Of the launch: its shape, and the CTAs that are recorded. */
+static RecordingLaunch shape_of(const Case *of) {
+    RecordingLaunch launch = {0};
+    for (int i = 0; i < 3; i++) {
+        launch.grid[i] = of->launch.grid[i];
+        launch.block[i] = of->launch.block[i] ? of->launch.block[i] : 1;
+        launch.cluster[i] = of->launch.cluster[i] ? of->launch.cluster[i] : 1;
+    }
+    if (sample && !sample_choose(&launch, (launch_ctas(&launch) + sample - 1) / sample))
+        launch.sample_stride = launch.sample_run = 0;
+    return launch;
+}
+
 /* The launch of the kernel as it was, and one parameter more: the block and chunks in memory of their own. */
 static void add_block(Case *of, const PtxProgram *program) {
     size_t bytes = program->parameter_bytes, chunk = of->file->sites.chunk;
@@ -229,12 +242,16 @@ static void add_block(Case *of, const PtxProgram *program) {
     memcpy(of->with.parameters + bytes - sizeof address, &address, sizeof address);
     of->block = (RecordLaunch){.first = FIRST_AT, .more = MORE_AT, .more_count = more_chunks(of), .tag = TAG << 24};
     of->block.patience = record_patience(hangs ? HANG_AFTER : 0);
-    of->block.sample_mask = sample;
+    RecordingLaunch shape = shape_of(of);
+    of->block.sample = sample_words(&shape);
     if (hangs)
         of->block.host = HOST_AT;
     PtxBuffer buffers[] = {
         {.name = "launch", .address = LAUNCH_AT, .bytes = sizeof of->block, .data = (const uint8_t *)&of->block},
-        {.name = "first", .address = FIRST_AT, .bytes = warps_of(&of->launch) * chunk, .zero = true},
+        {.name = "first",
+         .address = FIRST_AT,
+         .bytes = sample_ctas(&shape) * launch_warps(&shape) * chunk,
+         .zero = true},
         {.name = "more", .address = MORE_AT, .bytes = (more_chunks(of) + 1) * chunk, .zero = true},
         {.name = "host", .address = HOST_AT, .bytes = sizeof(RecordHost), .zero = true}};
     buffers[0].data_bytes = sizeof of->block;
@@ -257,7 +274,8 @@ static const uint8_t *bytes_at(const Case *of, uint64_t address, size_t count) {
 }
 
 static void take_recording(Case *of, bool complete) {
-    size_t chunk = of->file->sites.chunk, count = warps_of(&of->launch);
+    RecordingLaunch shape = shape_of(of);
+    size_t chunk = of->file->sites.chunk, count = sample_ctas(&shape) * launch_warps(&shape);
     memcpy(&of->block, bytes_at(of, LAUNCH_AT, sizeof of->block), sizeof of->block);
     uint32_t asked = of->block.next < more_chunks(of) ? of->block.next : more_chunks(of);
     Str name = ptx_name(of->module, of->module->functions[of->entry].name);
@@ -276,16 +294,15 @@ static void take_recording(Case *of, bool complete) {
                                 .tag = TAG,
                                 .asked = of->block.next,
                                 .dropped = record_dropped(&of->block),
-                                .sample_mask = sample,
+                                .sample_stride = shape.sample_stride,
+                                .sample_run = shape.sample_run,
                                 .shared_window = of->block.shared_window,
                                 .local_window = of->block.local_window,
                                 .param_window = of->block.param_window,
                                 .hang_after = hangs ? HANG_AFTER : 0};
-    for (int i = 0; i < 3; i++) {
-        launch->grid[i] = of->launch.grid[i];
-        launch->block[i] = of->launch.block[i] ? of->launch.block[i] : 1;
-        launch->cluster[i] = of->launch.cluster[i] ? of->launch.cluster[i] : 1;
-    }
+    memcpy(launch->grid, shape.grid, sizeof shape.grid);
+    memcpy(launch->block, shape.block, sizeof shape.block);
+    memcpy(launch->cluster, shape.cluster, sizeof shape.cluster);
     to->ptx = (Str){of->module->source->data, of->module->source->size};
     to->parameters = of->launch.parameters;
     to->parameter_bytes = of->program->parameter_bytes;
@@ -626,8 +643,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);
     }
-    bool complete =
-        end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE && !sample && of->block.next <= more_chunks(of);
+    bool complete = end == PTX_END_COMPLETE && recorded == PTX_END_COMPLETE && !is_sampled(&of->recording.launch) &&
+                    of->block.next <= more_chunks(of);
     /* where lanes meet behind an instruction that they pass by is another place with code that records in it */
     bool passed_by = end == PTX_END_FAULT && plain->fault.rule == RULE_THREADS_MASK;
     if (!ends_alike(end, recorded) && !passed_by)

@@ -362,7 +362,8 @@ static void standing_by_lanes(void **state) {
     assert_false(standing_still(&standing));
     put(&device, 0, RECORD_PLAIN, SITES + 1, 1, 0);
     assert_false(record_standing(&standing, &recording, shapes, SITES));
-    recording.launch.sample_mask = 1;
+    recording.launch.sample_stride = 2;
+    recording.launch.sample_run = 1;
     assert_false(record_standing(&standing, &recording, shapes, SITES));
 }
 

@@ -276,7 +276,7 @@ static void test_text(void **state) {
         "L: ld.global.b32 %r5, [%rd1];\n\tsetp.eq.u32 %p1, %r5, 0;\n@%p1 bra L;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
     char why[200], *made = instrumented(text, true, why, sizeof why), *at = made;
     assert_string_equal(why, "");
-    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {5, "));
+    assert_non_null(strstr(made, ".visible .global .align 8 .b32 " INSTRUMENT_MARK "[8] = {6, "));
     assert_non_null(strstr(made, ".param .u64 weir_launch"));
     static const char *const kept[] = {"ld.param.u32 %r2, [n];",     "L:",  "ld.global.b32 %r5, [%rd1];", "@%p1 bra L;",
                                        "st.global.b32 [%rd1], %r3;", "ret;"};
@@ -360,12 +360,13 @@ static Ran record_in(const char *text, uint32_t n, uint32_t x, uint32_t y, uint3
                           .more = PTX_BUFFERS_FIRST + 4 * PTX_BUFFERS_APART,
                           .more_count = more,
                           .tag = 7u << 24,
-                          .patience = record_patience(0)};
+                          .patience = record_patience(0),
+                          .sample = {.run = UINT32_MAX}};
     assert_string_equal(why, "");
     for (unsigned i = 0; i < sizeof block; i++)
         snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)&block)[i]);
 #define ZERO(words) "{\"tensor\": {\"shape\": [" words "], \"dtype\": \"i32\", \"zero\": true}}"
-#define BLOCK       "{\"tensor\": {\"shape\": [192], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
+#define BLOCK       "{\"tensor\": {\"shape\": [224], \"dtype\": \"i8\", \"data\": \"%s\", \"buffer\": \"block\"}}"
     snprintf(launch, sizeof launch,
              "{\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [%u, %u, 1], \"args\": [" BLOCK
              ", " ZERO("262144") ", " ZERO("262144") ", " ZERO("131072") ", " ZERO("65536") ", %u, " BLOCK "]}",
@@ -422,6 +423,8 @@ static void test_apart(void **state) {
     Ran ran = record(text, 0, 40, 8);
     assert_in_range(ran.out[NEXT], 2, 8); /* lane 1 of each warp, at least */
     assert_int_equal(ran.out[DROPPED], 0);
+    /* Of a lane that finds no chunk to begin with nothing else is left. */
+    assert_int_equal(record(text, 0, 40, 0).out[DROPPED], RECORD_DROPPED_FIRST);
 }
 
 /* ---- CTAs of a size that is not known ---- */

@@ -12,7 +12,8 @@ typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
     RecordingSeen *seen;
-    bool hangs; /* and it is told why */
+    bool hangs;      /* and it is told why */
+    uint64_t unseen; /* chunks that no thread came to */
     Recording unpacked;
     PlaySites sites;
     bool has_sites;
@@ -65,37 +66,89 @@ static void tell_spaces(Verdict *verdict, uint32_t spaces) {
             verdict_incomplete(verdict, "", 0, "accesses to %s memory were not recorded", names[i].name);
 }
 
+/* Whether some of what was recorded had no place. Of a kernel that was stopped nothing came behind what is missing. */
+static bool has_lost(const Playing *playing) {
+    const RecordingLaunch *launch = &playing->recording->launch;
+    bool stopped = launch->flags & (RECORDING_CUT | RECORDING_HUNG);
+    return launch->dropped & RECORD_DROPPED_PLACE || (playing->player.reader.missing && !stopped);
+}
+
+/* Whether the records of some thread may have a gap, behind which there are others: then it is not known what orders
+ * these. Else a warp's records end where one of its lanes lost some. */
+static bool has_gaps(const Playing *playing) {
+    const RecordReader *reader = &playing->player.reader;
+    return playing->recording->launch.dropped & RECORD_DROPPED_FIRST || playing->unseen || reader->damaged ||
+           reader->problem;
+}
+
+/* Pairs of accesses that what is missing may order. */
+static const char *not_judged(const ThreadsCheck *check) {
+    if (!check->unordered_count)
+        return "";
+    return verdict_text(check->verdict, "; %u pair%s of accesses that may be ordered by what is missing %s not judged",
+                        check->unordered_count, check->unordered_count == 1 ? "" : "s",
+                        check->unordered_count == 1 ? "is" : "are");
+}
+
+/* 400,000 */
+static const char *with_commas(Verdict *verdict, uint64_t number) {
+    if (number < 1000)
+        return verdict_text(verdict, "%u", (unsigned)number);
+    return verdict_text(verdict, "%s,%03u", with_commas(verdict, number / 1000), (unsigned)(number % 1000));
+}
+
+/* CTAs that were not recorded, and those whose records end early: one line, with what depends on it. */
+static void tell_gaps(Playing *playing) {
+    const RecordingLaunch *launch = &playing->recording->launch;
+    Verdict *verdict = playing->check.verdict;
+    const char *rest = not_judged(&playing->check);
+    const char *recorded = with_commas(verdict, sample_ctas(launch));
+    if (is_sampled(launch)) {
+        verdict->sampled_ctas = sample_ctas(launch);
+        verdict->sampled_of = launch_ctas(launch);
+        verdict_incomplete(verdict, "", 0, "%s of %s CTAs recorded%s", recorded,
+                           with_commas(verdict, launch_ctas(launch)), has_lost(playing) ? "" : rest);
+    }
+    if (has_lost(playing) && sample_ctas(launch) == 1)
+        verdict_incomplete(verdict, "", 0,
+                           "the records end early: there was no memory left for them (--record-memory)%s", rest);
+    else if (has_lost(playing))
+        verdict_incomplete(
+            verdict, "", 0,
+            "%s%s of %s CTAs were recorded in full; the others end early: there was no memory left for their records "
+            "(--record-memory)%s",
+            launch->dropped & RECORD_DROPPED_FIRST ? "at most " : "",
+            with_commas(verdict, record_whole_ctas(&playing->player.reader)), recorded, rest);
+    else if (playing->unseen && !playing->player.reader.problem)
+        verdict_incomplete(verdict, "", 0, "%s chunks of the recording belong to no thread's records%s",
+                           with_commas(verdict, playing->unseen), rest);
+    else if (has_gaps(playing) && *rest)
+        verdict_incomplete(verdict, "", 0, "some records cannot be read%s", rest);
+}
+
 static void tell_missing(const Playing *playing) {
     const RecordingLaunch *launch = &playing->recording->launch;
     const RecordReader *reader = &playing->player.reader;
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     tell_spaces(verdict, launch->spaces);
-    if (launch->sample_mask || launch->sample_value)
-        verdict_incomplete(verdict, "", 0, "only some of the CTAs were recorded");
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
     if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
                            "it may begin before the launch before it ends (a dependent launch): races between the two "
                            "were not looked for");
-    if (launch->dropped & RECORD_DROPPED_PLACE || reader->missing)
-        verdict_incomplete(verdict, "", 0, "the buffer was full: not everything that the kernel did was recorded");
-    else if (launch->flags & RECORDING_CUT && !playing->hangs)
+    if (launch->flags & RECORDING_CUT && !playing->hangs && !has_lost(playing))
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (launch->dropped & RECORD_DROPPED_WRAP)
         verdict_incomplete(
             verdict, "", 0,
             "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
             "wrote was recorded as if none does");
-    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP))
+    if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP | RECORD_DROPPED_FIRST))
         verdict_incomplete(verdict, "", 0,
                            "the kernel marked its records as not complete, for a reason that is not known");
     if (reader->problem)
         verdict_incomplete(verdict, "", 0, "%s", reader->problem);
-    uint64_t unseen = record_reader_unseen(reader);
-    if (unseen && !reader->problem && !(launch->dropped & RECORD_DROPPED_PLACE) && !deadline_passed())
-        verdict_incomplete(verdict, "", 0, "%llu chunks of the recording belong to no thread's records",
-                           (unsigned long long)unseen);
 }
 
 static void tell_lapped(const Playing *playing) {
@@ -227,16 +280,23 @@ static bool is_whole(const Playing *playing) {
     uint64_t unknown = 0;
     for (uint32_t i = 0; i < playing->check.program->code_count; i++)
         unknown += player->unknown_codes[i];
-    return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !launch->sample_mask &&
-           !launch->sample_value && !reader->missing && !reader->damaged && !reader->problem && !unknown &&
-           !player->turns->doubts.unfit && !player->turns->doubts.unsure && !player->turns->split &&
-           !record_reader_unseen(reader);
+    return !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped && !is_sampled(launch) &&
+           !reader->missing && !reader->damaged && !reader->problem && !unknown && !player->turns->doubts.unfit &&
+           !player->turns->doubts.unsure && !player->turns->split && !playing->unseen;
 }
 
-/* A wait that was over on the GPU is not over here. */
+/* Whether CTAs that were not recorded may order those that were, or let them go on. */
+static bool waits_for_unrecorded(const Playing *playing) {
+    return is_sampled(&playing->recording->launch) && playing->turns.count;
+}
+
+/* A wait that was over on the GPU is not over here. Where records are missing, that is why, and is told alone; where
+ * some cannot be read, what was waited for need not be this. */
 static void tell_lost(Playing *playing) {
     const PtxMachine *machine = playing->check.machine;
-    for (uint32_t i = 0; i < machine->cta_count; i++)
+    if (has_lost(playing) || waits_for_unrecorded(playing))
+        return;
+    for (uint32_t i = 0; i < machine->cta_count && !has_gaps(playing); i++)
         for (uint32_t k = 0; machine->ctas[i] && k < machine->ctas[i]->warp_count; k++)
             for (const PtxGroup *group = machine->ctas[i]->warps[k].groups; group; group = group->next) {
                 const PtxCode *code = &machine->program->code[group->pc];
@@ -276,7 +336,8 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
             seconds, thread_words(check, running->cta->number, running->index * PTX_LANES + lane));
         return;
     }
-    Finding *finding = threads_blocked(check, &run->schedule, run->world);
+    bool unsure = has_lost(playing) || waits_for_unrecorded(playing);
+    Finding *finding = unsure ? NULL : threads_blocked(check, &run->schedule, run->world);
     if (!finding) {
         tell_given_up(playing);
         return;
@@ -309,7 +370,9 @@ static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
 static void judge(Playing *playing, const ThreadsRun *run, PtxEnd end) {
     ThreadsCheck *check = &playing->check;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG;
-    if (end == PTX_END_FAULT) {
+    if (end == PTX_END_FAULT && has_gaps(playing)) {
+        tell_lost(playing);
+    } else if (end == PTX_END_FAULT) {
         if (threads_fault(check, &run->schedule, run->world))
             runs_tell_stop(check, check->machine->fault.code);
     } else if (end == PTX_END_STUCK && hung) {
@@ -356,25 +419,15 @@ static PtxEnd play_all(Playing *playing) {
     return end;
 }
 
-/* Whether lanes of a warp lost records, and others of it did not: what they lost may order the others. */
-static bool has_holes(const Playing *playing) {
-    const Player *player = &playing->player;
-    const RecordingLaunch *launch = &playing->recording->launch;
-    bool stopped = launch->flags & (RECORDING_CUT | RECORDING_HUNG); /* then nothing came behind what is missing */
-    bool lost = launch->dropped & RECORD_DROPPED_PLACE || (player->reader.missing && !stopped);
-    return lost && player->sites->sites.led_apart;
-}
-
 /* Why CTAs may have synchronized without that being seen: those of a part of the grid, by others. */
 static const char *why_unordered(const Playing *playing) {
     const StrongTurns *turns = &playing->turns;
-    const RecordingLaunch *launch = &playing->recording->launch;
-    if (turns->count && (launch->sample_mask || launch->sample_value))
+    if (waits_for_unrecorded(playing))
         return "CTAs that were not recorded may order them";
+    if (has_gaps(playing) || (has_lost(playing) && turns->count))
+        return "records that are missing may order them";
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split)
         return "the order of strong accesses, which may order them, is not known";
-    if (has_holes(playing))
-        return "records that did not fit, which may order them, are missing";
     return NULL;
 }
 
@@ -446,6 +499,16 @@ void playing_open(Player *player, ThreadsCheck *check, const Recording *recordin
     ptx_watch_start(watch);
 }
 
+/* Chunks that are of no thread. Who got stuck has not read all of his. */
+static uint64_t count_unseen(Playing *playing, PtxEnd end) {
+    RecordReader *reader = &playing->player.reader;
+    if (deadline_passed() || end == PTX_END_BUDGET || has_lost(playing) || !record_reader_unseen(reader))
+        return 0;
+    if (end != PTX_END_COMPLETE)
+        (void)record_whole_ctas(reader);
+    return record_reader_unseen(reader);
+}
+
 static void play_machine(Playing *playing, PtxWatch *watch) {
     ThreadsCheck *check = &playing->check;
     Player *player = &playing->player;
@@ -465,13 +528,16 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     if (playing->seen)
         playing->seen->cluster = runs_found_in(check, watch, end);
     check->runs = 1;
-    if (check->options->together != TOGETHER_PLAYED) { /* others may have written between */
+    playing->unseen = count_unseen(playing, end);
+    bool gaps = has_lost(playing) || has_gaps(playing) || waits_for_unrecorded(playing);
+    if (check->options->together != TOGETHER_PLAYED && !gaps) { /* others may have written between */
         tell_order(check->verdict, &playing->turns);
         if (end == PTX_END_COMPLETE)
             locks_tell(player, check->verdict);
     }
     check->unordered = why_unordered(playing);
-    check->unordered_within = check->unordered && (playing->turns.doubts.within || has_holes(playing));
+    check->unordered_within = check->unordered && (playing->turns.doubts.within || has_gaps(playing));
+    check->unordered_counts = gaps;
     bool hung = playing->recording->launch.flags & RECORDING_HUNG; /* then that is told first */
     if (hung)
         judge(playing, &run, end);
@@ -483,6 +549,7 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     if (!hung)
         judge(playing, &run, end);
     tell_apart(playing, &run, end == PTX_END_COMPLETE);
+    tell_gaps(playing);
     tell_missing(playing);
     tell_left_out(check);
     if (!hung && (end == PTX_END_COMPLETE || end == PTX_END_STUCK) && !playing->hangs) {

@@ -10,6 +10,7 @@
 #include "engine/threads.h"
 #include "instrument/instrument.h"
 #include "instrument/shapes.h"
+#include "record/sample.h"
 #include "record/stream.h"
 
 /* ---- launch.c ---- */

@@ -245,7 +245,7 @@ bool play_others(Player *player, bool whole) {
     enum { BUDGET = 1 << 30 };
     PtxMachine *machine = player->machine;
     const RecordingLaunch *launch = &player->recording->launch;
-    if (!any_waits(player->sites) || launch->sample_mask || launch->sample_value)
+    if (!any_waits(player->sites) || is_sampled(launch))
         return false;
     uint64_t budget = player->check->options->budget;
     Others others = {.player = player, .play = *player, .whole = whole, .left = budget ? budget : MOST_RECORDS};

@@ -36,11 +36,6 @@ static PlayCluster *dequeue(Player *player) {
     return cluster;
 }
 
-static bool is_sampled(const Player *player, uint32_t id) {
-    const RecordingLaunch *launch = &player->recording->launch;
-    return (id & launch->sample_mask) == launch->sample_value;
-}
-
 static void open_warp(Player *player, PlayWarp *to, PtxWarp *warp, uint32_t id) {
     uint32_t number = id * player->reader.warps + warp->index;
     RecordCursor *room = to->room;
@@ -70,8 +65,6 @@ PlayCluster *play_begin(Player *player) {
         uint32_t id = play_cta_id(player, cta->number);
         for (uint32_t i = 0; i < warps; i++) {
             open_warp(player, &cluster->warps[rank * warps + i], &cta->warps[i], id);
-            if (!is_sampled(player, id))
-                play_exit(machine, &cta->warps[i], UINT32_MAX);
         }
     }
     for (uint32_t rank = 0; player->together && rank < machine->cluster_size; rank++)
@@ -588,6 +581,11 @@ bool play_is_over(const Player *player) {
     return player->begun == player->cluster_count && !player->live;
 }
 
+/* A sample has whole clusters. */
+static bool is_recorded(const Player *player, uint32_t cluster) {
+    return sample_has(&player->recording->launch, play_cta_id(player, cluster * player->machine->cluster_size));
+}
+
 bool play_on(Player *player) {
     while (!player->stops) {
         PlayCluster *cluster = dequeue(player);
@@ -597,6 +595,8 @@ bool play_on(Player *player) {
             continue;
         if (cluster)
             run_cluster(player, cluster);
+        else if (player->begun < player->cluster_count && !is_recorded(player, player->begun))
+            player->begun++;
         else if (player->begun < player->cluster_count && survey_passes(player))
             continue;
         else if (player->begun < player->cluster_count)

@@ -339,7 +339,7 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
         uint32_t id = play_cta_id(player, from.cta);
         RecordStream stream;
         Record record;
-        survey_mix(&twin->sum, (uint64_t)((id & launch->sample_mask) == launch->sample_value) << 32 | i);
+        survey_mix(&twin->sum, (uint64_t)sample_has(launch, id) << 32 | i);
         record_stream(&stream, &player->reader, id * warps + from.index, room);
         if (survey->reading)
             turns_begin(survey->reading, player, stream.warp);

@@ -316,8 +316,19 @@ static bool is_same(const Between *one, const Between *other) {
            code_of(one->second, &one->race.second) == code_of(other->second, &other->race.second);
 }
 
+/* Whether what was not recorded of a launch may order it with others: strong accesses of CTAs or threads. */
+static bool may_be_ordered(const struct Together *together) {
+    bool lacks = false;
+    for (uint32_t i = 0; i < together->count; i++) {
+        const RecordingLaunch *launch = &together->members[i]->recording.launch;
+        lacks |= is_sampled(launch) || launch->dropped & RECORD_DROPPED_PLACE;
+    }
+    return lacks && together->turns.count;
+}
+
 static void tell_races(const struct Together *together) {
-    uint32_t count, told = 0;
+    uint32_t count, told = 0, open = 0;
+    bool ordered = may_be_ordered(together);
     const ThreadsRace *races = threads_races(together->engine, &count);
     Between *all = ARENA_ARRAY(&together->members[0]->check.arena, Between, count + 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -328,11 +339,20 @@ static void tell_races(const struct Together *together) {
         if (known)
             continue;
         told++;
+        open += ordered;
+        if (ordered)
+            continue;
         if (relation_of(between->first, between->second) == BESIDE_MAYBE || between->first->reached.tells_host)
             tell_maybe(between->first, between->second);
         else
             tell_race(between->first, between->second, &between->race);
     }
+    if (open)
+        verdict_incomplete(
+            together->members[together->count - 1]->launch->verdict, "", 0,
+            "%u pair%s of accesses of launches that may have run at the same time %s not judged: what was "
+            "not recorded of them may order %s",
+            open, open == 1 ? "" : "s", open == 1 ? "is" : "are", open == 1 ? "it" : "them");
 }
 
 /* Whether all of it was played; else a sentence. Memory that is not there ends it, too. */
@@ -348,7 +368,8 @@ static bool play_all(struct Together *together, const char **problem) {
     *problem = play_members(together) ? threads_trouble(together->engine)
                                       : "the recordings cannot be followed together to their end";
     tell_races(together);
-    tell_order(together->members[together->count - 1]->launch->verdict, &together->turns);
+    if (!may_be_ordered(together))
+        tell_order(together->members[together->count - 1]->launch->verdict, &together->turns);
     return !*problem;
 }
 

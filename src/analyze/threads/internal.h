@@ -67,6 +67,8 @@ typedef struct ThreadsCheck {
     bool recorded;           /* a recording is played */
     const char *unordered;   /* why it may be that CTAs are ordered, though it does not seem so; NULL: it may not */
     bool unordered_within;   /* ... and threads of one CTA may be, too */
+    bool unordered_counts;   /* ... and pairs that may be are only counted: one line says what is missing */
+    uint32_t unordered_count;
 } ThreadsCheck;
 
 /* ---- words.c: who and what, for people ---- */

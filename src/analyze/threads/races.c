@@ -439,6 +439,9 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     /* Strong accesses whose scopes lack each other order nothing, in whatever order they were made. */
     if (check->unordered && race->reason != REASON_SCOPE &&
         (race->first.cta != race->second.cta || check->unordered_within) && rule_of(rule)->severity != SEVERITY_NOTE) {
+        check->unordered_count++;
+        if (check->unordered_counts)
+            return NULL;
         verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->second.code->form->text)),
                            code_line(check->program, race->second.code), "%s, as far as can be told: %s",
                            message_of(check, race, rule), check->unordered);
