@@ -101,6 +101,7 @@ struct SeenLaunch {
     Handle triggered[2]; /* events that it records while it runs; NULL: none */
     bool per_thread;     /* no stream is that of the thread */
     bool later;          /* a node of a graph: what memory holds when it runs is not known now */
+    bool again;          /* it is recorded though equal ones were, because of others beside it */
     void **parameters, **extra;
     LaunchGo *go;
     const void *call; /* what `go` needs beside it */

@@ -224,11 +224,14 @@ static void tell_other(const GraphStep *step, OrderStream stream) {
     order_copy(&copy);
 }
 
-static Result issue_step(const GraphStep *step, OrderStream stream) {
+static Result issue_step(const GraphStep *step, OrderStream stream, bool again) {
     StepLaunch launch;
     switch (step->type) {
     case NODE_KERNEL:
-        return describe(step, order_handle(stream), &launch) ? gpu_launch(&launch.launch) : INVALID_VALUE;
+        if (!describe(step, order_handle(stream), &launch))
+            return INVALID_VALUE;
+        launch.launch.again = again;
+        return gpu_launch(&launch.launch);
     case NODE_RECORD_EVENT:
         return graph_mark(step->outside, stream);
     case NODE_WAIT_EVENT:
@@ -243,7 +246,7 @@ static Result issue_step(const GraphStep *step, OrderStream stream) {
     }
 }
 
-Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream) {
+Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again) {
     OrderStream streams[GRAPH_LANES] = {stream};
     Result result = plan->lanes > 1 ? graph_mark(lanes->ends[0], stream) : 0;
     for (uint32_t i = 1; i < plan->lanes && !result; i++) {
@@ -255,7 +258,7 @@ Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream s
         for (uint32_t k = 0; k < step->wait_count && !result; k++)
             result = graph_wait(streams[step->lane], plan->steps[plan->waits[step->waits + k]].event);
         if (!result)
-            result = issue_step(step, streams[step->lane]);
+            result = issue_step(step, streams[step->lane], again);
         if (!result && step->marked)
             result = graph_mark(step->event, streams[step->lane]);
     }

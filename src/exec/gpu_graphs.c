@@ -197,15 +197,18 @@ static bool is_new(const Graph *graph, uint32_t stream) {
     return i == MOST_SIGNS || times < gpu_options()->launches;
 }
 
-/* Whether it is to be recorded. Among launches the graph stands for all of its kernels, when it is launched as it is.
+/* Whether it is to be recorded; *again: for what runs beside it, though it was before. Among launches the graph stands
+ * for all of its kernels, when it is launched as it is.
  */
-static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be) {
+static bool is_wanted(const Graph *graph, OrderStream stream, bool can_be, bool *again) {
     GpuOrder order = {0};
     uint64_t number = gpu_graph_number();
     order_launch(&(OrderLaunch){.stream = stream, .number = number}, &order);
     uint64_t words[] = {graph->exact, order.order.stream}, key = hash_bytes(HASH_START, words, sizeof words);
     bool looks = graph->sign && !graph->why;
-    bool wanted = can_be && looks && (is_new(graph, order.order.stream) || (graph->name && order_wants(&order, key)));
+    bool wanted = can_be && looks && is_new(graph, order.order.stream);
+    *again = can_be && looks && !wanted && graph->name && order_wants(&order, key);
+    wanted |= *again;
     if (looks && graph->name)
         order_looked_at(&order, &(OrderKernel){graph->name, key, number, wanted});
     if (graph->libraries && !wanted)
@@ -251,14 +254,15 @@ static Result launch(Graph *graph, OrderStream stream, Result (*go)(Handle, Hand
     int mode = gpu_relax();
     if (!graph->planned)
         make_plan(graph, graph->clone);
-    bool ordered = waits_for_last(graph, stream), issues = order_on() && is_wanted(graph, stream, ordered);
+    bool ordered = waits_for_last(graph, stream), again = false;
+    bool issues = order_on() && is_wanted(graph, stream, ordered, &again);
     if (issues && !graph_prepare(&graph->plan, &graph->lanes, order_handle(stream), &why)) {
         graph->why = why;
         issues = false;
     }
     Result result = 0;
     if (issues)
-        result = graph_issue(&graph->plan, &graph->lanes, stream);
+        result = graph_issue(&graph->plan, &graph->lanes, stream, again);
     gpu_relaxed(mode);
     if (!issues)
         result = go(graph->exec, handle);

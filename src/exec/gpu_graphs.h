@@ -116,7 +116,8 @@ typedef struct GraphLanes {
 uint64_t graph_sign(const GraphPlan *plan, uint64_t *exact);
 /* All that it needs is there; else *why says what is not. */
 bool graph_prepare(GraphPlan *plan, GraphLanes *lanes, Handle stream, const char **why);
-Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream);
+/* `again`: its kernels are recorded though they were before. */
+Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again);
 void graph_lanes_free(GraphLanes *lanes);
 /* In a stream of the program or of ours, told to gpu_order.c as well. */
 Result graph_mark(Handle event, OrderStream stream);

@@ -214,7 +214,7 @@ static bool is_chosen(GpuKernel *kernel, const SeenLaunch *launch, const GpuOrde
         gpu_unseen(kernel->name, "it has more than %d launches that differ in shape or numbers", MOST_DIFFERENT);
         return false;
     }
-    if (order_wants(order, choice->looked_at.key))
+    if (launch->again || order_wants(order, choice->looked_at.key))
         return true;
     kernel->repeated++;
     order_looked_at(order, &choice->looked_at);

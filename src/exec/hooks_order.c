@@ -212,7 +212,12 @@ static void hold_back(Means means, unsigned stream, bool per_thread, const uintp
     if (puts_nothing(means))
         return;
     hold_for_room(handle, 1);
-    if (drain_flies() && waits_for_turn(means, words))
+    if (!drain_flies())
+        return;
+    int mode = gpu_relax(); /* the driver is asked for memory */
+    bool waits = waits_for_turn(means, words);
+    gpu_relaxed(mode);
+    if (waits)
         hold_for_stream(handle);
 }
 

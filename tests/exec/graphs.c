@@ -393,6 +393,34 @@ static int graphs(const char *what) {
         SAY(end(way, &graph));
         return runs(executable(graph, 0), 5, stream);
     }
+    if (strcmp(what, "wide") == 0) { /* more branches than are recorded */
+        for (int i = 0; i < 20; i++)
+            add_kernel(graph, adds, i ? b : a, 0, NULL);
+        return runs(executable(graph, 0), 1, stream);
+    }
+    if (strcmp(what, "joins") == 0) { /* branches that are joined, again and again */
+        node = NULL;
+        for (int i = 0; i < 10; i++) {
+            Handle ends[2] = {add_kernel(graph, adds, a, 1, node), add_kernel(graph, others, b, 1, node)};
+            node = add_kernel(graph, adds, far[0], 1, ends[0]);
+            KernelNode kernel = {
+                adds, {BLOCKS, 1, 1}, {THREADS, 1, 1}, 0, (void *[]){&far[0], &(unsigned){1}}, NULL, NULL, NULL};
+            ends[0] = node;
+            SAY(cuGraphAddKernelNode_v2(&node, graph, ends, 2, &kernel));
+        }
+        return runs(executable(graph, 0), 1, stream);
+    }
+    if (strcmp(what, "extra") == 0) { /* parameters as one block */
+        struct {
+            uint64_t to;
+            unsigned by;
+        } block = {a, 3};
+        size_t size = 12;
+        void *extra[] = {(void *)1, &block, (void *)2, &size, NULL};
+        KernelNode kernel = {adds, {BLOCKS, 1, 1}, {THREADS, 1, 1}, 0, NULL, extra, NULL, NULL};
+        SAY(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &kernel));
+        return runs(executable(graph, 0), 5, stream);
+    }
     if (strcmp(what, "library") == 0) { /* a kernel that the driver knows by another handle in a node */
         Handle library, kernel;
         Way way = {.stream = stream};
@@ -441,6 +469,18 @@ static int graphs(const char *what) {
         exec = executable(graph, 0);
         SAY(cuGraphLaunch(exec, stream));
         SAY(launch(others, a, 1, (Way){.stream = other}));
+        return 0;
+    }
+    if (strncmp(what, "late", 4) == 0) { /* the same, with launches of the graph alone before; or of other memory */
+        uint64_t to = strcmp(what, "late") == 0 ? a : b;
+        add_kernel(graph, adds, a, 1, NULL);
+        exec = executable(graph, 0);
+        runs(exec, 5, stream);
+        for (int i = 0; i < 12; i++) {
+            SAY(cuGraphLaunch(exec, stream));
+            SAY(launch(others, to, 1, (Way){.stream = other}));
+            cuCtxSynchronize();
+        }
         return 0;
     }
     if (strcmp(what, "set-beside") == 0) { /* a memset of a graph and a launch */

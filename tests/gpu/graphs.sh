@@ -53,6 +53,7 @@ try '0 3' - legacy cooperative
 try 1 race. legacy racing
 try 1 race. legacy race-within
 try 1 race. legacy beside
+try 1 race. legacy late
 try 3 'changed in a way that is not followed' legacy disabled
 try 3 'conditional nodes' legacy conditional
 try 3 'allocates memory' legacy allocates
