@@ -404,7 +404,7 @@ extern const char disk_full[];
 uint32_t gpu_resident(const SeenLaunch *launch, Handle function);
 /* As many CTAs of a launch as an SM has to have at a time so that all run at the same time, if they do so as the
  * program has it, and may wait for each other; else 0. */
-uint32_t gpu_together(GpuKernel *kernel, const SeenLaunch *launch);
+uint32_t gpu_together(GpuModule *module, const SeenLaunch *launch);
 
 /* ---- Calls that the driver would lock others out with (gpu_hold.c) -------------------------------- */
 
@@ -417,6 +417,9 @@ void hold_for_stream(Handle stream);
 void hold_for_room(Handle stream, unsigned count);
 /* How many things were put into streams. */
 uint64_t hold_things(void);
+/* Whether a launch whose threads have so much local memory would make the driver wait for all that runs; and it may. */
+bool hold_local_grows(uint64_t local);
+void hold_local_grown(uint64_t local);
 /* Before a launch of that function in that stream. */
 void hold_to_launch(Handle function, Handle stream);
 /* Before the driver begins: launches that are to wait for their kernels (CUDA_LAUNCH_BLOCKING) do so here, not there.

@@ -80,16 +80,25 @@ Result hold_launched(Handle stream) {
     return !blocking || gpu_capture(stream) != CAPTURE_NONE ? 0 : gpu_driver(NULL)->stream_wait(stream);
 }
 
+static uint64_t most_local = LOCAL_BYTES;
+
+bool hold_local_grows(uint64_t local) {
+    return local > __atomic_load_n(&most_local, __ATOMIC_RELAXED);
+}
+
+void hold_local_grown(uint64_t local) {
+    __atomic_store_n(&most_local, local, __ATOMIC_RELAXED);
+}
+
 void hold_to_launch(Handle function, Handle stream) {
-    static uint64_t most = LOCAL_BYTES;
     if (!gpu_driver(NULL)) /* it lacks something, and nothing is recorded */
         return;
     hold_for_room(stream, FOR_LAUNCH);
     if (gpu_loads(function))
         hold_for_all();
     uint64_t local = gpu_local(function);
-    if (local > __atomic_load_n(&most, __ATOMIC_RELAXED)) {
+    if (hold_local_grows(local)) {
         hold_for_all();
-        __atomic_store_n(&most, local, __ATOMIC_RELAXED);
+        hold_local_grown(local);
     }
 }

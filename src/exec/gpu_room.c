@@ -33,11 +33,11 @@ static bool may_wait(GpuModule *module) {
     return false;
 }
 
-uint32_t gpu_together(GpuKernel *kernel, const SeenLaunch *launch) {
+uint32_t gpu_together(GpuModule *module, const SeenLaunch *launch) {
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     int device = 0, sms = 0;
     if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1 ||
-        (!launch->cooperative && !may_wait(kernel->module)) || ctas > gpu_resident(launch, launch->function))
+        (!launch->cooperative && !may_wait(module)) || ctas > gpu_resident(launch, launch->function))
         return 0;
     gpu_driver(NULL)->context_device(&device);
     gpu_driver(NULL)->device_attribute(&sms, DEVICE_SMS, device);

@@ -258,6 +258,17 @@ void gpu_twin_soon(Handle function) {
     pthread_mutex_unlock(&mutex);
 }
 
+/* The driver waits, too, where it makes local memory anew, which instrumented kernels may need more of. */
+static bool has_local(const GpuTwin *twin) {
+    uint64_t local = gpu_attribute(twin->function, FUNCTION_LOCAL);
+    bool grows = hold_local_grows(local);
+    if (grows && !may_load(twin->context))
+        return false;
+    if (grows)
+        hold_local_grown(local);
+    return true;
+}
+
 static void set_preference(const char *name, Handle function, int value) {
     void *symbol = value ? driver_symbol(name) : NULL;
     if (symbol)
@@ -279,9 +290,9 @@ static void carry_attributes(const GpuKernel *kernel, Handle from, Handle to) {
 }
 
 /* The registers with which a launch could be made, and why it cannot be as it is; 0: it can. */
-static unsigned unfit(GpuKernel *kernel, const SeenLaunch *launch, Handle twin, const char **why) {
+static unsigned unfit(GpuModule *module, const SeenLaunch *launch, Handle twin, const char **why) {
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    uint32_t most = gpu_attribute(twin, FUNCTION_THREADS), together = gpu_together(kernel, launch);
+    uint32_t most = gpu_attribute(twin, FUNCTION_THREADS), together = gpu_together(module, launch);
     uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (most && threads > most && threads <= gpu_attribute(launch->function, FUNCTION_THREADS)) {
         *why = "it cannot be launched with so many threads with what records it";
@@ -313,7 +324,11 @@ Handle gpu_twin(GpuKernel *kernel, const SeenLaunch *launch, GpuModule **module,
             return NULL;
         }
         carry_attributes(kernel, launch->function, twin->function);
-        unsigned needed = unfit(kernel, launch, twin->function, why);
+        unsigned needed = unfit(twin->image.module, launch, twin->function, why);
+        if (!needed && !has_local(twin)) {
+            *why = still_runs;
+            return NULL;
+        }
         if (!needed) {
             kernel->registers = registers;
             *module = twin->image.module;
