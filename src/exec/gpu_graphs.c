@@ -14,6 +14,7 @@ typedef struct Graph {
     Handle clone;    /* NULL: there is none */
     const char *why; /* kernels in it are not recorded; NULL: they can be */
     bool planned;
+    bool untold;      /* the driver did not tell all that is in it */
     bool outside;     /* something in it orders it with what is outside it */
     bool libraries;   /* ... and it has kernels without PTX */
     const char *name; /* of one of its kernels */
@@ -50,12 +51,15 @@ static void count(Graph *graph) {
     for (uint32_t i = 0; i < graph->plan.count && graph->plain; i++)
         if (graph->plan.steps[i].type == NODE_KERNEL)
             gpu_ran_plain(graph->plan.steps[i].kernel, graph->plain, gpu_checks() ? other : graph->why);
+    if (graph->untold && graph->plain)
+        gpu_unseen_times(graph->plain, "kernel_without_a_name", "%s", graph->why);
     graph->plain = 0;
 }
 
 static void make_plan(Graph *graph, Handle of) {
     graph_plan_free(&graph->plan);
-    if (!graph_plan(&graph->plan, of) && !graph->why)
+    graph->untold = !graph_plan(&graph->plan, of);
+    if (graph->untold && !graph->why)
         graph->why = "it is a node of a graph, of which the driver tells nothing";
     if (!graph->why)
         graph->why = graph->plan.why;
@@ -69,7 +73,7 @@ static void make_plan(Graph *graph, Handle of) {
         graph->libraries |= gpu_is_library(kernel);
         if (kernel && kernel->wanted && kernel->home->ptx)
             graph->name = kernel->name;
-        graph->outside |= type == NODE_HOST || (type >= NODE_WAIT_EVENT && type != NODE_CONDITIONAL);
+        graph->outside |= (type > NODE_KERNEL && type < NODE_CHILD) || (type > NODE_EMPTY && type != NODE_CONDITIONAL);
     }
     graph->sign = graph->why ? 0 : graph_sign(&graph->plan, &graph->exact);
 }
@@ -87,6 +91,11 @@ static void follow(Graph *graph, Handle of) {
         make_plan(graph, of);
         if (!graph->why)
             graph->why = "it is a node of a graph that cannot be cloned, which is not recorded";
+        for (uint32_t i = 0; i < graph->plan.count; i++)
+            if (graph->plan.steps[i].type == NODE_COPY || graph->plan.steps[i].type == NODE_SET)
+                folder_log(
+                    "note the program has copies in graphs that cannot be cloned: races of kernels with them were "
+                    "not looked for");
     }
 }
 
@@ -243,9 +252,11 @@ static void tell_nodes(const Graph *graph, OrderStream stream, bool waits) {
             order_opened(stream);
         else if (!waits && step->type == NODE_RECORD_EVENT)
             order_event_recorded(step->outside, stream);
-        else if (!waits &&
-                 (step->type == NODE_HOST || step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
+        else if (!waits && (step->type == NODE_SIGNAL_SEMAPHORE || step->type == NODE_MEMORY_CALLS))
             order_host_called(stream);
+        else if (!waits && step->type > NODE_KERNEL && step->type < NODE_CHILD &&
+                 (graph->clone || step->type == NODE_HOST)) /* others may be gone: its kernels are named */
+            graph_tell(step, stream);
     }
 }
 

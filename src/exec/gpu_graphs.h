@@ -119,6 +119,8 @@ bool graph_prepare(GraphPlan *plan, GraphLanes *lanes, Handle stream, const char
 /* `again`: its kernels are recorded though they were before. */
 Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream stream, bool again);
 void graph_lanes_free(GraphLanes *lanes);
+/* For gpu_order.c: a copy, a memset or a call of the host is made in that stream. */
+void graph_tell(const GraphStep *step, OrderStream stream);
 /* In a stream of the program or of ours, told to gpu_order.c as well. */
 Result graph_mark(Handle event, OrderStream stream);
 Result graph_wait(OrderStream stream, Handle event);

@@ -473,7 +473,10 @@ static int graphs(const char *what) {
     }
     if (strncmp(what, "late", 4) == 0) { /* the same, with launches of the graph alone before; or of other memory */
         uint64_t to = strcmp(what, "late") == 0 ? a : b;
-        add_kernel(graph, adds, a, 1, NULL);
+        if (strcmp(what, "late-set") == 0)
+            add_set(graph, b, NULL);
+        else
+            add_kernel(graph, adds, a, 1, NULL);
         exec = executable(graph, 0);
         runs(exec, 5, stream);
         for (int i = 0; i < 12; i++) {
