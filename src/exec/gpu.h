@@ -128,8 +128,8 @@ bool gpu_image(GpuKernel *kernel, GpuModule *form, unsigned registers, GpuImage 
 GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]);
 /* Whether it is for a launch to say how large its CTAs are. */
 bool gpu_waits_for_shape(GpuKernel *kernel);
-/* The variables that images of a module have in common. */
-void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of);
+/* The variables that images of a module have in common; false: there was no memory. */
+bool gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of);
 /* The text of a kernel with a limit on the registers of its threads; and the limit with which so many CTAs of so many
  * threads fit on an SM (gpu_registers.c). */
 bool gpu_limit(Text *text, const char *kernel, unsigned registers);

@@ -400,17 +400,22 @@ GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]) {
     return shaped ? shaped : home;
 }
 
-void gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of) {
+bool gpu_each_variable(GpuModule *module, void (*work)(void *of, const char *name, bool literal), void *of) {
     pthread_mutex_lock(&module->busy);
-    const PtxModule *ptx = is_read(module) ? module->plain : NULL;
+    bool good = is_read(module);
     pthread_mutex_unlock(&module->busy);
-    for (uint32_t i = 0; ptx && i < ptx->variables_count; i++) {
+    const PtxModule *ptx = module->plain;
+    for (uint32_t i = 0; good && i < ptx->variables_count; i++) {
         Str name = ptx_name(ptx, ptx->variables[i].name);
-        char *copy = instrument_in_common(ptx, i) ? strndup(name.data, name.size) : NULL;
+        if (!instrument_in_common(ptx, i))
+            continue;
+        char *copy = strndup(name.data, name.size);
+        good = copy != NULL;
         if (copy)
             work(of, copy, instrument_literal(ptx, i));
         free(copy);
     }
+    return good;
 }
 
 /* ---- Known images -------------------------------------------------------------------------------- */

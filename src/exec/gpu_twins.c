@@ -3,6 +3,7 @@
  * for, and a launch that needs one helps. They use the variables of the program's image, and have the attributes that
  * the program has set. */
 #include "exec/gpu.h"
+#include "exec/hooks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,22 +67,24 @@ static void point(void *of, const char *name, bool literal) {
     char pointer[NAME_BYTES];
     DevicePointer to, at;
     size_t bytes;
-    if (twin->why || snprintf(pointer, sizeof pointer, INSTRUMENT_AT "%s", name) >= (int)sizeof pointer ||
-        driver->module_variable(&to, &bytes, twin->module, pointer) != 0)
-        return; /* the kernel does not use it */
-    bool found = find_variable(twin, name, &at);
-    if (!found && literal)
+    if (twin->why)
         return;
-    if (!found)
+    bool named = snprintf(pointer, sizeof pointer, INSTRUMENT_AT "%s", name) < (int)sizeof pointer;
+    Result result = named ? driver->module_variable(&to, &bytes, twin->module, pointer) : INVALID_VALUE;
+    bool found = !result && find_variable(twin, name, &at);
+    if (result == NOT_FOUND || (!result && !found && literal))
+        return; /* the kernel does not use it, or has a copy */
+    if (!result && !found)
         twin->why = "a variable that it uses was not found in the image that the program has loaded";
-    else if ((!pointing->stream && driver->stream_create(&pointing->stream, STREAM_NON_BLOCKING) != 0) ||
+    else if (result || (!pointing->stream && driver->stream_create(&pointing->stream, STREAM_NON_BLOCKING) != 0) ||
              driver->copy_to(to, &at, sizeof at, pointing->stream) != 0 || driver->stream_wait(pointing->stream) != 0)
         twin->why = "the variables of its module could not be shared";
 }
 
 static void point_all(GpuTwin *twin) {
     Pointing pointing = {.twin = twin};
-    gpu_each_variable(twin->image.module, point, &pointing);
+    if (!gpu_each_variable(twin->image.module, point, &pointing))
+        twin->why = "there was no memory to instrument it";
     void *destroy = driver_symbol("cuStreamDestroy_v2");
     if (pointing.stream && destroy)
         (*(Result(**)(Handle)) & destroy)(pointing.stream);
