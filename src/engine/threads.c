@@ -102,6 +102,8 @@ void threads_restart(Threads *threads) {
     threads->race_table = old.race_table;
     threads->race_table_capacity = old.race_table_capacity;
     threads->order_site = old.order_site;
+    memcpy(threads->loose, old.loose, sizeof old.loose);
+    threads->loose_count = old.loose_count;
     threads->problem = old.problem;
     if (!threads->problem)
         try_start(threads);
@@ -122,6 +124,11 @@ uint32_t threads_news(const Threads *threads) {
 
 uint32_t threads_order_matters(const Threads *threads) {
     return threads->order_site;
+}
+
+const ThreadsRace *threads_loose(const Threads *threads, uint32_t *count) {
+    *count = threads->loose_count;
+    return threads->loose;
 }
 
 /* ---- CTAs, warps, views ---- */

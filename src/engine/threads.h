@@ -68,6 +68,7 @@ typedef struct ThreadsAccess {
     uint8_t element;                   /* bytes of a scalar: strong ones overlap completely if they have the same */
     bool read_only;                    /* reads what nobody may write while the grid runs */
     bool gives;                        /* reads, and somebody gets the value */
+    bool loose;                        /* strong by its text alone (volatile): threads_loose */
     bool inits;                        /* it makes an mbarrier: threads_fence_inits is for it */
     bool object;                       /* of an mbarrier: what it orders is told by threads_arrive and the like */
     uint32_t site;                     /* the caller's number for the instruction */
@@ -124,6 +125,9 @@ void threads_again(Threads *threads, uint32_t race, uint64_t times);
 /* The site of the first strong read (or update) that gave a value and could have given another: another thread writes
  * there strongly, and nothing orders the two. THREADS_NONE: there was none. */
 uint32_t threads_order_matters(const Threads *threads);
+/* Pairs of loose accesses that nothing orders, and that only their strength keeps from being races: the first of each
+ * two sites, and of these the first few. */
+const ThreadsRace *threads_loose(const Threads *threads, uint32_t *count);
 
 /* ---- Threads ---- */
 

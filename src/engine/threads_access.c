@@ -14,6 +14,8 @@ static bool is_strong(const Attempt *attempt, uint32_t slot) {
         return false;
     if (attempt->threads->order_site == THREADS_NONE && (record->gives || node->gives))
         return false;
+    if (record->loose && node->loose && attempt->threads->loose_count < MOST_LOOSE)
+        return false;
     return (node->least == record->cta && node->most == record->cta) ||
            (node->level >= LEVEL_GPU && record->level >= LEVEL_GPU);
 }

@@ -248,13 +248,15 @@ typedef struct Operation {
 
 /* ---- Shadow memory ---- */
 
+enum { MOST_LOOSE = 8 }; /* pairs of loose accesses that are kept */
+
 /* An access of a warp's instruction. */
 typedef struct Record {
     uint32_t cta, warp, epoch, operation;
     uint32_t instruction; /* lanes of one know different things: then it has several records */
     uint32_t site, silent, bytes;
     uint8_t kind, proxy, order, scope, element; /* as they were told, in the order of ThreadsAccess */
-    bool read_only, gives, inits;
+    bool read_only, gives, loose, inits;
     uint8_t level;
     bool stays;    /* in the lists that it was put in, of which none was found to have another one of its CTA */
     uint32_t node; /* the list that has it alone; 0: there is none */
@@ -280,6 +282,7 @@ typedef struct Node {
     uint8_t level;          /* the narrowest; 0: some of them are weak, asynchronous, not generic, or of another size */
     uint8_t element;
     bool gives;
+    bool loose; /* some of them are */
     bool alone; /* it is not in the hash table */
 } Node;
 
@@ -469,6 +472,8 @@ struct Threads {
     RaceKey *race_table;
     uint32_t race_table_capacity;
     uint32_t order_site;
+    ThreadsRace loose[MOST_LOOSE];
+    uint32_t loose_count;
     bool acquires_at; /* somebody has made a proxy fence for an address alone */
     bool done_abroad; /* somebody of another cluster was told that an operation is over */
     uint32_t instructions;

@@ -126,8 +126,35 @@ static void report_operation(Attempt *attempt, uint32_t index, uint32_t lane, ui
     asked->told |= 1U << lane | told_alike(attempt, index, lane);
 }
 
+/* Two that are morally strong by being volatile, and not ordered. What changes nothing is no pair. */
+static void keep_loose(Attempt *attempt, uint32_t index, uint32_t lane, uint32_t by) {
+    Threads *threads = attempt->threads;
+    const Record *earlier = record_at(threads, index), *record = attempt->record;
+    bool silent = record->kind != THREADS_READ ? record->silent >> by & 1 : earlier->silent >> lane & 1;
+    if (silent || threads->loose_count == MOST_LOOSE)
+        return;
+    for (uint32_t i = 0; i < threads->loose_count; i++)
+        if (threads->loose[i].first.access.site == earlier->site &&
+            threads->loose[i].second.access.site == record->site) {
+            threads->loose[i].times++;
+            return;
+        }
+    threads->loose[threads->loose_count++] = (ThreadsRace){
+        .first = threads_side(threads, earlier, lane),
+        .second = threads_side(threads, record, by),
+        .address = attempt->address,
+        .bytes = 1U << attempt->page->shift,
+        .reason = earlier->instruction == record->instruction ? THREADS_SAME_INSTRUCTION
+                  : attempt_same_warp(attempt, earlier)       ? THREADS_SAME_WARP
+                                                              : THREADS_UNORDERED,
+        .times = 1,
+    };
+}
+
 bool attempt_is_settled(const Attempt *attempt, const Record *earlier) {
     const Record *record = attempt->record;
+    if (record->loose && earlier->loose && attempt->threads->loose_count < MOST_LOOSE)
+        return false;
     return record->order != THREADS_WEAK && threads_morally_strong(attempt->threads, earlier, record) &&
            (attempt->threads->order_site != THREADS_NONE ||
             !((record->gives && earlier->kind != THREADS_READ) || (earlier->gives && record->kind != THREADS_READ)));
@@ -153,6 +180,8 @@ uint32_t attempt_judge(Attempt *attempt, uint32_t index, uint32_t lanes) {
                 attempt_report(attempt, index, lane, by, reason_of(attempt, index, lane, by));
                 break;
             }
+            if (record->loose && earlier->loose)
+                keep_loose(attempt, index, lane, by);
             bool reads = record->gives && earlier->kind != THREADS_READ;
             if (threads->order_site == THREADS_NONE && (reads || (earlier->gives && record->kind != THREADS_READ)))
                 threads->order_site = reads ? record->site : earlier->site;

@@ -32,7 +32,8 @@ static bool stands_for(const Threads *threads, const Record *later, uint32_t by,
         return true;
     return earlier->order != THREADS_WEAK && earlier->level >= later->level && earlier->element == later->element &&
            earlier->proxy == later->proxy && earlier->cta == later->cta && !earlier->operation &&
-           (later->gives || !earlier->gives || threads->order_site != THREADS_NONE);
+           (later->gives || !earlier->gives || threads->order_site != THREADS_NONE) &&
+           (later->loose || !earlier->loose);
 }
 
 /* In front of a list of which nothing goes, and whose lane is the slot's. */

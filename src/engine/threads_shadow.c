@@ -221,6 +221,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
     node->level = plain ? record->level : 0;
     node->element = record->element;
     node->gives = record->gives;
+    node->loose = record->loose;
     node->alone = chain == UINT32_MAX;
     if (behind) {
         const Node *next = node_at(threads, behind);
@@ -229,6 +230,7 @@ static uint32_t node_new(Threads *threads, uint32_t of, uint32_t lanes, uint32_t
         node->least = next->least < node->least ? next->least : node->least;
         node->most = next->most > node->most ? next->most : node->most;
         node->gives |= next->gives;
+        node->loose |= next->loose;
         if (next->level < node->level || next->element != node->element)
             node->level = next->element == node->element ? next->level : 0;
     }

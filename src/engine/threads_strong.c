@@ -357,7 +357,7 @@ bool threads_poll_again(Threads *threads, uint32_t warp, uint32_t lane, const Th
         return false;
     Record *record = record_at(threads, witness->poll.record);
     if (!record->stays || record->site != access->site || record->order != access->order ||
-        record->scope != access->scope || record->gives != access->gives)
+        record->scope != access->scope || record->gives != access->gives || record->loose != access->loose)
         return false;
     View *view = threads_view_of(threads, warp, lane);
     view->touched = true;

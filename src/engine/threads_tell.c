@@ -13,6 +13,7 @@ ThreadsSide threads_side(const Threads *threads, const Record *record, uint32_t 
                    .element = record->element,
                    .read_only = record->read_only,
                    .gives = record->gives,
+                   .loose = record->loose,
                    .inits = record->inits,
                    .site = record->site,
                    .silent = record->silent,

@@ -1,7 +1,7 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders | --cut] [--global] [--sample PARTS] [--more COUNT]
+ *     play [--verbose] [--hangs | --orders | --cut | --timeless] [--global] [--sample PARTS] [--more COUNT]
  *          [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
@@ -17,7 +17,8 @@
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
- * then look as if none of their threads could go on. The last line is `N passed, N failed`. */
+ * then look as if none of their threads could go on. With --timeless, all accesses have the same time, so that the
+ * order of strong ones is known by their values alone. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "instrument/shapes.h"
@@ -37,7 +38,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define HURRIED    (record_patience(HANG_AFTER) >> 4) /* once, however many gave up */
 
 static unsigned passed, failed;
-static bool verbose, hangs, orders, cut, global;
+static bool verbose, hangs, orders, cut, global, timeless;
 static const char *keep;
 static uint32_t sample;   /* one CTA of so many is recorded; 0: all are */
 static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
@@ -341,6 +342,10 @@ static const char *instrument_file(File *of) {
         return of->problem;
     if (instrument_sites(&of->sites, &of->module, &of->options, &of->problem))
         instrument(&of->module, &of->options, &text, &of->problem);
+    static const char timer[] = "%globaltimer";
+    for (char *at = text.data;
+         timeless && at && (at = memmem(at, (size_t)(text.data + text.size - at), timer, sizeof timer - 1));)
+        memcpy(at, "0           ", sizeof timer - 1);
     of->text = source_copy("instrumented.ptx", text.data, text.size);
     text_free(&text);
     if (!of->problem && !ptx_read(&of->instrumented, of->text, false, &diagnostics))
@@ -541,6 +546,28 @@ static const char *compare_cut(Case *of) {
     return NULL;
 }
 
+static bool has_rule(const Verdict *verdict, const Finding *of) {
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == of->rule)
+            return true;
+    return false;
+}
+
+/* Where all accesses have the same time, orders may not fit each other: what races by being volatile is found, and the
+ * recording is played to its end. */
+static const char *compare_timeless(Case *of) {
+    Verdict machine, played;
+    PtxEnd recorded = PTX_END_UNKNOWN;
+    const char *problem = tell_both(of, &recorded, &machine, &played);
+    for (size_t i = 0; !problem && i < machine.finding_count; i++)
+        if (machine.findings[i].rule == RULE_RACE_VOLATILE && !has_rule(&played, &machine.findings[i]))
+            problem = "the recording does not have race.volatile";
+    for (size_t i = 0; !problem && i < played.incomplete_count; i++)
+        if (strstr(played.incomplete[i].reason, "cannot be followed"))
+            problem = played.incomplete[i].reason;
+    return problem;
+}
+
 static const char *compare_hangs(Case *of) {
     Verdict machine, played;
     PtxEnd recorded = PTX_END_UNKNOWN;
@@ -567,13 +594,6 @@ static const char *compare_hangs(Case *of) {
 static bool is_of_waits(const Finding *finding) {
     const char *id = rule_of(finding->rule)->id;
     return strncmp(id, "deadlock.", 9) == 0 || strncmp(id, "barrier.", 8) == 0;
-}
-
-static bool has_rule(const Verdict *verdict, const Finding *of) {
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        if (verdict->findings[i].rule == of->rule)
-            return true;
-    return false;
 }
 
 /* A kernel that ended, and that does not in other orders, or whose polls end earlier there, so that it races: the
@@ -624,6 +644,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
         return compare_orders(of);
     if (cut)
         return compare_cut(of);
+    if (timeless)
+        return compare_timeless(of);
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
@@ -764,6 +786,8 @@ int main(int count, char **arguments) {
             cut = true;
         else if (!strcmp(arguments[i], "--global"))
             global = true;
+        else if (!strcmp(arguments[i], "--timeless"))
+            timeless = true;
         else if (!strcmp(arguments[i], "--orders"))
             orders = true;
         else

@@ -396,7 +396,15 @@ bool playing_start(Player *player) {
                          &player->arena);
 }
 
+/* Whether threads that wait for each other's turns do so by no fault of the kernel, nor of what is missing. */
+static bool may_overrule(const Playing *playing) {
+    const RecordingLaunch *launch = &playing->recording->launch;
+    return playing->turns.kept_in_order && !(launch->flags & (RECORDING_CUT | RECORDING_HUNG)) && !launch->dropped &&
+           !playing->player.reader.missing;
+}
+
 static PtxEnd play_all(Playing *playing) {
+    enum { MOST_OVERRULED = 4096 };
     Player *player = &playing->player;
     PtxMachine *machine = player->machine;
     jmp_buf *before = machine->arena.exhausted, here;
@@ -411,7 +419,9 @@ static PtxEnd play_all(Playing *playing) {
         quick_find(player);
         survey_make(player);
         turns_read(&playing->turns, &player, 1);
+        player->overrules = may_overrule(playing) ? MOST_OVERRULED : 0;
         end = play(player);
+        player->overrules = 0;
         survey_end(player);
     }
     machine->arena.exhausted = before;
@@ -542,6 +552,7 @@ static void play_machine(Playing *playing, PtxWatch *watch) {
     if (hung)
         judge(playing, &run, end);
     size_t races = check->verdict->finding_count;
+    threads_volatile(check, watch, &run.schedule, run.world); /* of which races may be a consequence */
     runs_tell_races(check, &run, watch, 0);
     polls_tell(player, check->verdict, races);
     copies_tell(player);

@@ -221,6 +221,7 @@ typedef struct Player {
     PlayWarp *held;            /* ... in which this one waits for mbarriers only when it is let; NULL: none does */
     bool lets;                 /* ... now, for one of them; or for one of the fences of `late` */
     uint32_t late;             /* a cluster whose sequential fences come when nobody else can go on, + 1; 0: none */
+    uint32_t overrules;        /* how often turns may still be overruled; 0: they may not */
     const PtxCode *lapped;     /* a wait that was passed though its phase had gone by; NULL: none was */
     struct PlayCopies *copies; /* that may have run at the same time; NULL: none */
     /* Where several launches are played together: */
@@ -334,6 +335,8 @@ uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster);
+/* The turn of that number is the next, whatever comes before it: in which order they were made cannot be told. */
+void turns_overrule(StrongTurns *turns, StrongPlace *place, uint32_t number);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
 uint32_t turns_pass(Player *player, StrongPlace *place);
 

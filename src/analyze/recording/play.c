@@ -628,11 +628,34 @@ static bool let_late(Player *player) {
     return player->lets;
 }
 
+/* Orders of strong accesses are sought place by place. Where what was found lets several be right (lanes of a warp
+ * that take no notice of each other, in volatile memory), those of two places may not fit each other, and threads wait
+ * for each other's turns. Then one of them goes on, and the order is in doubt. */
+static bool overrule(Player *player) {
+    uint32_t warps = player->reader.warps * player->machine->cluster_size;
+    for (uint32_t i = 0; player->overrules && i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
+            PlayWarp *warp = &player->clusters[i]->warps[k];
+            for (Pending *pending = warp->pending; pending; pending = pending->next) {
+                const PlaySite *site = &player->sites->items[pending->record.site];
+                if (!pending->ready || pending->record.kind != RECORD_LANE || !site->site->strong || !site->code)
+                    continue;
+                StrongPlace *place = turns_place(player, site, &pending->record, warp->warp->cta->number);
+                player->overrules--;
+                turns_overrule(player->turns, place, pending->record.turn);
+                enqueue(player, player->clusters[i]);
+                return true;
+            }
+        }
+    return false;
+}
+
 PtxEnd play(Player *player) {
     do
         if (!play_on(player))
             return PTX_END_TIME;
-    while (!player->stops && player->live && (let_late(player) || play_skip(player) || play_pass(player)));
+    while (!player->stops && player->live &&
+           (let_late(player) || play_skip(player) || play_pass(player) || overrule(player)));
     if (player->stops)
         return PTX_END_FAULT;
     if (!player->live)

@@ -246,6 +246,13 @@ bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, ui
     return false;
 }
 
+void turns_overrule(StrongTurns *turns, StrongPlace *place, uint32_t number) {
+    while (place->next < place->end && turns->items[place->next].number < number)
+        place->next++;
+    turns->doubts.unfit++;
+    turns->doubts.within = true;
+}
+
 uint32_t turns_pass(Player *player, StrongPlace *place) {
     return place->next == place->end ? 0 : turns_on(player->turns, place);
 }

@@ -487,6 +487,7 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
         check_with_data(check, launch);
         return;
     }
+    threads_volatile(check, watch, &first.schedule, first.world); /* of which races may be a consequence */
     uint32_t reported = runs_tell_races(check, &first, watch, 0);
     threads_unset(check, &first);
     threads_overwrite(check, &first);

@@ -479,6 +479,66 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
     return finding;
 }
 
+/* ---- Volatile accesses --------------------------------------------------------------------------- */
+
+/* Lanes of one warp that pass values through shared memory, as if they ran in lockstep. */
+static bool is_warp_synchronous(const PtxRace *race) {
+    return race->reason == REASON_SAME_WARP && is_shared(race);
+}
+
+void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned world) {
+    uint32_t count = 0;
+    uint64_t times = 0;
+    const PtxRace *races = watch ? ptx_watch_loose(watch, &check->arena, &count) : NULL, *race = races;
+    if (!count || check->machine->guess_count > 1)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        bool better = is_warp_synchronous(&races[i]) && races[i].rule == RULE_RACE_RAW;
+        if (better ? !is_warp_synchronous(race) || race->rule != RULE_RACE_RAW
+                   : is_warp_synchronous(&races[i]) && !is_warp_synchronous(race))
+            race = &races[i];
+        times += races[i].times;
+    }
+    if (is_reported(check, race, RULE_RACE_VOLATILE))
+        return;
+    bool lockstep = is_warp_synchronous(race);
+    const PtxCode *codes[] = {race->second.code, race->first.code};
+    const RaceSide *sides[] = {&race->second, &race->first};
+    ThreadsOptions options = *check->options;
+    ThreadsCheck as_races = *check;
+    options.volatile_races = true; /* with which the witness shows it */
+    as_races.options = &options;
+    Finding *finding = verdict_finding(check->verdict);
+    finding->rule = RULE_RACE_VOLATILE;
+    finding->graded = lockstep;
+    finding->grade = lockstep ? SEVERITY_WARNING : SEVERITY_NOTE;
+    finding->space = is_shared(race) ? "shared" : "global";
+    finding->message =
+        verdict_text(check->verdict, "%s; both accesses are volatile", message_of(check, race, RULE_RACE_VOLATILE));
+    finding->why =
+        lockstep
+            ? "Both threads are in the same warp, and no __syncwarp() (bar.warp.sync) lies between the two accesses. "
+              "`volatile` makes each access go to memory; it does not keep the lanes of a warp in lockstep, so the "
+              "read may come before or after the write."
+            : "By the memory model volatile accesses are strong, and do not race; but they order nothing, so the "
+              "outcome depends on which of them comes first. With --volatile-races they count as ordinary accesses.";
+    finding->fix = lockstep
+                       ? "Put __syncwarp() between the two accesses, or pass the value with a shuffle (__shfl_sync())."
+                       : "If the order matters, put a barrier between the two, or write a flag with release and read "
+                         "it with acquire (cuda::atomic_ref); --volatile-races reports all such pairs as races.";
+    finding->launch = check->launch->text;
+    finding->schedule = "in every schedule: nothing orders the two";
+    finding->witness = witness_of(&as_races, schedule, world);
+    finding->times = (size_t)times;
+    FindingPlace **places = code_places(check, finding, codes, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        places[i]->agent = agent_of(check, sides[i]);
+        places[i]->role = verb_of(sides[i]);
+        places[i]->note = spot_words(check, race->spot, race->bytes);
+    }
+    threads_grade(check, finding);
+}
+
 /* ---- Between launches ---------------------------------------------------------------------------- */
 
 static const char *agent_in(const ThreadsCheck *check, const RaceSide *side, const char *name) {

@@ -107,6 +107,7 @@ ThreadsAccess watch_access(const PtxWatch *watch, const PtxEvent *event) {
         .element = (uint8_t)access->element,
         .read_only = access->read_only && !watch->options.seat, /* another launch may have written it before */
         .gives = gives_value(watch, event),
+        .loose = strong && access->is_volatile && !event->code->polls,
         .site = watch_site(watch, event->code),
         .silent = access->kind == EFFECT_READ ? 0 : event->lanes & ~event->changes,
         .bytes = access->bytes,

@@ -68,6 +68,9 @@ typedef struct WatchSeat {
 } WatchSeat;
 
 typedef struct PtxWatch PtxWatch;
+/* Pairs of volatile accesses, none of which polls, that nothing orders, and that would be races if they were not
+ * volatile; in `arena`. */
+const PtxRace *ptx_watch_loose(const PtxWatch *watch, Arena *arena, uint32_t *count);
 /* For one machine; NULL, with a sentence, if it needs more memory than there is. */
 PtxWatch *ptx_watch(Arena *arena, PtxMachine *machine, const PtxWatchOptions *options, const char **problem);
 void ptx_watch_free(PtxWatch *watch); /* its races are the arena's */

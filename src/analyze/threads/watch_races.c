@@ -186,6 +186,22 @@ PtxRace ptx_watch_between(const PtxWatch *first, const PtxWatch *second, const T
     };
 }
 
+const PtxRace *ptx_watch_loose(const PtxWatch *watch, Arena *arena, uint32_t *count) {
+    const ThreadsRace *found = threads_loose(watch->engine, count);
+    PtxRace *races = ARENA_ARRAY(arena, PtxRace, *count + 1);
+    for (uint32_t i = 0; i < *count; i++)
+        races[i] = (PtxRace){
+            .rule = rule_for(&found[i]),
+            .first = side_of(watch, &found[i].first),
+            .second = side_of(watch, &found[i].second),
+            .spot = spot_of(watch, found[i].address),
+            .bytes = found[i].bytes,
+            .reason = reason_of(found[i].reason),
+            .times = found[i].times,
+        };
+    return races;
+}
+
 static void take_from(PtxWatch *watch, PtxWatch *from) {
     uint32_t count, news = threads_news(from->engine);
     if (news == from->news)

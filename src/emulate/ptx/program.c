@@ -216,7 +216,7 @@ static bool comes_back(const PtxProgram *program, const PtxRoutine *routine, con
     return false;
 }
 
-/* Waits that may give up, and that no loop makes again until they do not. */
+/* Waits that may give up, and that no loop makes again until they do not; volatile loads that a loop makes again. */
 static void note_peeks(PtxProgram *program, const PtxRoutine *routine, const PtxFlow *flow) {
     uint8_t *seen = NULL;
     uint32_t *stack = NULL;
@@ -225,13 +225,17 @@ static void note_peeks(PtxProgram *program, const PtxRoutine *routine, const Ptx
         bool gives_up = false;
         for (unsigned j = 0; j < code->form->effect_count; j++)
             gives_up |= code->form->effects[j].effect.verb == EFFECT_WAIT && code->form->effects[j].effect.gives_up;
-        if (!gives_up)
+        bool loads = code->form->effect_count && code->form->effects[0].effect.verb == EFFECT_READ &&
+                     code_has(code, STR("volatile"));
+        if (!gives_up && !loads)
             continue;
         if (!seen) {
             seen = ARENA_ARRAY(program->arena, uint8_t, flow->block_count);
             stack = ARENA_ARRAY(program->arena, uint32_t, flow->block_count + 1);
         }
-        code->once = !comes_back(program, routine, flow, i, seen, stack);
+        bool again = comes_back(program, routine, flow, i, seen, stack);
+        code->polls = loads && again;
+        code->once = gives_up && !again;
         program->peeks |= code->once;
     }
 }
