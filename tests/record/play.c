@@ -411,6 +411,8 @@ static bool may_be_same_value(const Finding *a, const Finding *b) {
 }
 
 static bool same_finding(const Finding *a, const Finding *b) {
+    if (a->rule == RULE_RACE_VOLATILE && b->rule == a->rule) /* one stands for all */
+        return true;
     uint32_t a0 = a->places[0].ir_line, a1 = second_line(a), b0 = b->places[0].ir_line, b1 = second_line(b);
     return (a->rule == b->rule || may_be_same_value(a, b)) && ((a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0));
 }

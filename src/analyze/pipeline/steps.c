@@ -100,7 +100,8 @@ ThreadsOptions result_threads(Result *result, size_t kernel) {
     return (ThreadsOptions){.launch = result_given_launch(result, kernel),
                             .fixed = result_fixed(result),
                             .only_launch = question->only_launch,
-                            .volatile_races = question->volatile_races,
+                            .volatile_races = question->volatile_races ||
+                                              (result->threads_trail && result->threads_trail->volatile_races),
                             .gear = question->gear,
                             .budget = question->runs.budget,
                             .seed = question->runs.seed,
