@@ -326,7 +326,9 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
     Verdict *verdict = check->verdict;
     uint32_t lane = 0;
     const PtxWarp *running = play_running(&playing->player, &lane);
-    uint32_t later = play_not_begun(&playing->player) * check->machine->cluster_size;
+    uint32_t size = check->machine->cluster_size,
+             *ctas = ARENA_ARRAY(&check->arena, uint32_t, check->machine->cta_count);
+    uint32_t later = play_not_begun(&playing->player, ctas);
     double seconds = (double)playing->recording->launch.hang_after / 1e9;
     if (running) {
         verdict_incomplete(
@@ -344,9 +346,14 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
     }
     playing->hangs = true;
     runs_tell_stop(check, NULL);
+    for (uint32_t i = later * size; i-- > 0;) /* clusters, made CTAs */
+        ctas[i] = ctas[i / size] * size + i % size;
     if (later)
-        finding->why = verdict_text(verdict, "%s %u CTA%s had not begun: while the others wait, there is no room.",
-                                    finding->why, later, later == 1 ? "" : "s");
+        finding->why = verdict_text(verdict,
+                                    "%s Of the grid, %u CTA%s had not begun (%s): while the others wait, there "
+                                    "is no room.",
+                                    finding->why, later * size, later * size == 1 ? "" : "s",
+                                    ctas_words(check, ctas, later * size));
 }
 
 /* The kernel ended, but does not in the order that was played, which was as good as that of the GPU. False: who knows.

@@ -270,7 +270,7 @@ void play_stand(Player *player);
 /* A warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player, uint32_t *lane);
 /* Clusters of which no warp had begun. */
-uint32_t play_not_begun(const Player *player);
+uint32_t play_not_begun(const Player *player, uint32_t *clusters);
 
 /* ---- fences.c: sequential fences in another order ---- */
 /* Races that nothing but sequential fences orders: those that there are in another order of the fences are told, and

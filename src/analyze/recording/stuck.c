@@ -74,13 +74,14 @@ const PtxWarp *play_running(const Player *player, uint32_t *lane) {
     return NULL;
 }
 
-uint32_t play_not_begun(const Player *player) {
+uint32_t play_not_begun(const Player *player, uint32_t *clusters) {
     uint32_t count = 0, warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++) {
         bool begun = !player->clusters[i];
         for (uint32_t k = 0; !begun && k < warps; k++)
             begun = has_begun(player, player->clusters[i]->warps[k].warp);
-        count += !begun;
+        if (!begun)
+            clusters[count++] = i;
     }
     return count;
 }

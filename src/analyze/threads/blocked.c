@@ -282,6 +282,84 @@ static bool is_empty_loop(const Stuck *stuck, const Wait *wait) {
     return empty;
 }
 
+/* ---- Barriers of the grid ------------------------------------------------------------------------ */
+
+/* Whether a register has a value that is computed from %envreg, in which the driver passes the address of its workspace
+ * for grid barriers: by the instructions before `at`, the nearest first. */
+static bool is_of_driver(const Stuck *stuck, uint32_t at, const PtxArgument *wanted, unsigned depth) {
+    const PtxProgram *program = stuck->check->program;
+    const PtxModule *module = stuck->check->module;
+    for (uint32_t pc = at; depth && pc-- > 0;) {
+        const PtxCode *code = &program->code[pc];
+        const PtxArgument *given = code->count ? code_argument(program, code, 0) : NULL;
+        if (!given || given->kind != ARGUMENT_ROW || given->slot != wanted->slot)
+            continue;
+        const PtxStatement *statement = &module->statements[code->statement];
+        for (uint32_t i = 0; i < statement->count; i++) {
+            const PtxOperand *operand = &module->operands[statement->first + i];
+            if (operand->kind == PTX_SPECIAL && strcmp(ptx_special_at(operand->a)->name, "%envreg") == 0)
+                return true;
+        }
+        for (uint32_t i = 1; i < code->count; i++) {
+            const PtxArgument *from = code_argument(program, code, i);
+            if (from->kind == ARGUMENT_ROW && is_of_driver(stuck, pc, from, depth - 1))
+                return true;
+        }
+        return false;
+    }
+    return false;
+}
+
+/* Whether a loop polls the driver's workspace: grid.sync() of cooperative groups. */
+static bool is_grid_barrier(const Stuck *stuck, const Wait *wait) {
+    enum { MOST_STEPS = 12 };
+    const PtxProgram *program = stuck->check->program;
+    const PtxCode *code = &program->code[wait->pc];
+    for (uint32_t i = 0; wait->status == PTX_IS_SPINS && i < code->count; i++) {
+        const PtxArgument *argument = code_argument(program, code, i);
+        if (argument->kind == ARGUMENT_ADDRESS && argument->count &&
+            argument_member(program, argument, 0)->kind == ARGUMENT_ROW)
+            return is_of_driver(stuck, wait->pc, argument_member(program, argument, 0), MOST_STEPS);
+    }
+    return false;
+}
+
+/* Of the CTAs that do not wait where this one does: which have exited, and where others are. Empty: all are here, or
+ * it is a matter of this CTA alone. */
+static const char *where_ctas(const Stuck *stuck, const Wait *cause) {
+    enum { MOST_ELSEWHERE = 2 };
+    const PtxMachine *machine = stuck->check->machine;
+    const Look *look = &cause->look;
+    uint32_t *ended = ARENA_ARRAY(&stuck->check->arena, uint32_t, machine->cta_count), count = 0, here = 0, others = 0;
+    Text text = {0};
+    if (cause->status != PTX_IS_SPINS || machine->cta_count < 2 ||
+        (look->code && look->spot.block && look->spot.block->space != PTX_SPACE_GLOBAL))
+        return "";
+    for (uint32_t i = 0; i < machine->cta_count; i++) {
+        const Wait *wait = NULL;
+        bool at = false;
+        for (uint32_t k = 0; k < stuck->count; k++)
+            if (stuck->waits[k].cta == machine->ctas[i] && machine->ctas[i]) {
+                wait = wait && wait->status == PTX_IS_SPINS ? wait : &stuck->waits[k];
+                at |= stuck->waits[k].pc == cause->pc;
+            }
+        here += at;
+        if (!machine->ctas[i])
+            ended[count++] = i;
+        else if (wait && !at && others < MOST_ELSEWHERE)
+            text_addf(&text, "%s%s wait%s at %s", others++ ? "; " : "", who(stuck, wait), wait->count == 1 ? "s" : "",
+                      code_words(stuck->check, code_of(stuck, wait)));
+    }
+    if (count)
+        text_addf(&text, "%s%s %s exited", text.size ? "; " : "", ctas_words(stuck->check, ended, count),
+                  count == 1 ? "has" : "have");
+    if (!text.size)
+        return "";
+    const char *elsewhere = verdict_keep(stuck->check->verdict, &text);
+    return verdict_text(stuck->check->verdict, "Of %u CTAs, %u wait%s here; %s.", machine->cta_count, here,
+                        here == 1 ? "s" : "", elsewhere);
+}
+
 static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     Verdict *verdict = stuck->check->verdict;
     switch (wait->status) {
@@ -316,6 +394,8 @@ static const char *waits_for(const Stuck *stuck, const Wait *wait) {
     case PTX_IS_LAUNCHES:
         return "the launch before this one";
     default:
+        if (is_grid_barrier(stuck, wait))
+            return "the cooperative grid barrier (grid.sync())";
         if (is_empty_loop(stuck, wait))
             return "every iteration is like the one before";
         if (wait->look.code)
@@ -487,11 +567,17 @@ static const char *why_of(const Stuck *stuck, const Wait *wait, const MbarrierHi
     if (is_empty_loop(stuck, wait))
         return "The loop reads no memory and passes no barrier, and its registers are the same in every iteration: "
                "nothing can end it.";
-    return wait->count == 1 ? "Every other thread has exited or waits, so nothing will change what this one reads."
-                            : "Every other thread has exited or waits, so nothing will change what these read.";
+    const char *ctas = where_ctas(stuck, wait);
+    if (is_grid_barrier(stuck, wait))
+        return *ctas ? ctas : "The barrier is complete only when all CTAs of the grid have arrived at it.";
+    return verdict_text(verdict, "Every other thread has exited or waits, so nothing will change what %s%s%s",
+                        wait->count == 1 ? "this one reads." : "these read.", *ctas ? " " : "", ctas);
 }
 
-static const char *fix_of(RuleId rule) {
+static const char *fix_of(const Stuck *stuck, const Wait *wait, RuleId rule) {
+    if (is_grid_barrier(stuck, wait))
+        return "Let all threads of all CTAs reach every grid.sync(): move it out of the condition, or before the early "
+               "return.";
     switch (rule) {
     case RULE_DEADLOCK_THREADS:
         return "Let all threads that the barrier counts reach it: move __syncthreads() out of the condition or before "
@@ -598,7 +684,7 @@ Finding *threads_blocked(ThreadsCheck *check, const PtxSchedule *schedule, unsig
             finding->fix = is_empty_loop(&stuck, cause)
                                ? "Give the loop a way out. If it is to wait for memory, read that memory in it: a load "
                                  "that is neither volatile nor atomic may be moved out of the loop by the compiler."
-                               : fix_of(rule);
+                               : fix_of(&stuck, cause, rule);
             finding->launch = check->launch->text;
             finding->schedule = schedule_words(check, schedule);
             finding->witness = witness_of(check, schedule, world);

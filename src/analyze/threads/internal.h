@@ -77,6 +77,8 @@ typedef struct ThreadsCheck {
 const char *thread_words(const ThreadsCheck *check, uint32_t cta, uint32_t thread);
 /* "threads 0-31 and 40" of one CTA. */
 const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count);
+/* "CTAs 3, 8-15" */
+const char *ctas_words(const ThreadsCheck *check, const uint32_t *ctas, uint32_t count);
 /* "bytes 128-131 of tile", "bytes 0-3 of argument 1". */
 const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes);
 /* The variable that has that byte of shared memory: where it begins, and its name; "smem" of dynamic shared memory. */

@@ -35,22 +35,34 @@ const char *thread_words(const ThreadsCheck *check, uint32_t cta, uint32_t threa
     return verdict_keep(check->verdict, &text);
 }
 
-const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count) {
+/* "3", "0-31, 64": numbers in order. */
+static void add_ranges(Text *text, const uint32_t *numbers, uint32_t count) {
     enum { MOST_RANGES = 4 };
-    Text text = {0};
     unsigned ranges = 0;
-    text_addf(&text, count == 1 ? "thread " : "threads ");
     for (uint32_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && threads[end] == threads[end - 1] + 1;)
+        for (end = i + 1; end < count && numbers[end] == numbers[end - 1] + 1;)
             end++;
         if (ranges++ == MOST_RANGES) {
-            text_addf(&text, " and %u more", count - i);
+            text_addf(text, " and %u more", count - i);
             break;
         }
-        text_addf(&text, i ? ", %u" : "%u", threads[i]);
+        text_addf(text, i ? ", %u" : "%u", numbers[i]);
         if (end - i > 1)
-            text_addf(&text, "-%u", threads[end - 1]);
+            text_addf(text, "-%u", numbers[end - 1]);
     }
+}
+
+const char *ctas_words(const ThreadsCheck *check, const uint32_t *ctas, uint32_t count) {
+    Text text = {0};
+    text_addf(&text, count == 1 ? "CTA " : "CTAs ");
+    add_ranges(&text, ctas, count);
+    return verdict_keep(check->verdict, &text);
+}
+
+const char *threads_words(const ThreadsCheck *check, uint32_t cta, const uint32_t *threads, uint32_t count) {
+    Text text = {0};
+    text_addf(&text, count == 1 ? "thread " : "threads ");
+    add_ranges(&text, threads, count);
     add_cta(check, &text, cta);
     return verdict_keep(check->verdict, &text);
 }
