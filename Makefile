@@ -45,9 +45,10 @@ link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -pthread
 # PTX that nvcc 13 puts into programs is compressed with zstd; without the library it is named, and not read.
 ZSTD ?= $(shell printf '\043include <zstd.h>\nint main(void) { return (int)ZSTD_versionNumber(); }\n' | \
 	$(CC) $(CFLAGS) $(LDFLAGS) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
-# (A wheel goes to machines that may not have it.)
-zstd := $(if $(filter package,$(MAKECMDGOALS)),,$(filter yes,$(ZSTD)))
+zstd := $(filter yes,$(ZSTD))
 libraries = -ljansson $(if $(zstd),-lzstd) -lm
+# The archive of a library, where there is one, or the library.
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(filter-out src/device/%,$(wildcard src/*/*.c src/*/*/*.c))
@@ -94,16 +95,26 @@ help: ## list the targets
 $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-# As a Python wheel has them: with Jansson in the command, where there is a library to be linked in, and beside the library.
-jansson = $(shell $(CC) -print-file-name=libjansson.$(1))
-package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME)
+# As a Python wheel has them, for machines that have neither Jansson nor zstd: both are linked in where there are archives of
+# them; those that are not lie beside the libraries.
+packaged = jansson $(if $(zstd),zstd)
+package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME) $(BUILD)/package/libweir-gpu.so $(BUILD)/package/beside
 $(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(link) -s -o $@ $^ $(or $(filter /%,$(call jansson,a)),$(libraries))
+	$(link) -s -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(foreach name,$(packaged),$(call archive,$(name))) -lm
 $(BUILD)/package/$(SONAME): $(library_objects)
 	@mkdir -p $(@D)
 	$(link) -s -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(libraries)
-	cp -L $(call jansson,so) $(@D)/libjansson.so.4
+$(BUILD)/package/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(preloaded) -Wl,-rpath,'$$ORIGIN/../lib' -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+$(BUILD)/package/beside: Makefile
+	@mkdir -p $(@D)
+	for name in $(packaged); do \
+		library=$$(readlink -f "$$($(CC) -print-file-name=lib$$name.so)"); \
+		cp "$$library" "$(@D)/$$(objdump -p "$$library" | awk '$$1 == "SONAME" { print $$2 }')"; \
+	done
+	@touch $@
 
 # For machines that have neither this C library nor Jansson.
 static: $(BUILD)/weir-static ## build the command as one file that needs no library
@@ -123,9 +134,9 @@ $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 
 # Always optimized, and not there with sanitizers: it runs in programs that have none, and its dlsym must end with a jump. Of
 # the library it has what it needs to instrument PTX, and nothing of it is seen from outside; zstd is linked in.
-archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a)),-l$(1))
+preloaded = $(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread
 $(BUILD)/libweir-gpu.so: $(exec_objects) $(BUILD)/libweir.a
-	$(CC) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -pthread -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
+	$(preloaded) -o $@ $^ $(if $(zstd),$(call archive,zstd)) -lm -ldl
 
 $(exec_objects): $(BUILD)/exec/%.o: src/exec/%.c $(wildcard src/exec/*.ptx) $(BUILD)/flags
 	@mkdir -p $(@D)

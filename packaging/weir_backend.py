@@ -69,7 +69,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     wheel = Wheel(os.path.join(wheel_directory, name))
     for path in sorted((ROOT / "python/weir").rglob("*.py")):
         wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
-    wheel.add("weir/bin/weir", (package / "weir").read_bytes(), executable=True)
+    for program in "weir", "libweir-gpu.so":
+        wheel.add(f"weir/bin/{program}", (package / program).read_bytes(), executable=True)
     for library in sorted(package.glob("*.so.*")):
         wheel.add(f"weir/lib/{library.name}", library.read_bytes(), executable=True)
     wheel.add(f"{wheel.info}/METADATA", metadata())

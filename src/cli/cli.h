@@ -57,6 +57,8 @@ char *record_folder(const char *scratch);
 bool record_environment(const Options *options, const char *folder, const char *scratch);
 /* Takes a line of the log; false: it is about something else. */
 bool recorded_line(Recorded *recorded, const char *word, const char *rest);
+/* Why no kernel can be recorded here: there is no CUDA driver, or it is too old. NULL: neither is known. */
+const char *driver_trouble(void);
 void recorded_say(const Recorded *recorded, size_t files, const Options *options);
 /* Of a launch that failed: says which command finds out why (again.c); or sets what the program is started with again
  * for that. */

@@ -355,12 +355,13 @@ static bool count_file(const char *path) {
 }
 
 static void say_nothing_captured(const Captured *captured) {
+    const char *trouble = captured->watched ? driver_trouble() : NULL;
     if (captured->failure)
         complain("nothing was captured: %s", captured->failure);
     else if (!captured->processes)
         complain("nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do "
-                 "not)%s",
-                 captured->watched ? ", and launched no CUDA kernel" : "");
+                 "not)%s%s%s",
+                 captured->watched ? ", and launched no CUDA kernel" : "", trouble ? "; " : "", trouble ? trouble : "");
     else if (!captured->triton)
         complain("nothing was captured: the program did not import triton");
     else

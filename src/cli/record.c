@@ -126,7 +126,7 @@ static bool set_cache(const char *scratch) {
 bool record_environment(const Options *options, const char *folder, const char *scratch) {
     char library[PATH_MAX];
     if (!find_library(library, sizeof library)) {
-        complain("libweir-gpu.so is not next to this command, where 'make install' places it");
+        complain("libweir-gpu.so is not next to this command, where 'make install' and 'pip install' place it");
         return false;
     }
     return set_options(options) && setenv("WEIR_RECORD", folder, 1) == 0 &&
@@ -165,14 +165,16 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
 }
 
 void recorded_say(const Recorded *recorded, size_t files, const Options *options) {
-    const char *how = options->mode == EXEC_SHADOW ? "checked" : "recorded";
+    const char *how = options->mode == EXEC_SHADOW ? "checked" : "recorded", *trouble = driver_trouble();
     if (recorded->begun > recorded->ended)
         complain("%zu process%s before everything was written: launches at the end of %s are not looked at",
                  recorded->begun - recorded->ended, recorded->begun - recorded->ended == 1 ? " ended" : "es ended",
                  recorded->begun - recorded->ended == 1 ? "it" : "them");
     else if (!files && !recorded->launches)
-        complain("nothing was %s: the program launched no CUDA kernel%s", how,
-                 has_gpu() ? "" : ", and no GPU was found here");
+        complain("nothing was %s: the program launched no CUDA kernel%s%s", how, trouble ? "; " : "",
+                 trouble     ? trouble
+                 : has_gpu() ? ""
+                             : ", and no GPU was found here");
     if (options->quiet || !recorded->launches)
         return;
     fprintf(stderr, "weir: %" PRIu64 " launch%s of %" PRIu64 " kernel%s: %" PRIu64 " %s", recorded->launches,

@@ -454,7 +454,7 @@ static bool take_kept(GpuModule *module, const void *image, size_t bytes) {
 static void make_module(GpuModule *module, const void *image, size_t bytes, const char *ending) {
     const char *missing;
     if (!gpu_driver(&missing)) {
-        because(&module->why, "this driver has no %s", missing);
+        because(&module->why, "this driver has no %s: CUDA 12.4 or later is required", missing);
         return;
     }
     if (*gpu_options()->texts && strcmp(ending, ".cubin") == 0 && take_kept(module, image, bytes))

@@ -107,23 +107,31 @@ static Inlined inlined_of(const PtxOperand *operands, uint32_t count) {
     return found;
 }
 
-/* The .loc of that place, which stands before `from` and says where it was inlined in turn. */
-static uint32_t loc_of(const PtxModule *module, uint32_t from, uint32_t begin, const PtxOperand *at) {
-    for (uint32_t i = from; i-- > begin;) {
-        const PtxStatement *statement = &module->statements[i];
-        const PtxOperand *place = module->operands + statement->first;
-        if (statement->kind == PTX_LOC && place[0].value == at[0].value && place[1].value == at[1].value &&
-            place[2].value == at[2].value)
+static bool is_loc_of(const PtxModule *module, uint32_t statement, const PtxOperand *at) {
+    const PtxOperand *place = module->operands + module->statements[statement].first;
+    return module->statements[statement].kind == PTX_LOC && place[0].value == at[0].value &&
+           place[1].value == at[1].value && place[2].value == at[2].value;
+}
+
+/* The .loc of that place, which says where it was inlined in turn: as a rule it stands before `from`; where code was
+ * moved, it may stand behind. */
+static uint32_t loc_of(const PtxModule *module, uint32_t from, uint32_t begin, uint32_t end, const PtxOperand *at) {
+    for (uint32_t i = from; i-- > begin;)
+        if (is_loc_of(module, i, at))
             return i;
-    }
+    for (uint32_t i = from; i < end; i++)
+        if (is_loc_of(module, i, at))
+            return i;
     return PTX_NONE;
 }
 
 uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uint32_t most) {
-    uint32_t count = 0, begin = 0, at = statement;
+    uint32_t count = 0, begin = 0, end = module->statements_count, at = statement;
     for (uint32_t i = 0; i < module->functions_count; i++)
-        if (module->functions[i].begin <= statement && statement < module->functions[i].end)
+        if (module->functions[i].begin <= statement && statement < module->functions[i].end) {
             begin = module->functions[i].begin;
+            end = module->functions[i].end;
+        }
     while (at > begin && module->statements[at].kind != PTX_LOC)
         at--;
     if (!most || module->statements[at].kind != PTX_LOC)
@@ -142,7 +150,7 @@ uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uin
         if (!inlined.at)
             break;
         place = inlined.at;
-        at = loc_of(module, at, begin, place);
+        at = loc_of(module, at, begin, end, place);
     }
     return count;
 }

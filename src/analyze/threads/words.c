@@ -168,7 +168,7 @@ const char *spot_words(const ThreadsCheck *check, PtxSpot spot, uint32_t bytes) 
 
 /* ---- Places -------------------------------------------------------------------------------------- */
 
-enum { MOST_INLINED = 8 };
+enum { MOST_INLINED = 8, MOST_CHAIN = 64 }; /* places that are reported; that are looked at: libcu++ has a dozen */
 
 /* The innermost place that is in the file of the kernel itself: what is within is a library's. */
 static uint32_t own_place(const PtxPlace *chain, uint32_t count) {
@@ -186,9 +186,9 @@ static Str base_name(Str path) {
 }
 
 const char *code_words(const ThreadsCheck *check, const PtxCode *code) {
-    PtxPlace chain[MOST_INLINED + 1];
+    PtxPlace chain[MOST_CHAIN];
     uint32_t line = code_line(check->program, code);
-    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_INLINED + 1);
+    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_CHAIN);
     if (!count)
         return verdict_text(check->verdict, "PTX line %u", line);
     const PtxPlace *place = &chain[own_place(chain, count)];
@@ -203,8 +203,8 @@ static void set_source(const ThreadsCheck *check, FindingPlace *place, const Ptx
 
 uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace *place, FindingPlace *inlined) {
     const PtxStatement *statement = &check->module->statements[code->statement];
-    PtxPlace chain[MOST_INLINED + 1];
-    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_INLINED + 1), added = 0;
+    PtxPlace chain[MOST_CHAIN];
+    uint32_t count = ptx_places(check->module, code->statement, chain, MOST_CHAIN), added = 0;
     Place at = source_place(check->module->source, statement->begin);
     place->op = arena_copy(check->verdict->arena, code->form->text.data, code->form->text.size);
     place->ir_line = at.line;
@@ -212,7 +212,7 @@ uint32_t code_place(const ThreadsCheck *check, const PtxCode *code, FindingPlace
     uint32_t own = count ? own_place(chain, count) : 0;
     if (count)
         set_source(check, place, &chain[own]);
-    for (uint32_t i = own + 1; i < count; i++, added++) {
+    for (uint32_t i = own + 1; i < count && added < MOST_INLINED; i++, added++) {
         inlined[added].role = "inlined here";
         set_source(check, &inlined[added], &chain[i]);
     }
