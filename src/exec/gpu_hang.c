@@ -13,6 +13,7 @@ enum { STREAM_NON_BLOCKING = 1, MILLISECOND = 1000000 };
 static const uint64_t tick = 5 * MILLISECOND, grace = 100 * MILLISECOND, longest_grace = 1000 * MILLISECOND;
 static const uint64_t copy_ends = UINT64_C(4000) * MILLISECOND; /* of gigabytes in a second or two */
 enum { COPY_LIMITS = 4 };                                       /* and as often the limit of waits */
+enum { LATE_LIMITS = 4 }; /* as often the limit of waits, threads that are elsewhere are waited for */
 static const uint64_t trap_ends = UINT64_C(3000) * MILLISECOND; /* a trap takes a third of a second */
 enum { LOOKS = 4, LONGEST_PAUSE = 16 }; /* in hang_after: how often the block is looked at, how seldom all of it */
 
@@ -132,19 +133,6 @@ static void wait_for_others(const HangLaunch *launch) {
     }
 }
 
-/* A wait gave up. If it cannot be read who stands where, a trap is what surely ends the launch. */
-static void look_at_told(HangLaunch *launch) {
-    RecordStanding standing;
-    Drained drained;
-    wait_for_others(launch);
-    bool tells = drain(launch, &drained, true) &&
-                 record_standing(&standing, &drained.recording, launch->shapes, launch->site_count);
-    if (!drained.first || !drained.more)
-        drained.recording.first_count = drained.recording.more_count = 0;
-    tell(launch, &drained, tells && !standing.held && !standing.elsewhere ? HANG_EXITS : HANG_TRAPS);
-    drained_free(&drained);
-}
-
 static uint64_t hash_of(uint64_t hash, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i + 8 <= count; i += 8) {
         uint64_t word;
@@ -153,6 +141,40 @@ static uint64_t hash_of(uint64_t hash, const uint8_t *bytes, size_t count) {
         hash ^= hash >> 29;
     }
     return hash;
+}
+
+/* Of all that was recorded; never 0. */
+static uint64_t hash_of_records(const HangLaunch *launch, const Drained *drained) {
+    size_t chunk = launch->recording.launch.chunk;
+    uint64_t hash = hash_of(1, drained->first, launch->first_count * chunk);
+    return hash_of(hash, drained->more, drained->more_count * chunk) | 1;
+}
+
+/* A wait gave up. If it cannot be read who stands where, a trap is what surely ends the launch. Where other processes
+ * have the device most of the time, threads that wait come to notice it late: while some are elsewhere, it is looked at
+ * again, until nothing more was recorded for as long as a wait may take. */
+static void look_at_told(HangLaunch *launch) {
+    RecordStanding standing;
+    Drained drained;
+    uint64_t limit = launch->recording.launch.hang_after, begin = clock_now(), since = begin, hash = 0;
+    bool tells;
+    for (;;) {
+        wait_for_others(launch);
+        tells = drain(launch, &drained, true) &&
+                record_standing(&standing, &drained.recording, launch->shapes, launch->site_count);
+        if (!tells || !standing.elsewhere || has_ended(launch))
+            break;
+        uint64_t now = clock_now(), before = hash;
+        hash = hash_of_records(launch, &drained);
+        since = hash != before ? now : since;
+        if (now - since >= limit || now - begin >= LATE_LIMITS * limit)
+            break;
+        drained_free(&drained);
+    }
+    if (!drained.first || !drained.more)
+        drained.recording.first_count = drained.recording.more_count = 0;
+    tell(launch, &drained, tells && !standing.held && !standing.elsewhere ? HANG_EXITS : HANG_TRAPS);
+    drained_free(&drained);
 }
 
 /* Nothing was recorded for as long as a wait may take: who stands where? */
@@ -167,7 +189,6 @@ static void look_at_still(HangLaunch *launch, const Drained *drained) {
  * was asked for since; and ever more seldom, where some threads are elsewhere. */
 static void look_at_silent(HangLaunch *launch) {
     uint64_t limit = launch->recording.launch.hang_after, now = clock_now();
-    size_t chunk = launch->recording.launch.chunk;
     Drained drained = {0};
     launch->look = now + limit / LOOKS;
     if (has_ended(launch) || !drain(launch, &drained, false))
@@ -176,8 +197,7 @@ static void look_at_silent(HangLaunch *launch) {
         launch->asked = drained.block.next;
         launch->hash = 0;
     } else if ((!launch->hash || now - launch->since >= launch->pause) && drain(launch, &drained, true)) {
-        uint64_t hash = hash_of(1, drained.first, launch->first_count * chunk);
-        hash = hash_of(hash, drained.more, drained.more_count * chunk) | 1;
+        uint64_t hash = hash_of_records(launch, &drained);
         bool same = hash == launch->hash;
         if (same)
             look_at_still(launch, &drained);

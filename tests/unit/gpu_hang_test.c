@@ -75,8 +75,7 @@ static Result fake_copy(void *to, DevicePointer from, size_t bytes, Handle strea
 static Result fake_query(Handle event) {
     return ((const Device *)event)->ended;
 }
-static const HangDriver driver = {fake_context, fake_create, fake_stream, fake_stream, fake_copy, fake_query,
-                                 NULL};
+static const HangDriver driver = {fake_context, fake_create, fake_stream, fake_stream, fake_copy, fake_query, NULL};
 
 static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     Device *device = launch->user;
@@ -156,6 +155,31 @@ static void all_who_wait_exit(void **state) {
     assert_int_equal(device.flags, RECORDING_HUNG | RECORDING_CUT);
     assert_int_equal(device.standing.gave_up, 64);
     assert_int_equal(device.standing.ended, 16);
+}
+
+/* As where other processes have the device. */
+static void who_gives_up_late_is_waited_for(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    give_up(&device, 0);
+    put(&device, 2, RECORD_EXIT, 0, 0xffff, 0);
+    pause_for(grace + LIMIT / 8 + grace / 2);
+    give_up(&device, 1);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_EXITS);
+    assert_int_equal(device.standing.gave_up, 64);
+}
+
+static void who_never_gives_up_is_stopped(void **state) {
+    (void)state;
+    Device device;
+    start(&device);
+    give_up(&device, 0);
+    put(&device, 2, RECORD_EXIT, 0, 0xffff, 0);
+    wait_until_told(&device);
+    assert_int_equal(hang_release(&device.launch), HANG_TRAPS);
+    assert_int_equal(device.standing.elsewhere, 32);
 }
 
 static void others_at_a_barrier_need_a_trap(void **state) {
@@ -377,6 +401,8 @@ static void every_end_has_its_words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_who_wait_exit),
+        cmocka_unit_test(who_gives_up_late_is_waited_for),
+        cmocka_unit_test(who_never_gives_up_is_stopped),
         cmocka_unit_test(others_at_a_barrier_need_a_trap),
         cmocka_unit_test(what_found_no_place_needs_a_trap),
         cmocka_unit_test(nobody_ends_who_is_held),

@@ -114,6 +114,8 @@ bool code_effect(const ThreadsCheck *check, const PtxCode *code, EffectVerb verb
 void threads_grade(const ThreadsCheck *check, Finding *finding);
 /* What it is called. */
 RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race);
+/* Whether one side of a handover between CTAs has its fence, and the other has none: which, and what to do. */
+bool threads_side_missing(const ThreadsCheck *check, const PtxRace *race, const char **why, const char **fix);
 /* Volatile accesses that only being volatile keeps from racing: one finding for all of them. */
 void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSchedule *schedule, unsigned world);
 /* Whether the compiler omitted the proxy fence that this race lacks, and the author could place none. */

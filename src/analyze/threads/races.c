@@ -54,6 +54,9 @@ RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
 
 static const char *why_of(const ThreadsCheck *check, const PtxRace *race) {
     Verdict *verdict = check->verdict;
+    const char *why, *fix;
+    if (threads_side_missing(check, race, &why, &fix))
+        return why;
     const char *first = agent_of(check, &race->first), *second = agent_of(check, &race->second);
     switch (race->reason) {
     case REASON_SAME_INSTRUCTION:
@@ -198,6 +201,9 @@ static const char *fix_in_flight(const ThreadsCheck *check, const PtxRace *race)
 
 static const char *fix_of(const ThreadsCheck *check, const PtxRace *race) {
     bool same_cta = race->first.cta == race->second.cta;
+    const char *why, *fix;
+    if (threads_side_missing(check, race, &why, &fix))
+        return fix;
     switch (race->reason) {
     case REASON_SAME_INSTRUCTION:
         return "Let one lane make the access, or use an atomic (atomicAdd(), atomicExch(), ...).";
