@@ -300,6 +300,7 @@ uint32_t step_most_units(const Step *step);
     /* of waits: when the first look in vain was (-1: there was none), what it saw, and the site */    \
     REGISTER(since, b32)                                                                               \
     REGISTER(polled, b32)                                                                              \
+    REGISTER(looked, b32)                                                                              \
     REGISTER(gives, b32)
 typedef enum CodeRegister {
 #define REGISTER(name, type) REG_##name,

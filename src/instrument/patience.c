@@ -19,6 +19,7 @@ enum {
     PART_OF_LIMIT = 4, /* log2: what part of its own limit a wait lets pass before it follows others who gave up */
     NAP_SHIFT = 12,    /* ns of a nap for each unit that was waited: a sixteenth */
     LONGEST_NAP = 1 << 19,
+    LONGEST_GAP = 1024,      /* units between two looks at memory, of a thread that has the device */
     STANDS_BY = 20000,       /* ns between two looks at what the host says */
     LAST_COUNT = 0x7fffffff, /* numbers of records are less */
 };
@@ -188,11 +189,24 @@ static void write_entries(Code *code, uint32_t loop, bool polls) {
     }
 }
 
+/* The clock goes on while other processes have the device: what passed then between two looks does not count. ~t0: now;
+ * the first look has none before it. */
+static void write_gap(Code *code) {
+    code_say(code, "setp.eq.u32 ~p1, ~since, -1");
+    code_say(code, "@~p1 mov.b32 ~looked, ~t0");
+    code_say(code, "sub.u32 ~t1, ~t0, ~looked");
+    code_say(code, "mov.b32 ~looked, ~t0");
+    code_say(code, "setp.gt.u32 ~p1, ~t1, %u", LONGEST_GAP);
+    code_say(code, "@~p1 add.u32 ~since, ~since, ~t1");
+}
+
 /* Units since the first look in vain, in ~t0. */
-static void write_elapsed(Code *code) {
+static void write_elapsed(Code *code, bool polls) {
     code_say(code, "mov.u64 ~d0, %%globaltimer");
     code_say(code, "shr.u64 ~d0, ~d0, %u", RECORD_PATIENCE_SHIFT);
     code_say(code, "cvt.u32.u64 ~t0, ~d0");
+    if (polls)
+        write_gap(code);
     code_say(code, "min.u32 ~since, ~since, ~t0");
     code_say(code, "sub.u32 ~t0, ~t0, ~since");
     code_say(code, "setp.lt.u32 ~p1, ~t0, %u", FIRST_LOOK);
@@ -243,7 +257,7 @@ static void write_look(Code *code, const Step *step) {
         code_say(code, "mov.b32 ~polled, ~lo");
         code_say(code, "@~p1 mov.b32 ~since, -1");
     }
-    write_elapsed(code);
+    write_elapsed(code, polled != PTX_NONE);
     code_say(code, "@~p1 bra ~L%u", on);
     if (polled != PTX_NONE)
         write_nap(code);

@@ -1,7 +1,7 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --orders | --cut | --timeless] [--global] [--sample PARTS] [--more COUNT]
+ *     play [--verbose] [--hangs | --hurried | --orders | --cut | --timeless] [--global] [--sample PARTS] [--more COUNT]
  *          [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
@@ -17,7 +17,8 @@
  * --orders, kernels end in the order in which they are recorded; if the machine finds another one in which they do not,
  * or in which an mbarrier is used wrongly, or in which polls end earlier and accesses race, the recording has to tell
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
- * then look as if none of their threads could go on. With --timeless, all accesses have the same time, so that the
+ * then look as if none of their threads could go on. With --hurried, waits of kernels that end are
+ * ended too early, which is no deadlock. With --timeless, all accesses have the same time, so that the
  * order of strong ones is known by their values alone. The last line is `N passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
@@ -34,11 +35,11 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define FIRST_AT   UINT64_C(0x600200000000)
 #define MORE_AT    UINT64_C(0x601200000000)
 #define HOST_AT    UINT64_C(0x600080000000)
-#define HANG_AFTER UINT64_C(20000000)
+#define HANG_AFTER (hurried ? UINT64_C(1000000) : UINT64_C(100000000))
 #define HURRIED    (record_patience(HANG_AFTER) >> 4) /* once, however many gave up */
 
 static unsigned passed, failed;
-static bool verbose, hangs, orders, cut, global, timeless;
+static bool verbose, hangs, hurried, orders, cut, global, timeless;
 static const char *keep;
 static uint32_t sample;   /* one CTA of so many is recorded; 0: all are */
 static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
@@ -639,7 +640,23 @@ static const char *counts_differ(Arena *arena, const Verdict *played, const Verd
     return text.size ? text_keep(&text, arena) : NULL;
 }
 
+/* Waits of a kernel that ends are ended too early: that is no deadlock. */
+static const char *compare_hurried(Case *of) {
+    Verdict played = {.arena = &of->arena};
+    ThreadsOptions options = {.launch = &of->given, .only_launch = true};
+    PtxEnd end = PTX_END_UNKNOWN;
+    const char *problem = record(of, BUDGET, &end);
+    if (problem || end == PTX_END_COMPLETE)
+        return problem ? problem : "no wait gives up";
+    recording_check(of->module, of->entry, &of->recording, &options, &played);
+    if (verbose)
+        print_verdict("recording", &played);
+    return deadlock_of(&played) ? deadlock_of(&played)->message : has_incomplete(&played) ? NULL : "nothing says so";
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
+    if (hurried)
+        return compare_hurried(of);
     if (hangs)
         return compare_hangs(of);
     if (orders)
@@ -788,6 +805,8 @@ int main(int count, char **arguments) {
             cut = true;
         else if (!strcmp(arguments[i], "--global"))
             global = true;
+        else if (!strcmp(arguments[i], "--hurried"))
+            hangs = hurried = true;
         else if (!strcmp(arguments[i], "--timeless"))
             timeless = true;
         else if (!strcmp(arguments[i], "--orders"))

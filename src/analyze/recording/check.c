@@ -338,6 +338,14 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
             seconds, thread_words(check, running->cta->number, running->index * PTX_LANES + lane));
         return;
     }
+    const PtxWarp *served = play_served(&playing->player, &lane);
+    if (served) {
+        verdict_incomplete(verdict, "", 0,
+                           "a wait took longer than %g s, and was ended, but what %s polls was changed after its last "
+                           "look: the kernel is slow, or other processes have the GPU (raise --hang-after)",
+                           seconds, thread_words(check, served->cta->number, served->index * PTX_LANES + lane));
+        return;
+    }
     bool unsure = has_lost(playing) || waits_for_unrecorded(playing);
     Finding *finding = unsure ? NULL : threads_blocked(check, &run->schedule, run->world);
     if (!finding) {

@@ -133,6 +133,8 @@ typedef struct StrongTurns {
     uint32_t count;
     uint32_t *numbers; /* of each strong access, warp by warp */
     StrongDoubts doubts;
+    const Strong *read; /* all of them, by place and time */
+    uint32_t read_count;
     uint32_t split;      /* that are to a part of what others access as a whole, or as a vector */
     StrongPlace *places; /* hashed; a power of two */
     uint32_t place_capacity;
@@ -270,6 +272,9 @@ void play_stand(Player *player);
 /* A warp that had begun, had not ended, and stands nowhere: it ran. NULL: there is none. */
 const PtxWarp *play_running(const Player *player, uint32_t *lane);
 /* Clusters of which no warp had begun. */
+/* A thread that gave up though what it polls was changed behind its last look: it was slow, or others were. NULL: there
+ * is none. */
+const PtxWarp *play_served(const Player *player, uint32_t *lane);
 uint32_t play_not_begun(const Player *player, uint32_t *clusters);
 
 /* ---- fences.c: sequential fences in another order ---- */

@@ -74,6 +74,60 @@ const PtxWarp *play_running(const Player *player, uint32_t *lane) {
     return NULL;
 }
 
+/* Whether the last access to a place leaves something else than what was found there before. */
+static bool leaves_other(const Strong *last, uint64_t found) {
+    switch (last->kind) {
+    case STRONG_WRITE:
+        return last->written != found;
+    case STRONG_READ:
+        return last->finds && last->found != found;
+    case STRONG_CAS:
+        return last->finds && (last->found == last->compared ? last->written : last->found) != found;
+    case STRONG_ADD:
+        return last->finds && (last->written || last->found != found);
+    default:
+        return false;
+    }
+}
+
+/* The last look of a thread at memory; NULL: it made none. */
+static const Strong *last_look(const StrongTurns *turns, uint32_t thread) {
+    const Strong *last = NULL;
+    for (uint32_t i = 0; i < turns->read_count; i++)
+        if (turns->read[i].thread == thread && (!last || turns->read[i].index > last->index))
+            last = &turns->read[i];
+    return last;
+}
+
+/* Whether there is something else now than what that look found. */
+static bool changed_behind(const StrongTurns *turns, const Strong *look) {
+    const Strong *last = look;
+    for (uint32_t i = 0; i < turns->read_count; i++)
+        if (turns->read[i].key == look->key && turns->numbers[turns->read[i].index] > turns->numbers[last->index])
+            last = &turns->read[i];
+    return last != look && leaves_other(last, look->found);
+}
+
+const PtxWarp *play_served(const Player *player, uint32_t *lane) {
+    enum { MOST_ASKED = 64 }; /* of those who gave up */
+    uint32_t warps = player->reader.warps * player->machine->cluster_size, asked = 0;
+    for (uint32_t i = 0; i < player->cluster_count; i++)
+        for (uint32_t k = 0; player->clusters[i] && k < warps; k++) {
+            const PlayWarp *warp = &player->clusters[i]->warps[k];
+            for (const Pending *pending = warp->pending; pending && asked < MOST_ASKED; pending = pending->next) {
+                if (pending->record.kind != RECORD_GIVES_UP || !player->sites->items[pending->record.site].site->strong)
+                    continue;
+                asked++;
+                *lane = (uint32_t)__builtin_ctz(pending->record.lanes);
+                const Strong *look =
+                    last_look(player->turns, player->first_thread + warp->stream.warp * RECORD_LANES + *lane);
+                if (look && look->finds && changed_behind(player->turns, look))
+                    return warp->warp;
+            }
+        }
+    return NULL;
+}
+
 uint32_t play_not_begun(const Player *player, uint32_t *clusters) {
     uint32_t count = 0, warps = player->reader.warps * player->machine->cluster_size;
     for (uint32_t i = 0; i < player->cluster_count; i++) {

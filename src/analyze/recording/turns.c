@@ -197,6 +197,8 @@ void turns_read(StrongTurns *turns, Player *const *players, uint32_t count) {
         stores_count(reading.items, reading.count, players, count, arena);
         turns->doubts = strong_order(reading.items, reading.count, turns->numbers);
     }
+    turns->read = reading.items;
+    turns->read_count = reading.count;
     turns->split = count_split(&reading) + count_mixed(reading.items, reading.count);
     turns->doubts.within |= turns->split && strong_within(reading.items, reading.count);
     if (turns->doubts.unfit || turns->doubts.unsure || turns->split) /* how polls could have ended is not known */
