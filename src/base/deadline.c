@@ -1,4 +1,4 @@
-/* The clock that does not go back. */
+/* The clock that does not go back, and the time that a thread has worked. */
 #include "base/deadline.h"
 
 #include <time.h>
@@ -8,18 +8,24 @@ static const uint64_t granted_once = 2000000000u, granted_at_most = 10000000000u
 
 _Thread_local Deadline deadline;
 
-static uint64_t now(void) {
+static uint64_t time_of(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* A thread that begins has worked for some time already, so that there are times long before it. */
+uint64_t deadline_now(void) {
+    static const uint64_t begun = UINT64_C(1000000000000);
+    return begun + time_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double clock_seconds(void) {
-    return (double)now() * 1e-9;
+    return (double)time_of(CLOCK_MONOTONIC) * 1e-9;
 }
 
 void deadline_start(unsigned seconds) {
-    deadline = (Deadline){.end = seconds ? now() + (uint64_t)seconds * 1000000000u : 0};
+    deadline = (Deadline){.end = seconds ? deadline_now() + (uint64_t)seconds * 1000000000u : 0};
 }
 
 bool deadline_end(void) {
@@ -30,7 +36,7 @@ bool deadline_end(void) {
 
 bool deadline_look(void) {
     if (deadline.end && (!deadline.missed || deadline.grant)) {
-        uint64_t time = now();
+        uint64_t time = deadline_now();
         if (time < deadline.grant)
             return false;
         deadline.grant = 0;
@@ -42,6 +48,6 @@ bool deadline_look(void) {
 void deadline_grant(void) {
     if (!deadline.end)
         return;
-    uint64_t until = now() + granted_once, last = deadline.end + granted_at_most;
+    uint64_t until = deadline_now() + granted_once, last = deadline.end + granted_at_most;
     deadline.grant = until < last ? until : last;
 }

@@ -1,4 +1,5 @@
-/* The time by which work has to be done: one for each thread, as a thread looks at one kernel at a time.
+/* The time by which work has to be done: one for each thread, as a thread looks at one kernel at a time. It is time of
+ * the processor, as the thread has used it: how much is done by then does not depend on what else the machine does.
  *
  * Whatever may take long asks now and then whether it is past, and comes to its end as it does when a budget is used
  * up. An arena asks, too, when it grows, and jumps as if it were exhausted. Whoever set the deadline says what that
@@ -12,7 +13,7 @@
 #include <stdint.h>
 
 typedef struct Deadline {
-    uint64_t end;   /* nanoseconds of the clock; 0: there is none */
+    uint64_t end;   /* nanoseconds of the thread's time; 0: there is none */
     uint64_t grant; /* until then it is not past; 0: nothing was granted */
     uint32_t asked; /* since the clock was read */
     bool missed;
@@ -23,6 +24,8 @@ extern _Thread_local Deadline deadline;
 /* Of a clock that does not go back. */
 double clock_seconds(void);
 
+/* Nanoseconds that the thread has worked, and more. */
+uint64_t deadline_now(void);
 /* From now on, so many seconds; 0: no bound. */
 void deadline_start(unsigned seconds);
 /* No bound any more. Returns whether it was missed. */

@@ -1,39 +1,51 @@
 /* weir check: every kernel of every input, several files at once, one verdict.
  *
  * Workers take the files in turn and write what is to be said of each into memory; the main thread says it in the order
- * of the inputs, so that the output does not depend on who is done first. */
+ * of the inputs, so that the output does not depend on who is done first. Of a program that still runs (weir exec) they
+ * take recordings as soon as no launch can come that has to be checked together with them. */
 #include "cli/cli.h"
 
+#include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_SIZE = 16 << 20 };
+enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
 /* A file, and what is said of it. */
 typedef struct Job {
+    char *path;
+    struct Job *next; /* that is checked together with it; NULL: there is none behind it */
     FILE *errors;
     char *error_text;
     size_t error_size;
     char prefix[24];
     Teller teller;
-    bool done;
+    bool over; /* no launch can come that is to be checked together with it */
+    bool queued, done;
 } Job;
 
 typedef struct Check {
     Session session; /* its teller has the sum of what was said */
     const Options *options;
-    Job *jobs;
-    size_t *groups; /* of each file: the first of those that are checked together with it, which may be itself */
-    size_t count, taken;
-    pthread_mutex_t lock; /* of `taken` and of each job's `done` */
-    pthread_cond_t finished;
+    bool writes; /* what is found */
+    Job **jobs;  /* in the end by their names */
+    size_t count, capacity;
+    Job **queue; /* the first of each group of files that are checked together */
+    size_t queued, taken, queue_capacity;
+    bool drops;           /* what was checked while the program ran is removed */
+    bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
+    pthread_mutex_t lock; /* of the queue and of each job's `done` */
+    pthread_cond_t finished, more;
 } Check;
 
 static void check_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
@@ -42,8 +54,7 @@ static void check_module(void *context, const char *path, weir_module *module, c
 }
 
 /* False: there is not enough memory. */
-static bool open_job(const Check *check, const weir_context *weir, size_t index) {
-    Job *job = &check->jobs[index];
+static bool open_job(const Check *check, const weir_context *weir, Job *job) {
     const Teller *all = &check->session.teller;
     Teller *teller = &job->teller;
     job->errors = open_memstream(&job->error_text, &job->error_size);
@@ -51,34 +62,31 @@ static bool open_job(const Check *check, const weir_context *weir, size_t index)
         *teller = teller_start(check->options, stream_write, job->errors);
         teller->how.flags = all->how.flags;
         teller_count(teller);
-        teller->writer = all->writer ? weir_writer_part(&all->how) : NULL;
-        teller->also = all->also ? weir_writer_part(&all->also_how) : NULL;
-        if (check->count > 1)
-            snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
+        teller->writer = check->writes ? weir_writer_part(&all->how) : NULL;
+        teller->also = check->writes && check->options->has_also ? weir_writer_part(&all->also_how) : NULL;
         teller->witness_prefix = job->prefix;
         teller->all_launches = true;
     }
-    if (weir && teller->rules && (teller->writer || !all->writer) && (teller->also || !all->also))
+    if (weir && teller->rules && (teller->writer || !check->writes) &&
+        (teller->also || !check->writes || !check->options->has_also))
         return true;
-    complain("%s: there is not enough memory", check->options->inputs.items[index]);
+    complain("%s: there is not enough memory", job->path);
     teller->verdict = WEIR_VERDICT_ERROR;
     teller->counts[WEIR_VERDICT_ERROR]++;
     return false;
 }
 
-static void check_file(Check *check, weir_context *weir, size_t index) {
-    Teller *teller = &check->jobs[index].teller;
-    if (open_job(check, weir, index))
-        tell_modules(teller, weir, check->options->inputs.items[index], check_module, teller);
+static void check_file(const Check *check, weir_context *weir, Job *job) {
+    if (open_job(check, weir, job))
+        tell_modules(&job->teller, weir, job->path, check_module, &job->teller);
 }
 
 /* ---- Files that are checked together --------------------------------------------------------- */
 
 /* Recordings of launches that may have run at the same time. */
 typedef struct Together {
-    Check *check;
     weir_context *weir;
-    size_t *files; /* that could be opened */
+    Job **files; /* that could be opened */
     weir_module **modules;
     weir_run_options *options;
     size_t count, open;
@@ -90,8 +98,7 @@ static void run_together(Together *together) {
     if (results)
         weir_run_row(together->modules, together->options, together->open, results);
     for (size_t i = 0; i < together->open; i++)
-        tell_result(&together->check->jobs[together->files[i]].teller,
-                    together->check->options->inputs.items[together->files[i]], results ? results[i] : NULL);
+        tell_result(&together->files[i]->teller, together->files[i]->path, results ? results[i] : NULL);
     together->told = true;
     free(results);
 }
@@ -109,11 +116,9 @@ static void keep_module(void *context, const char *path, weir_module *module, co
 
 /* A file that cannot be read has said so, and the next one is in its place. */
 static void open_next(Together *together) {
-    Check *check = together->check;
     while (!together->told && together->open < together->count) {
-        size_t file = together->files[together->open];
-        tell_modules(&check->jobs[file].teller, together->weir, check->options->inputs.items[file], keep_module,
-                     together);
+        Job *file = together->files[together->open];
+        tell_modules(&file->teller, together->weir, file->path, keep_module, together);
         if (!together->told) {
             memmove(&together->files[together->open], &together->files[together->open + 1],
                     (together->count - together->open - 1) * sizeof *together->files);
@@ -124,14 +129,17 @@ static void open_next(Together *together) {
         run_together(together);
 }
 
-static void check_group(Check *check, weir_context *weir, size_t first) {
-    Together together = {.check = check, .weir = weir, .files = calloc(check->count, sizeof(size_t))};
-    together.modules = calloc(check->count, sizeof(weir_module *));
-    together.options = calloc(check->count, sizeof *together.options);
+static void check_group(const Check *check, weir_context *weir, Job *first) {
+    size_t count = 0;
+    for (const Job *job = first; job; job = job->next)
+        count++;
+    Together together = {.weir = weir, .files = calloc(count, sizeof(Job *))};
+    together.modules = calloc(count, sizeof(weir_module *));
+    together.options = calloc(count, sizeof *together.options);
     bool good = together.files && together.modules && together.options;
-    for (size_t i = first; good && i < check->count; i++)
-        if (check->groups[i] == first && open_job(check, weir, i))
-            together.files[together.count++] = i;
+    for (Job *job = first; good && job; job = job->next)
+        if (open_job(check, weir, job))
+            together.files[together.count++] = job;
     if (good)
         open_next(&together);
     else
@@ -143,35 +151,152 @@ static void check_group(Check *check, weir_context *weir, size_t first) {
 
 /* ---- Who does what --------------------------------------------------------------------------- */
 
-/* The first file of a group stands for all of it. */
-static void check_one(Check *check, weir_context *weir, size_t index) {
-    bool several = false;
-    for (size_t i = index + 1; i < check->count && !several; i++)
-        several = check->groups[i] == index;
-    if (several)
-        check_group(check, weir, index);
-    else
-        check_file(check, weir, index);
+static bool job_add(Check *check, const char *path, bool over) {
+    if (check->count == check->capacity) {
+        size_t wanted = check->capacity ? 2 * check->capacity : 64;
+        Job **more = realloc(check->jobs, wanted * sizeof *more);
+        if (!more)
+            return false;
+        check->jobs = more;
+        check->capacity = wanted;
+    }
+    Job *job = calloc(1, sizeof *job);
+    if (!job || !(job->path = strdup(path))) {
+        free(job);
+        return false;
+    }
+    job->over = over;
+    check->jobs[check->count++] = job;
+    return true;
 }
 
-static void *work(void *argument) {
-    Check *check = argument;
+/* The lock is held. */
+static bool queue_add(Check *check, Job *first) {
+    if (check->queued == check->queue_capacity) {
+        size_t wanted = check->queue_capacity ? 2 * check->queue_capacity : 64;
+        Job **more = realloc(check->queue, wanted * sizeof *more);
+        if (!more)
+            return false;
+        check->queue = more;
+        check->queue_capacity = wanted;
+    }
+    check->queue[check->queued++] = first;
+    pthread_cond_signal(&check->more);
+    return true;
+}
+
+/* Queues one group of those that are not queued yet: members have the index of the first. */
+static bool queue_group(Check *check, Job **jobs, const size_t *groups, size_t count, size_t first, bool all) {
+    bool good = true, over = true;
+    Job **next = &jobs[first]->next;
+    for (size_t i = first; i < count; i++)
+        over &= groups[i] != first || jobs[i]->over;
+    if (!all && !over)
+        return true;
+    for (size_t i = first; i < count; i++) {
+        if (groups[i] != first)
+            continue;
+        jobs[i]->queued = true;
+        if (i > first) {
+            *next = jobs[i];
+            next = &jobs[i]->next;
+        }
+    }
+    pthread_mutex_lock(&check->lock);
+    good = queue_add(check, jobs[first]);
+    pthread_mutex_unlock(&check->lock);
+    return good;
+}
+
+/* Queues the groups of what is not queued yet; without `all`, those that no file can come to. */
+static bool queue_groups(Check *check, bool all) {
+    Job **jobs = calloc(check->count + 1, sizeof *jobs);
+    const char **paths = calloc(check->count + 1, sizeof *paths);
+    size_t *groups = calloc(check->count + 1, sizeof *groups), count = 0;
+    bool good = jobs && paths && groups;
+    for (size_t i = 0; good && i < check->count; i++)
+        if (!check->jobs[i]->queued) {
+            paths[count] = check->jobs[i]->path;
+            jobs[count++] = check->jobs[i];
+        }
+    good = good && weir_group_recordings(paths, count, groups) == 0;
+    for (size_t i = 0; good && i < count; i++)
+        good = groups[i] != i || queue_group(check, jobs, groups, count, i, all);
+    free(jobs);
+    free(paths);
+    free(groups);
+    return good;
+}
+
+static void check_jobs(Check *check, weir_context *weir, Job *first, bool early) {
+    if (first->next)
+        check_group(check, weir, first);
+    else
+        check_file(check, weir, first);
+    for (const Job *job = first; early && check->drops && job; job = job->next)
+        unlink(job->path);
+}
+
+static void take_jobs(Check *check, bool early) {
     weir_context *weir = weir_create();
     pthread_mutex_lock(&check->lock);
-    while (check->taken < check->count) {
-        size_t index = check->taken++;
-        if (check->groups[index] != index)
+    while (!(early && check->ended)) {
+        if (check->taken == check->queued && check->closed)
+            break;
+        if (check->taken == check->queued) {
+            pthread_cond_wait(&check->more, &check->lock);
             continue;
+        }
+        Job *first = check->queue[check->taken++];
         pthread_mutex_unlock(&check->lock);
-        check_one(check, weir, index);
+        check_jobs(check, weir, first, early);
         pthread_mutex_lock(&check->lock);
-        for (size_t i = index; i < check->count; i++)
-            check->jobs[i].done |= check->groups[i] == index;
+        for (Job *job = first; job; job = job->next)
+            job->done = true;
         pthread_cond_signal(&check->finished);
     }
     pthread_mutex_unlock(&check->lock);
     weir_destroy(weir);
+}
+
+static void *work(void *check) {
+    take_jobs(check, false);
     return NULL;
+}
+
+/* While the program runs. The priority is that of the thread. */
+static void *work_early(void *check) {
+    setpriority(PRIO_PROCESS, 0, LOWEST_PRIORITY);
+    take_jobs(check, true);
+    return NULL;
+}
+
+typedef struct Workers {
+    pthread_t *threads;
+    size_t count;
+} Workers;
+
+static Workers start_workers(Check *check, size_t wanted, void *(*work)(void *)) {
+    Workers workers = {.threads = calloc(wanted + 1, sizeof(pthread_t))};
+    pthread_attr_t attributes;
+    if (!workers.threads || pthread_attr_init(&attributes) != 0)
+        return workers;
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    while (workers.count < wanted && pthread_create(&workers.threads[workers.count], &attributes, work, check) == 0)
+        workers.count++;
+    pthread_attr_destroy(&attributes);
+    return workers;
+}
+
+static void join_workers(Workers *workers) {
+    for (size_t i = 0; i < workers->count; i++)
+        pthread_join(workers->threads[i], NULL);
+    free(workers->threads);
+}
+
+static size_t core_count(void) {
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
 }
 
 /* ---- All files ------------------------------------------------------------------------------- */
@@ -221,7 +346,7 @@ static void say_job(Check *check, Job *job) {
 /* Returns when the job is done; meanwhile tells whoever watches a terminal how far things are. */
 static void await(Check *check, size_t index) {
     pthread_mutex_lock(&check->lock);
-    while (!check->jobs[index].done) {
+    while (!check->jobs[index]->done) {
         struct timespec soon;
         clock_gettime(CLOCK_REALTIME, &soon);
         soon.tv_nsec += 100 * 1000 * 1000;
@@ -229,65 +354,200 @@ static void await(Check *check, size_t index) {
         soon.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&check->finished, &check->lock, &soon);
         size_t done = index;
-        for (size_t i = index; i < check->taken; i++)
-            done += check->jobs[i].done;
+        for (size_t i = index; i < check->count; i++)
+            done += check->jobs[i]->done;
         if (progress_due(&check->session.progress))
-            fprintf(stderr, "%zu of %zu files checked; at %.100s", done, check->count,
-                    check->options->inputs.items[index]);
+            fprintf(stderr, "%zu of %zu files checked; at %.100s", done, check->count, check->jobs[index]->path);
     }
     pthread_mutex_unlock(&check->lock);
 }
 
-static size_t core_count(void) {
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
+/* All that there are, in their order. */
+static bool check_all(Check *check) {
+    size_t wanted = check->options->jobs ? check->options->jobs : core_count();
+    for (size_t i = 0; i < check->count && check->count > 1; i++)
+        snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
+    if (!queue_groups(check, true))
+        return false;
+    pthread_mutex_lock(&check->lock);
+    check->closed = true;
+    pthread_mutex_unlock(&check->lock);
+    Workers workers = start_workers(check, wanted < check->count ? wanted : check->count, work);
+    for (size_t i = 0; workers.count && i < check->count; i++) {
+        await(check, i);
+        say_job(check, check->jobs[i]);
+    }
+    join_workers(&workers);
+    return workers.count > 0;
 }
 
-static bool check_all(Check *check) {
-    size_t wanted = check->options->jobs ? check->options->jobs : core_count(), started = 0;
-    if (wanted > check->count)
-        wanted = check->count;
-    pthread_t *workers = calloc(wanted, sizeof *workers);
-    pthread_attr_t attributes;
-    if (!workers || pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    while (started < wanted && pthread_create(&workers[started], &attributes, work, check) == 0)
-        started++;
-    for (size_t i = 0; started && i < check->count; i++) {
-        await(check, i);
-        say_job(check, &check->jobs[i]);
+/* ---- Files that come while a program runs ------------------------------------------------------ */
+
+static Job *find_job(const Check *check, const char *path) {
+    for (size_t i = check->count; i-- > 0;)
+        if (strcmp(check->jobs[i]->path, path) == 0)
+            return check->jobs[i];
+    return NULL;
+}
+
+/* Adds recordings of the folder that are not known yet; false: there is not enough memory. */
+static bool add_recordings(Check *check, const char *folder) {
+    DIR *directory = opendir(folder);
+    bool good = true;
+    for (struct dirent *entry; good && directory && (entry = readdir(directory));) {
+        size_t length = strlen(entry->d_name), ending = strlen(RECORDINGS_END);
+        char *path = NULL;
+        if (length <= ending || strcmp(entry->d_name + length - ending, RECORDINGS_END) != 0)
+            continue;
+        good = asprintf(&path, "%s/%s", folder, entry->d_name) >= 0 &&
+               (find_job(check, path) || job_add(check, path, false));
+        free(path);
     }
-    for (size_t i = 0; i < started; i++)
-        pthread_join(workers[i], NULL);
-    pthread_attr_destroy(&attributes);
-    free(workers);
-    return started > 0;
+    if (directory)
+        closedir(directory);
+    return good;
+}
+
+/* What the log says since it was last read: whether recordings are over, whose names are kept. */
+static bool read_over(FILE *log, Paths *over) {
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    bool any = false;
+    long at = ftell(log);
+    clearerr(log);
+    while ((length = getline(&line, &size, log)) > 0 && line[length - 1] == '\n') {
+        at = ftell(log);
+        line[length - 1] = 0;
+        if (strncmp(line, "over ", 5) == 0)
+            any |= paths_append(over, line + 5);
+    }
+    fseek(log, at, SEEK_SET); /* what has no end yet is read again */
+    free(line);
+    return any;
+}
+
+/* The log is read before the folder: what it says to be over was written before that, and so was all that may be
+ * checked together with it. */
+static bool take_early(Check *check, const Early *early, FILE *log) {
+    Paths over = {0};
+    bool good = true, any = read_over(log, &over);
+    if (any)
+        good = add_recordings(check, early->folder);
+    for (size_t i = 0; good && i < over.count; i++) {
+        char *path = NULL;
+        good = asprintf(&path, "%s/%s", early->folder, over.items[i]) >= 0;
+        Job *job = good ? find_job(check, path) : NULL;
+        if (job)
+            job->over = true;
+        free(path);
+    }
+    paths_free(&over);
+    return good && (!any || queue_groups(check, false));
+}
+
+/* Names of witness files, and which inputs there are, are known in the end only. */
+static bool can_be_early(const Options *options) {
+    return !options->witness && !options->run.kernel && !options->module;
+}
+
+/* Bytes that programs can have, without others being swapped out. */
+static uint64_t available_memory(void) {
+    unsigned long long kilobytes = 0;
+    char line[128];
+    FILE *from = fopen("/proc/meminfo", "r");
+    while (from && fgets(line, sizeof line, from) && sscanf(line, "MemAvailable: %llu", &kilobytes) != 1)
+        continue;
+    if (from)
+        fclose(from);
+    return (uint64_t)kilobytes << 10;
+}
+
+/* All cores but one, and no more memory than half of what there is: the program needs its own. */
+static size_t early_workers(const Options *options) {
+    static const uint64_t most_each = (uint64_t)4 << 30;
+    size_t cores = options->jobs ? options->jobs : core_count(), wanted = cores > 1 ? cores - 1 : 1;
+    uint64_t fit = available_memory() / 2 / most_each;
+    return fit < wanted ? (fit ? (size_t)fit : 1) : wanted;
+}
+
+/* Until the program has ended; false: it was not started. */
+static bool watch(Check *check, const Early *early) {
+    Workers workers = start_workers(check, early_workers(check->options), work_early);
+    struct pollfd told = {.fd = early->told, .events = POLLIN};
+    char *path = NULL, go = 0;
+    FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
+    bool good = log && can_be_early(check->options);
+    while (poll(&told, 1, LOOK_MS) == 0)
+        good = good && take_early(check, early, log);
+    pthread_mutex_lock(&check->lock);
+    check->ended = true;
+    pthread_cond_broadcast(&check->more);
+    pthread_mutex_unlock(&check->lock);
+    join_workers(&workers);
+    if (log)
+        fclose(log);
+    free(path);
+    return read(early->told, &go, 1) == 1;
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp((*(Job *const *)a)->path, (*(Job *const *)b)->path);
+}
+
+/* All recordings, in the order of their names; false: there is nothing to be checked. */
+static bool gather(Check *check, const Early *early, Options *options) {
+    signal(SIGINT, SIG_IGN); /* which a terminal sends to all, and is the program's */
+    signal(SIGQUIT, SIG_IGN);
+    bool good = watch(check, early) && add_recordings(check, early->folder);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    if (check->count)
+        qsort(check->jobs, check->count, sizeof *check->jobs, by_path);
+    for (size_t i = 0; good && i < check->count; i++)
+        good = paths_append(&options->inputs, check->jobs[i]->path);
+    return good && check->count;
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-int command_check(Options *options) {
-    shard_inputs(options);
+static void check_free(Check *check) {
+    for (size_t i = 0; i < check->count; i++) {
+        free(check->jobs[i]->path);
+        free(check->jobs[i]);
+    }
+    free(check->jobs);
+    free(check->queue);
+}
+
+/* `early`: NULL if all files are there. */
+static int check_files(Options *options, const Early *early) {
     options->run.lint = WEIR_LINT_ALSO;
     options->run.membar = options->verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
     Check check = {.options = options,
-                   .count = options->inputs.count,
+                   .writes = !options->quiet,
+                   .drops = early && !options->keep,
                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                   .finished = PTHREAD_COND_INITIALIZER};
+                   .finished = PTHREAD_COND_INITIALIZER,
+                   .more = PTHREAD_COND_INITIALIZER};
     Teller *all = &check.session.teller;
     if (!session_open(&check.session, options, "run"))
         return STATUS_ERROR;
     options->run.progress = NULL; /* workers are not watched one by one */
     all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
     all->how.flags |= options->require_all ? WEIR_REQUIRE_ALL : 0;
-    teller_count(all);
-    check.jobs = calloc(check.count + 1, sizeof *check.jobs);
-    check.groups = calloc(check.count + 1, sizeof *check.groups);
-    bool good = all->rules && check.jobs && check.groups &&
-                weir_group_recordings((const char *const *)options->inputs.items, check.count, check.groups) == 0 &&
-                session_write(&check.session, WEIR_VERDICTS) &&
-                (!check.count || check_all(&check)); /* a shard may have no file */
+    session_how(&check.session, WEIR_VERDICTS);
+    bool good = teller_count(all);
+    if (early && !gather(&check, early, options)) {
+        check_free(&check);
+        session_close(&check.session, false, false);
+        return STATUS_INCOMPLETE;
+    }
+    check.session.progress = progress_start();
+    for (size_t i = 0; !early && good && i < options->inputs.count; i++)
+        good = job_add(&check, options->inputs.items[i], false);
+    good = good && session_write(&check.session, WEIR_VERDICTS) &&
+           (!check.count || check_all(&check)); /* a shard may have no file */
     if (!good)
         complain("there is not enough memory");
     else
@@ -300,7 +560,15 @@ int command_check(Options *options) {
         weir_writer_settle(all->also);
     if (good)
         session_summary(&check.session);
-    free(check.jobs);
-    free(check.groups);
+    check_free(&check);
     return session_close(&check.session, good, true);
+}
+
+int command_check(Options *options) {
+    shard_inputs(options);
+    return check_files(options, NULL);
+}
+
+int check_while(Options *options, const Early *early) {
+    return check_files(options, early);
 }

@@ -36,6 +36,15 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
+/* A program that runs while its recordings are checked. */
+typedef struct Early {
+    const char *folder; /* into which they are written */
+    int told;           /* a byte comes when the program has ended; its end, when nothing is to be checked */
+} Early;
+/* As command_check, of all recordings of the folder. Those that no other launch can have to be checked together with,
+ * as the log says (`over NAME`), are checked while the program runs, at low priority and on all cores but one. */
+int check_while(Options *options, const Early *early);
+
 /* ---- exec.c, record.c, ptxas.c: programs whose kernels are captured or recorded ---- */
 /* How the name of a recording ends (record/file.h). */
 #define RECORDINGS_END ".weirrec"
@@ -111,8 +120,8 @@ typedef struct Tally {
     size_t count, capacity;
 } Tally;
 void tally_add(Tally *tally, weir_string text, size_t times);
-/* A line for each, most often first; nothing is added after that. */
-void tally_print(Tally *tally, Output *output);
+/* A line for each, most often first, or for so many of them (0: all); nothing is added after that. */
+void tally_print(Tally *tally, Output *output, size_t most);
 void tally_free(Tally *tally);
 
 /* ---- verdicts.c: what is said of results, and what they come to ---- */
@@ -201,6 +210,8 @@ typedef struct Session {
 
 /* False, with a message, if the output cannot be opened. `doing`: what is done with a module. */
 bool session_open(Session *session, Options *options, const char *doing);
+/* What is written, and how: for parts of results before that. */
+void session_how(Session *session, weir_subject subject);
 /* Begins to write results, unless nothing is to be printed or IR is, with the inputs that cannot be looked at; false if
  * there is no memory. */
 bool session_write(Session *session, weir_subject subject);

@@ -26,8 +26,6 @@ typedef struct Captured {
     size_t processes, launches;
     size_t watched;                   /* processes, of Python or not, in which CUDA is watched */
     Recorded recorded;                /* in mode record */
-    size_t left;                      /* processes that are still there, */
-    char left_name[64];               /* and one of them */
     Paths notes;                      /* sentences, each once */
     char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
 } Captured;
@@ -239,6 +237,13 @@ static int run_program(const Paths *words) {
     return started ? status : -1;
 }
 
+/* How a program ended. */
+typedef struct Ended {
+    int status;         /* as waitpid has it; -1: it was not started */
+    size_t left;        /* processes that are still there, */
+    char left_name[64]; /* and one of them */
+} Ended;
+
 /* Waits a moment for processes that the program has left behind: most are about to end. False: some are still there. */
 static bool await_rest(void) {
     for (int waited = 0; waited < GRACE_MS; waited += LOOK_MS) {
@@ -273,6 +278,35 @@ static size_t count_left(char *name, size_t size) {
     if (command)
         fclose(command);
     return count ? count : 1;
+}
+
+/* In a process of its own, whose children are those of the program alone. */
+static Ended run_apart(const Paths *words) {
+    Ended ended = {.status = -1};
+    int told[2];
+    fflush(NULL);
+    if (pipe(told) != 0)
+        return ended;
+    fcntl(told[0], F_SETFD, FD_CLOEXEC);
+    fcntl(told[1], F_SETFD, FD_CLOEXEC);
+    watch_signals(true);
+    pid_t child = fork();
+    if (child == 0) {
+        close(told[0]);
+        ended.status = run_program(words);
+        if (ended.status >= 0 && !await_rest())
+            ended.left = count_left(ended.left_name, sizeof ended.left_name);
+        _exit(write(told[1], &ended, sizeof ended) == (ssize_t)sizeof ended ? 0 : 1);
+    }
+    running = child;
+    close(told[1]);
+    await(child);
+    running = 0;
+    if (child < 0 || read(told[0], &ended, sizeof ended) != (ssize_t)sizeof ended)
+        ended = (Ended){.status = -1};
+    close(told[0]);
+    watch_signals(false);
+    return ended;
 }
 
 /* ---- What was captured --------------------------------------------------------------------------- */
@@ -370,15 +404,15 @@ static void say_nothing_captured(const Captured *captured) {
 }
 
 /* What was not looked at, beside what checks find not to be. */
-static void say_notes(const Captured *captured) {
+static void say_notes(const Captured *captured, const Ended *ended) {
     if (captured->failure && files_found)
         complain("a process was not captured: %s", *captured->failure ? captured->failure : "for several reasons");
     for (size_t i = 0; i < captured->notes.count; i++)
         complain("%s", captured->notes.items[i]);
-    if (captured->left)
+    if (ended->left)
         complain("%zu process%s of the program %s still running (%s), and what %s from here on is not looked at",
-                 captured->left, captured->left == 1 ? "" : "es", captured->left == 1 ? "is" : "are",
-                 captured->left_name, captured->left == 1 ? "it launches" : "they launch");
+                 ended->left, ended->left == 1 ? "" : "es", ended->left == 1 ? "is" : "are", ended->left_name,
+                 ended->left == 1 ? "it launches" : "they launch");
 }
 
 static void say_captured(const Captured *captured) {
@@ -419,37 +453,91 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
 }
 
+/* Who checks recordings while the program runs. */
+typedef struct Checker {
+    pid_t child;
+    int tell;
+} Checker;
+
+static Checker start_checker(Options *options, const char *folder) {
+    Checker checker = {.child = -1};
+    int told[2];
+    fflush(NULL);
+    if (pipe(told) != 0)
+        return checker;
+    fcntl(told[0], F_SETFD, FD_CLOEXEC);
+    fcntl(told[1], F_SETFD, FD_CLOEXEC);
+    checker.tell = told[1];
+    checker.child = fork();
+    if (checker.child == 0) {
+        close(told[1]);
+        exit(check_while(options, &(Early){.folder = folder, .told = told[0]}));
+    }
+    close(told[0]);
+    return checker;
+}
+
+/* Its status, once it has checked the rest; `go`: there is something to be checked. */
+static int end_checker(Checker checker, bool go) {
+    if (checker.child < 0)
+        return STATUS_ERROR;
+    fflush(NULL);
+    watch_signals(true);
+    running = checker.child;
+    signal(SIGPIPE, SIG_IGN); /* it may have ended already */
+    if (go && write(checker.tell, "", 1) != 1)
+        complain("the process that checks recordings has ended");
+    signal(SIGPIPE, SIG_DFL);
+    close(checker.tell);
+    int status = await(checker.child);
+    running = 0;
+    watch_signals(false);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
+}
+
+/* A launch failed, and its records were lost: the program is run again, so that they are not. */
+static bool run_again(const Options *options, const char *folder, Captured *captured, Ended *ended) {
+    if (!captured->recorded.failed || !options->rerun_on_failure || !again_environment(&captured->recorded))
+        return false;
+    complain("a launch failed with CUDA error %d: the program is run again, with records in host memory",
+             captured->recorded.failed);
+    Ended again = run_apart(&options->operands);
+    ended->left = again.left;
+    memcpy(ended->left_name, again.left_name, sizeof ended->left_name);
+    captured_free(captured);
+    *captured = read_log(folder);
+    return again.status >= 0;
+}
+
 /* `scratch`: for what is needed while the program runs. */
 static int run_and_check(Options *options, const char *folder, const char *scratch, bool record) {
+    Checker checker = {.child = -1};
     if (!(record ? record_environment(options, folder, scratch) : set_environment(folder, options->standin)))
         return STATUS_ERROR;
-    int ended = run_program(&options->operands);
-    if (ended < 0)
+    if (record)
+        checker = start_checker(options, folder);
+    Ended ended = run_apart(&options->operands);
+    if (ended.status < 0) {
+        end_checker(checker, false);
         return STATUS_ERROR;
-    bool over = await_rest(), again = false;
-    Captured captured = read_log(folder);
-    if (captured.recorded.failed && options->rerun_on_failure && again_environment(&captured.recorded)) {
-        complain("a launch failed with CUDA error %d: the program is run again, with records in host memory",
-                 captured.recorded.failed);
-        again = run_program(&options->operands) >= 0;
-        over = await_rest();
-        captured_free(&captured);
-        captured = read_log(folder);
     }
-    captured.left = over ? 0 : count_left(captured.left_name, sizeof captured.left_name);
+    Captured captured = read_log(folder);
+    bool again = run_again(options, folder, &captured, &ended);
     each_entry(folder, count_file);
-    bool all = !ended && !captured.notes.count && !captured.left && !captured.failure &&
+    bool all = !ended.status && !captured.notes.count && !ended.left && !captured.failure &&
                captured.recorded.ended == captured.recorded.begun;
-    say_notes(&captured);
-    say_program(options->operands.items[0], ended);
+    say_notes(&captured, &ended);
+    say_program(options->operands.items[0], ended.status);
     int status = STATUS_INCOMPLETE;
     if (record)
         recorded_say(&captured.recorded, files_found, options);
-    if (files_found) {
-        if (!options->quiet && !record)
+    if (record) {
+        status = end_checker(checker, true);
+    } else if (files_found) {
+        if (!options->quiet)
             say_captured(&captured);
         status = check_folder(options, folder, &captured);
-    } else if (!record) {
+    } else {
         say_nothing_captured(&captured);
     }
     if (captured.recorded.failed && !again)

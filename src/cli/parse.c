@@ -76,7 +76,7 @@ static void print_stats(Stats *stats, Output *output) {
                       stats->flow.blocks, stats->flow.values, stats->flow.phis, stats->flow.loops,
                       stats->flow.irreducible, stats->flow_seconds, stats->flow.memory);
     print_values(stats, output);
-    tally_print(&stats->names, output);
+    tally_print(&stats->names, output, 0);
 }
 
 static bool count_values(const weir_module *module, Stats *stats) {

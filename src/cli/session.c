@@ -22,7 +22,7 @@ bool session_open(Session *session, Options *options, const char *doing) {
     return false;
 }
 
-bool session_write(Session *session, weir_subject subject) {
+void session_how(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
@@ -30,16 +30,20 @@ bool session_write(Session *session, weir_subject subject) {
     teller->how.shard = session->options->shard_number;
     teller->how.shards = session->options->shard_count;
     teller->how.inputs = session->options->all_inputs;
+    teller->also_how = teller->how;
+    teller->also_how.format = session->options->also;
+    teller->also_how.flags &= ~WEIR_COLOR;
+    teller->also_how.flags |= color_wanted(session->options, STDOUT_FILENO, NULL) ? WEIR_COLOR : 0;
+}
+
+bool session_write(Session *session, weir_subject subject) {
+    Teller *teller = &session->teller;
+    session_how(session, subject);
     bool writes = !session->options->quiet && !session->options->emit;
     if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
-    if (writes && session->options->has_also) {
-        teller->also_how = teller->how;
-        teller->also_how.format = session->options->also;
-        teller->also_how.flags &= ~WEIR_COLOR;
-        teller->also_how.flags |= color_wanted(session->options, STDOUT_FILENO, NULL) ? WEIR_COLOR : 0;
+    if (writes && session->options->has_also)
         teller->also = weir_writer_begin(&teller->also_how, output_write, session->also);
-    }
     if (writes && (!teller->writer || (session->options->has_also && !teller->also)))
         return false;
     tell_unread(teller);

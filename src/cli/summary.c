@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum { MOST_REASONS = 40 }; /* no more than a screen */
+
 /* A row of the table, if there is anything to count. */
 static void add_row(Output *output, size_t count, const char *what) {
     if (count)
@@ -126,7 +128,7 @@ static void print_summary(Session *session, Output *output) {
         reasons += all->reasons.items[i].times;
     if (reasons)
         output_printf(output, "not looked at: %zu\n", reasons);
-    tally_print(&all->reasons, output);
+    tally_print(&all->reasons, output, verbose ? 0 : MOST_REASONS);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless somebody looks on. */

@@ -39,11 +39,16 @@ static int by_times(const void *a, const void *b) {
     return x->times != y->times ? (x->times < y->times ? 1 : -1) : strcmp(x->text, y->text);
 }
 
-void tally_print(Tally *tally, Output *output) {
+void tally_print(Tally *tally, Output *output, size_t most) {
     if (tally->count)
         qsort(tally->items, tally->count, sizeof *tally->items, by_times);
-    for (size_t i = 0; i < tally->count; i++)
+    size_t shown = most && tally->count > most ? most : tally->count, rest = 0;
+    for (size_t i = 0; i < shown; i++)
         output_printf(output, "%8zu  %s\n", tally->items[i].times, tally->items[i].text);
+    for (size_t i = shown; i < tally->count; i++)
+        rest += tally->items[i].times;
+    if (rest)
+        output_printf(output, "%8zu  in %zu other lines (-v shows them)\n", rest, tally->count - shown);
 }
 
 void tally_free(Tally *tally) {

@@ -388,6 +388,19 @@ void gpu_packed(const GpuFlight *flight);
 
 /* A recording as a file of the folder. False: that has no room for it, and the launch was not looked at. */
 bool drain_write(const Recording *recording);
+/* Whether all that has ended is written, and nothing else that is recorded was launched. */
+bool drain_is_done(void);
+
+/* ---- Recordings that can be checked while the program runs (gpu_over.c) --------------------------- */
+
+/* A recording was written under that name. */
+void over_written(const char *name, const Recording *recording);
+/* The host has waited for something, or a recording was written: says in the log (`over NAME`) of which recordings it
+ * knows that their launches are over. All launches that come are behind these then, and all that may have run beside
+ * them are written. */
+void over_look(void);
+/* A launch is being made; and is not any more. */
+void over_making(int count);
 
 /* ---- What recordings may take on disk (gpu_disk.c) ------------------------------------------------ */
 

@@ -21,7 +21,8 @@ enum { AWAKE = 200000, AWAKE_SLICE = 20000, AWAKE_FOR_NEXT = 5000000 };
 static GpuFlight *flights; /* that are in the air, the oldest first */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool runs;
-static unsigned in_air;      /* flights of that list, for who has not got the mutex */
+static unsigned in_air;      /* flights of that list, for who has not got the mutex; */
+static unsigned unwritten;   /* ... and those whose recordings are not written yet */
 static uint64_t awake_until; /* a launch is about to be made, or others may follow one */
 static unsigned added;       /* flights so far */
 /* Where the thread sleeps. Not with gpu_mutex, which whoever wakes it keeps for a while: it would sleep once more. */
@@ -70,6 +71,8 @@ bool drain_write(const Recording *recording) {
         folder_log("note a recording of kernel %s could not be written: %s; it was not looked at", recording->kernel,
                    large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
         unlink(part);
+    } else {
+        over_written(strrchr(path, '/') + 1, recording);
     }
     return true;
 }
@@ -200,9 +203,11 @@ static void drain(GpuFlight *flight, Result result) {
     gpu_packed(flight);
     flight_free(flight);
     context->unwritten--;
+    __atomic_sub_fetch(&unwritten, 1, __ATOMIC_RELEASE);
     stay_awake();
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&gpu_mutex);
+    over_look();
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------- */
@@ -290,7 +295,7 @@ void drain_watch(GpuFlight *flight) {
 
 /* A child has no launches, and nobody who would take them off the list; who has had the mutex is not there, either. */
 static void is_child(void) {
-    in_air = 0;
+    in_air = unwritten = 0;
 }
 
 void drain_soon(void) {
@@ -312,6 +317,7 @@ void drain_add(GpuFlight *flight) {
     flight->things = hold_things();
     __atomic_add_fetch(&in_air, 1, __ATOMIC_RELAXED);
     flight->context->unwritten++;
+    __atomic_add_fetch(&unwritten, 1, __ATOMIC_RELEASE);
     if (flight->watched.found && !flight->failed)
         hang_made(&flight->watched, flight_ended(flight));
     __atomic_add_fetch(&added, 1, __ATOMIC_RELEASE);
@@ -347,6 +353,10 @@ bool drain_until(GpuContext *context, uint64_t nanoseconds) {
         pthread_cond_timedwait(&changed, &gpu_mutex, &until);
     }
     return !context->flying && !context->unwritten;
+}
+
+bool drain_is_done(void) {
+    return __atomic_load_n(&unwritten, __ATOMIC_ACQUIRE) == 0;
 }
 
 bool drain_flies(void) {

@@ -47,6 +47,7 @@ static void count(GpuKernel *kernel) {
 }
 
 static void say(void) {
+    over_look(); /* what was written last */
     uint64_t libraries = gpu_unseen_write();
     if (failed.result && !failed.kept)
         folder_log("launch-failed %d %s", failed.result, failed.kernel ? failed.kernel : "");

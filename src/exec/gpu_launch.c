@@ -432,7 +432,9 @@ Result gpu_launch(const SeenLaunch *launch) {
     if (!launch->later)
         hold_to_launch(launch->function, stream_of(launch));
     int mode = gpu_driver(NULL) ? gpu_relax() : 0;
+    over_making(1);
     Result result = make(launch);
+    over_making(-1);
     if (!result && !launch->later)
         result = hold_launched(stream_of(launch));
     gpu_failed(result, NULL);

@@ -537,6 +537,12 @@ void order_library(const GpuOrder *order, uint64_t number) {
     LOCKED(add_library(order, number));
 }
 
+bool order_is_over(uint32_t stream, uint64_t number) {
+    bool over = false;
+    LOCKED(over = stream < stream_count && number < host.over[stream]);
+    return over;
+}
+
 uint64_t order_library_beside(void) {
     return library_beside;
 }

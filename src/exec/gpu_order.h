@@ -60,6 +60,9 @@ void order_library(const GpuOrder *order, uint64_t number);
 /* How often such a launch and one that was looked at could run at the same time. */
 uint64_t order_library_beside(void);
 
+/* Whether the host knows that the launch of that number in that stream is over: so are all that come behind it. */
+bool order_is_over(uint32_t stream, uint64_t number);
+
 /* A copy or a memset. */
 typedef struct OrderCopy {
     OrderStream stream;

@@ -234,6 +234,7 @@ static Result told(Means means, unsigned stream, bool per_thread, Result result,
     gpu_failed(result, NULL);
     if (!result && order_on() && !is_captured(means, in))
         tell(means, in, words, name);
+    over_look();
     return result;
 }
 

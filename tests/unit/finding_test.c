@@ -182,7 +182,7 @@ static void a_finding_has_time_to_be_told(void **state) {
     deadline.end = 1;
     assert_true(deadline_look());
     assert_true(deadline_passed());
-    deadline.end = (uint64_t)(clock_seconds() * 1e9);
+    deadline.end = deadline_now();
     tell(&verdict, RULE_RACE_WAW);
     assert_false(deadline_look());
     assert_false(deadline_passed());
