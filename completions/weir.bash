@@ -15,7 +15,7 @@ _weir() {
     local commands="check exec run report membar lint merge parse launch instrument rules help"
     local -A options=(
         [check]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --gear --gsan --jobs -j --mma-order --resident --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --gear --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --gear --gsan --hang-after --jobs -j --mma-order --mode --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --volatile-races --also --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --block --cluster --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --gear --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --volatile-races --also --color --format --global --memory --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --block --buffer-id --cluster --diff --grid --kernel --launch --module --no-launch --only-launch --require --shared --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
@@ -80,6 +80,7 @@ _weir() {
     "exec --target") _weir_words "sm_80 sm_90 sm_100 gfx942 gfx950" && return ;;
     "exec --triton") return ;;
     "exec --budget") return ;;
+    "exec --check-time") return ;;
     "exec --gear") _weir_words "data slice" && return ;;
     "exec --gsan") _weir_words "exact sampled off" && return ;;
     "exec --hang-after") return ;;

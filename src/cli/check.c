@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { CHECKS_TIMES = 12, CHECKS_LEAST = 5 }; /* what --check-time is, unless it is given: see its help */
 enum { STACK_SIZE = 16 << 20, LOOK_MS = 200, LOWEST_PRIORITY = 19, STATUS_INCOMPLETE = 3 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -30,8 +31,12 @@ typedef struct Job {
     size_t error_size;
     char prefix[24];
     Teller teller;
-    bool over; /* no launch can come that is to be checked together with it */
+    Options options; /* those of all, with the time that is left for it */
+    uint64_t like;   /* recordings of equal launches have the same; 0: not known */
+    bool over;       /* no launch can come that is to be checked together with it */
     bool queued, done;
+    bool left_out; /* there was no time or no room for all of it, and one that is like it was checked to its end */
+    bool whole;    /* it was checked to its end */
 } Job;
 
 typedef struct Check {
@@ -43,6 +48,8 @@ typedef struct Check {
     Job **queue; /* the first of each group of files that are checked together */
     size_t queued, taken, queue_capacity;
     bool drops;           /* what was checked while the program ran is removed */
+    double until;         /* seconds_now() when checks are to end; 0: whenever they do */
+    size_t left_out;      /* files */
     bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
     pthread_mutex_t lock; /* of the queue and of each job's `done` */
     pthread_cond_t finished, more;
@@ -53,13 +60,22 @@ static void check_module(void *context, const char *path, weir_module *module, c
     tell_result(teller, path, weir_run(module, options));
 }
 
+/* What is left of the time for all is the most that a file gets. */
+static void limit_time(const Check *check, Options *options) {
+    double left = check->until ? check->until - seconds_now() : 0;
+    if (check->until && (!options->run.timeout || left < options->run.timeout))
+        options->run.timeout = left < 2 ? 1 : (unsigned)left;
+}
+
 /* False: there is not enough memory. */
 static bool open_job(const Check *check, const weir_context *weir, Job *job) {
     const Teller *all = &check->session.teller;
     Teller *teller = &job->teller;
+    job->options = *check->options;
+    limit_time(check, &job->options);
     job->errors = open_memstream(&job->error_text, &job->error_size);
     if (job->errors) {
-        *teller = teller_start(check->options, stream_write, job->errors);
+        *teller = teller_start(&job->options, stream_write, job->errors);
         teller->how.flags = all->how.flags;
         teller_count(teller);
         teller->writer = check->writes ? weir_writer_part(&all->how) : NULL;
@@ -208,7 +224,16 @@ static bool queue_group(Check *check, Job **jobs, const size_t *groups, size_t c
     return good;
 }
 
-/* Queues the groups of what is not queued yet; without `all`, those that no file can come to. */
+/* Whether another file like it comes before it. */
+static bool has_like(const Check *check, const Job *job) {
+    for (size_t i = 0; job->like && check->jobs[i] != job; i++)
+        if (check->jobs[i]->like == job->like)
+            return true;
+    return false;
+}
+
+/* Queues the groups of what is not queued yet; without `all`, those that no file can come to. Of equal launches one
+ * comes before the others. */
 static bool queue_groups(Check *check, bool all) {
     Job **jobs = calloc(check->count + 1, sizeof *jobs);
     const char **paths = calloc(check->count + 1, sizeof *paths);
@@ -220,8 +245,10 @@ static bool queue_groups(Check *check, bool all) {
             jobs[count++] = check->jobs[i];
         }
     good = good && weir_group_recordings(paths, count, groups) == 0;
-    for (size_t i = 0; good && i < count; i++)
-        good = groups[i] != i || queue_group(check, jobs, groups, count, i, all);
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; good && i < count; i++)
+            good =
+                groups[i] != i || has_like(check, jobs[i]) != again || queue_group(check, jobs, groups, count, i, all);
     free(jobs);
     free(paths);
     free(groups);
@@ -237,6 +264,16 @@ static void check_jobs(Check *check, weir_context *weir, Job *first, bool early)
         unlink(job->path);
 }
 
+/* Whether one that is like it was checked to its end. The lock is held. */
+static bool is_spare(const Check *check, const Job *job) {
+    for (size_t i = 0; job->like && i < check->count; i++) {
+        const Job *other = check->jobs[i];
+        if (other != job && other->like == job->like && other->done && other->whole)
+            return true;
+    }
+    return false;
+}
+
 static void take_jobs(Check *check, bool early) {
     weir_context *weir = weir_create();
     pthread_mutex_lock(&check->lock);
@@ -248,11 +285,16 @@ static void take_jobs(Check *check, bool early) {
             continue;
         }
         Job *first = check->queue[check->taken++];
+        first->left_out = check->until && !first->next && seconds_now() > check->until && is_spare(check, first);
         pthread_mutex_unlock(&check->lock);
-        check_jobs(check, weir, first, early);
+        if (!first->left_out)
+            check_jobs(check, weir, first, early);
         pthread_mutex_lock(&check->lock);
-        for (Job *job = first; job; job = job->next)
+        for (Job *job = first; job; job = job->next) {
+            job->whole = !job->left_out && !job->teller.counts[WEIR_VERDICT_INCOMPLETE] &&
+                         !job->teller.counts[WEIR_VERDICT_ERROR];
             job->done = true;
+        }
         pthread_cond_signal(&check->finished);
     }
     pthread_mutex_unlock(&check->lock);
@@ -329,8 +371,26 @@ static void add_up(Teller *all, Teller *part) {
     teller_free(part);
 }
 
+/* What was to be said of it is not. */
+static void drop_job(Job *job) {
+    fclose(job->errors);
+    free(job->error_text);
+    if (job->teller.writer)
+        weir_writer_end(job->teller.writer);
+    if (job->teller.also)
+        weir_writer_end(job->teller.also);
+    teller_free(&job->teller);
+}
+
 static void say_job(Check *check, Job *job) {
     progress_clear(&check->session.progress);
+    check->left_out += job->left_out;
+    if (job->left_out && !job->errors)
+        return;
+    if (job->left_out) {
+        drop_job(job);
+        return;
+    }
     if (!job->errors || fclose(job->errors) != 0)
         job->teller.verdict = WEIR_VERDICT_ERROR;
     if (job->error_text)
@@ -362,6 +422,21 @@ static void await(Check *check, size_t index) {
     pthread_mutex_unlock(&check->lock);
 }
 
+/* A recording that is incomplete counts as one that was not made, if one of an equal launch was checked to its end. */
+static void leave_out(Check *check, size_t index) {
+    Job *job = check->jobs[index];
+    const size_t *counts = job->teller.counts;
+    if (!job->like || job->left_out || !job->errors || !counts[WEIR_VERDICT_INCOMPLETE] ||
+        counts[WEIR_VERDICT_FINDINGS] || counts[WEIR_VERDICT_ERROR] || job->next)
+        return;
+    for (size_t i = index + 1; i < check->count; i++)
+        if (check->jobs[i]->like == job->like)
+            await(check, i);
+    pthread_mutex_lock(&check->lock);
+    job->left_out = is_spare(check, job);
+    pthread_mutex_unlock(&check->lock);
+}
+
 /* All that there are, in their order. */
 static bool check_all(Check *check) {
     size_t wanted = check->options->jobs ? check->options->jobs : core_count();
@@ -375,6 +450,7 @@ static bool check_all(Check *check) {
     Workers workers = start_workers(check, wanted < check->count ? wanted : check->count, work);
     for (size_t i = 0; workers.count && i < check->count; i++) {
         await(check, i);
+        leave_out(check, i);
         say_job(check, check->jobs[i]);
     }
     join_workers(&workers);
@@ -408,8 +484,25 @@ static bool add_recordings(Check *check, const char *folder) {
     return good;
 }
 
-/* What the log says since it was last read: whether recordings are over, whose names are kept. */
-static bool read_over(FILE *log, Paths *over) {
+/* A recording, and what those of equal launches have in common: "NAME NUMBER". */
+static bool add_like(Check *check, const char *folder, char *said) {
+    char *number = strrchr(said, ' '), *path = NULL;
+    if (!number)
+        return true;
+    *number++ = 0;
+    bool good = asprintf(&path, "%s/%s", folder, said) >= 0;
+    Job *job = good ? find_job(check, path) : NULL;
+    if (good && !job && (good = job_add(check, path, false)))
+        job = check->jobs[check->count - 1];
+    if (job)
+        job->like = strtoull(number, NULL, 16);
+    free(path);
+    return good;
+}
+
+/* What the log says since it was last read: which recordings are alike, and whether some are over, whose names are
+ * kept. */
+static bool read_over(Check *check, const char *folder, FILE *log, Paths *over) {
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
@@ -421,6 +514,8 @@ static bool read_over(FILE *log, Paths *over) {
         line[length - 1] = 0;
         if (strncmp(line, "over ", 5) == 0)
             any |= paths_append(over, line + 5);
+        else if (strncmp(line, "like ", 5) == 0)
+            add_like(check, folder, line + 5);
     }
     fseek(log, at, SEEK_SET); /* what has no end yet is read again */
     free(line);
@@ -431,7 +526,7 @@ static bool read_over(FILE *log, Paths *over) {
  * checked together with it. */
 static bool take_early(Check *check, const Early *early, FILE *log) {
     Paths over = {0};
-    bool good = true, any = read_over(log, &over);
+    bool good = true, any = read_over(check, early->folder, log, &over);
     if (any)
         good = add_recordings(check, early->folder);
     for (size_t i = 0; good && i < over.count; i++) {
@@ -478,8 +573,16 @@ static bool watch(Check *check, const Early *early) {
     char *path = NULL, go = 0;
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
+    double began = seconds_now();
     while (poll(&told, 1, LOOK_MS) == 0)
         good = good && take_early(check, early, log);
+    double now = seconds_now(), most = CHECKS_TIMES * (now - began);
+    if (log) /* the last of it */
+        read_over(check, early->folder, log, &(Paths){0});
+    if (check->options->check_time_given)
+        check->until = check->options->check_time ? now + check->options->check_time : 0;
+    else
+        check->until = now + (most > CHECKS_LEAST ? most : CHECKS_LEAST);
     pthread_mutex_lock(&check->lock);
     check->ended = true;
     pthread_cond_broadcast(&check->more);
@@ -552,6 +655,9 @@ static int check_files(Options *options, const Early *early) {
         complain("there is not enough memory");
     else
         tell_passed_over(all);
+    if (check.left_out)
+        fprintf(stderr, "weir: %zu recording%s left out: not whole, and an equal launch was checked to its end\n",
+                check.left_out, check.left_out > 1 ? "s were" : " was");
     if (all->aside && !all->kernels) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);
     if (all->writer)

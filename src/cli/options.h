@@ -138,6 +138,8 @@ typedef struct Options {
     bool launches_given, record_host;
     bool records;     /* exec: in mode record or shadow */
     bool rerun_on_failure;
+    unsigned check_time; /* seconds for checks after the program has ended; 0: no limit */
+    bool check_time_given;
     bool require_all; /* kernels without PTX count */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */

@@ -386,8 +386,9 @@ bool gpu_pack(const GpuFlight *flight, RecordLaunch *after, GpuChunks *chunks);
 void gpu_pack_behind(GpuFlight *flight);
 void gpu_packed(const GpuFlight *flight);
 
-/* A recording as a file of the folder. False: that has no room for it, and the launch was not looked at. */
-bool drain_write(const Recording *recording);
+/* A recording as a file of the folder. `key`: that of recordings of equal launches is the same; 0: there are none.
+ * False: the folder has no room for it, and the launch was not looked at. */
+bool drain_write(const Recording *recording, uint64_t key);
 /* Whether all that has ended is written, and nothing else that is recorded was launched. */
 bool drain_is_done(void);
 

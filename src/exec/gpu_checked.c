@@ -159,7 +159,7 @@ static void write_result(const Shadowed *of, const GpuKernel *kernel, const Seen
     pthread_mutex_unlock(&hook_mutex);
     recording.memory = memory;
     recording.memory_count = memory ? count : 0;
-    drain_write(&recording);
+    drain_write(&recording, 0);
     free(memory);
 }
 

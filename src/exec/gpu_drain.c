@@ -46,7 +46,7 @@ static uint64_t bytes_of(const Recording *recording) {
            (recording->packed.data ? recording->packed.size : chunks);
 }
 
-bool drain_write(const Recording *recording) {
+bool drain_write(const Recording *recording, uint64_t key) {
     static unsigned files;
     uint64_t bytes = bytes_of(recording);
     /* Sentences, and what is told of a kernel that does not end, are written in any case. */
@@ -72,6 +72,8 @@ bool drain_write(const Recording *recording) {
                    large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
         unlink(part);
     } else {
+        if (key)
+            folder_log("like %s %016llx", strrchr(path, '/') + 1, (unsigned long long)key);
         over_written(strrchr(path, '/') + 1, recording);
     }
     return true;
@@ -161,7 +163,8 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
-        if (!told && !drain_write(&recording))
+        uint64_t key = flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
+        if (!told && !drain_write(&recording, key))
             __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
         note_time(flight, &chunks, ended, copied);
         if (on_host)

@@ -63,7 +63,7 @@ static void write_texts(const char *kernel, Text *sentences, Text *libraries) {
                            .device = "",
                            .unseen = {sentences->data, sentences->size},
                            .libraries = {libraries->data, libraries->size}};
-    drain_write(&recording);
+    drain_write(&recording, 0);
     text_free(sentences);
     text_free(libraries);
 }

@@ -44,7 +44,7 @@ const RecordShape *gpu_shapes(GpuModule *module) {
 static void found(HangLaunch *launch, const Recording *recording, HangEnd end) {
     (void)launch;
     if (recording->first_count)
-        drain_write(recording);
+        drain_write(recording, 0);
     else
         gpu_unseen(recording->kernel, "it did not end, and its records could not be copied");
     folder_log("note kernel %s did not end: %s", recording->kernel, hang_means(end));
