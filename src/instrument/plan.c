@@ -10,6 +10,7 @@
 enum {
     MOST_UNITS = 96,      /* of a check, in functions with loops or with records whose size depends on the run */
     CHUNK_LARGE = 4096,   /* bytes of a chunk in such functions */
+    CHUNK_APART = 1024,   /* ... where each lane may have one */
     STRAIGHT_UNITS = 254, /* of a check elsewhere: a whole chunk */
     UNITS_KEPT = 2,       /* for the chunk's head, and for what says where it goes on */
 };
@@ -456,7 +457,8 @@ void plan_function(Plan *plan, const Look *look, Sites *sites, uint32_t first, u
         all += units;
     }
     plan->chunk = chunk_for(plan->most + (plan->dynamic ? own : 0));
-    uint32_t usual = open ? CHUNK_LARGE : 0; /* without loops, one for all that a warp may have to say is enough */
+    /* Without loops, one for all that a warp may have to say is enough. */
+    uint32_t usual = !open ? 0 : plan->together ? CHUNK_LARGE : CHUNK_APART;
     if (open && !plan->loops && !plan->calls && all < CHUNK_LARGE / RECORD_UNIT - UNITS_KEPT)
         usual = chunk_for(all);
     if (plan->chunk < usual)

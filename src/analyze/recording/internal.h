@@ -63,6 +63,7 @@ typedef struct PlaySite {
     bool symbol;                        /* the same, by the address of a variable in shared memory */
     PlayAccess access;                  /* of any load or store; bytes 0: it is none */
     ThreadsAccess told;
+    bool again;  /* plain: other instructions access memory by the same register, and one of all of them writes */
     bool copies; /* a cp.async, by the addresses in parts: */
     PlayCopy copy;
     uint8_t from_part, to_part, limit_part; /* the last: if it has one */

@@ -4,6 +4,8 @@
 
 #include "ptx/effects.h"
 
+#include <stdlib.h>
+
 /* The argument that is this operand of the module: a register. */
 static const PtxArgument *find_register(const PtxProgram *program, const PtxArgument *argument, uint32_t operand) {
     bool is_register = argument->kind == ARGUMENT_ROW || argument->kind == ARGUMENT_PREDICATE;
@@ -245,6 +247,29 @@ static uint64_t address_of(void *context, uint32_t variable, uint64_t *rank) {
     return seat->at;
 }
 
+static int by_base(const void *a, const void *b) {
+    const PlaySite *x = *(PlaySite *const *)a, *y = *(PlaySite *const *)b;
+    return (x->access.base->slot > y->access.base->slot) - (x->access.base->slot < y->access.base->slot);
+}
+
+/* Threads that change memory in place, or write several elements each, do so by one register: their sites. */
+static void find_again(ThreadsCheck *check, PlaySites *sites) {
+    PlaySite **plain = ARENA_ARRAY(&check->arena, PlaySite *, sites->sites.count + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sites->sites.count; i++)
+        if (sites->items[i].code && sites->items[i].plain)
+            plain[count++] = &sites->items[i];
+    if (count)
+        qsort(plain, count, sizeof *plain, by_base);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        bool writes = false;
+        for (end = i; end < count && by_base(&plain[i], &plain[end]) == 0; end++)
+            writes |= plain[end]->access.access.kind != EFFECT_READ;
+        for (uint32_t k = i; k < end && writes && end - i > 1; k++)
+            plain[k]->again = true;
+    }
+}
+
 bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recording, const char **problem) {
     InstrumentOptions options = instrument_options_of(recording->launch.spaces, recording->launch.options);
     *sites = (PlaySites){0};
@@ -291,6 +316,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
         site->sequential = is_sequential(check, site->code);
         sites->any_sequential |= site->sequential;
     }
+    find_again(check, sites);
     return true;
 }
 

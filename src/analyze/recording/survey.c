@@ -28,12 +28,13 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
             footprint_add(survey->footprint, from->number, true, line, footprint_quarters(15));
 }
 
-/* Few bytes: word by word. */
-static bool add_few(Survey *survey, const SurveyFrom *from, const ThreadsAccess *told, uint32_t lanes,
-                    const uint64_t *addresses, uint32_t bytes) {
+/* Word by word: few bytes, and those of a site that is `again`. */
+static bool add_each(Survey *survey, const SurveyFrom *from, const PlaySite *site, uint32_t lanes,
+                     const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
+    const ThreadsAccess *told = &site->told;
     bool alone = survey_is_alone(told);
-    if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW)
+    if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW && !(site->again && alone))
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         if (addresses[__builtin_ctz(rest)] % FOOTPRINT_LINE + bytes > FOOTPRINT_LINE)
@@ -116,7 +117,7 @@ static bool add_plain(Survey *survey, const PlaySite *site, const Record *record
     *known = aligned && reach.most < PTX_GLOBAL_END - bytes && survey_has(player, reach.least, reach.most + bytes);
     if (!*known)
         return true;
-    if (add_few(survey, from, &site->told, record->lanes, reach.at.at, bytes))
+    if (add_each(survey, from, site, record->lanes, reach.at.at, bytes))
         return true;
     if (site->told.kind == THREADS_READ)
         add_reads(survey, from, record->lanes, reach.at.at, bytes);
