@@ -211,8 +211,8 @@ int main(int count, char **arguments) {
     cudaMemset(y, 0, COUNT * sizeof *y);
     cudaMemcpy(numbers, random.data(), COUNT * sizeof *numbers, cudaMemcpyHostToDevice);
     cudaMemcpyToSymbol(weights, host, sizeof host);
-    timed("product 16", [=] { product<16><<<dim3(SIDE / 16, SIDE / 16), dim3(16, 16)>>>(x, x + SIDE * SIDE, y, SIDE); });
-    timed("product 32", [=] { product<32><<<dim3(SIDE / 32, SIDE / 32), dim3(32, 32)>>>(x, x + SIDE * SIDE, y, SIDE); });
+    timed("product of 16 x 16", [=] { product<16><<<dim3(SIDE / 16, SIDE / 16), dim3(16, 16)>>>(x, x + SIDE * SIDE, y, SIDE); });
+    timed("product of 32 x 32", [=] { product<32><<<dim3(SIDE / 32, SIDE / 32), dim3(32, 32)>>>(x, x + SIDE * SIDE, y, SIDE); });
     timed("product registers", [=] { product_registers<<<dim3(SIDE / 128, SIDE / 128), 256>>>(x, x + SIDE * SIDE, y, SIDE); });
     timed("scaled", [=] { scaled<<<COUNT / 256, 256>>>(x, y, 2, COUNT); });
     timed("total", [=] { total<<<528, 256>>>(y, z, COUNT); });
