@@ -37,6 +37,7 @@ typedef struct Job {
     bool queued, done;
     bool left_out; /* there was no time or no room for all of it, and one that is like it was checked to its end */
     bool whole;    /* it was checked to its end */
+    bool late;     /* it was not, while the program ran, for want of time */
 } Job;
 
 typedef struct Check {
@@ -48,7 +49,7 @@ typedef struct Check {
     Job **queue; /* the first of each group of files that are checked together */
     size_t queued, taken, queue_capacity;
     bool drops;           /* what was checked while the program ran is removed */
-    double until;         /* seconds_now() when checks are to end; 0: whenever they do */
+    double began, until;  /* seconds_now() when the program was started; when checks are to end; 0: whenever they do */
     size_t left_out;      /* files */
     bool ended, closed;   /* the program has ended; nothing is added to the queue any more */
     pthread_mutex_t lock; /* of the queue and of each job's `done` */
@@ -60,10 +61,16 @@ static void check_module(void *context, const char *path, weir_module *module, c
     tell_result(teller, path, weir_run(module, options));
 }
 
-/* What is left of the time for all is the most that a file gets. */
+/* For how long checks of a program may go on that ran for so long. */
+static double time_for(double seconds) {
+    return CHECKS_TIMES * seconds > CHECKS_LEAST ? CHECKS_TIMES * seconds : CHECKS_LEAST;
+}
+
+/* What is left of the time for all is the most that a file gets; while the program runs, as if it ended now. */
 static void limit_time(const Check *check, Options *options) {
-    double left = check->until ? check->until - seconds_now() : 0;
-    if (check->until && (!options->run.timeout || left < options->run.timeout))
+    double now = seconds_now(), left = check->until ? check->until - now : time_for(now - check->began);
+    if ((check->until || (check->began && !options->check_time_given)) &&
+        (!options->run.timeout || left < options->run.timeout))
         options->run.timeout = left < 2 ? 1 : (unsigned)left;
 }
 
@@ -255,12 +262,29 @@ static bool queue_groups(Check *check, bool all) {
     return good;
 }
 
+/* What was to be said of it is not. */
+static void drop_job(Job *job) {
+    fclose(job->errors);
+    free(job->error_text);
+    if (job->teller.writer)
+        weir_writer_end(job->teller.writer);
+    if (job->teller.also)
+        weir_writer_end(job->teller.also);
+    teller_free(&job->teller);
+}
+
+/* Whether a file was not checked to its end in the time that it got while the program ran: there may be more. */
+static bool is_late(const Check *check, const Job *job) {
+    return job->options.run.timeout != check->options->run.timeout && !job->next &&
+           job->teller.counts[WEIR_VERDICT_INCOMPLETE];
+}
+
 static void check_jobs(Check *check, weir_context *weir, Job *first, bool early) {
     if (first->next)
         check_group(check, weir, first);
     else
         check_file(check, weir, first);
-    for (const Job *job = first; early && check->drops && job; job = job->next)
+    for (const Job *job = first; early && check->drops && !is_late(check, first) && job; job = job->next)
         unlink(job->path);
 }
 
@@ -293,6 +317,7 @@ static void take_jobs(Check *check, bool early) {
         for (Job *job = first; job; job = job->next) {
             job->whole = !job->left_out && !job->teller.counts[WEIR_VERDICT_INCOMPLETE] &&
                          !job->teller.counts[WEIR_VERDICT_ERROR];
+            job->late = early && is_late(check, first);
             job->done = true;
         }
         pthread_cond_signal(&check->finished);
@@ -371,17 +396,6 @@ static void add_up(Teller *all, Teller *part) {
     teller_free(part);
 }
 
-/* What was to be said of it is not. */
-static void drop_job(Job *job) {
-    fclose(job->errors);
-    free(job->error_text);
-    if (job->teller.writer)
-        weir_writer_end(job->teller.writer);
-    if (job->teller.also)
-        weir_writer_end(job->teller.also);
-    teller_free(&job->teller);
-}
-
 static void say_job(Check *check, Job *job) {
     progress_clear(&check->session.progress);
     check->left_out += job->left_out;
@@ -437,8 +451,20 @@ static void leave_out(Check *check, size_t index) {
     pthread_mutex_unlock(&check->lock);
 }
 
+/* Those that were not checked to their end while the program ran are checked again, if they get more time now. */
+static void try_again(Check *check) {
+    for (size_t i = 0; i < check->count; i++) {
+        Job *job = check->jobs[i];
+        if (!job->late || (check->until && check->until - seconds_now() < 2.0 * job->options.run.timeout))
+            continue;
+        drop_job(job);
+        *job = (Job){.path = job->path, .like = job->like};
+    }
+}
+
 /* All that there are, in their order. */
 static bool check_all(Check *check) {
+    try_again(check);
     size_t wanted = check->options->jobs ? check->options->jobs : core_count();
     for (size_t i = 0; i < check->count && check->count > 1; i++)
         snprintf(check->jobs[i]->prefix, sizeof check->jobs[i]->prefix, "%zu-", i + 1);
@@ -573,16 +599,16 @@ static bool watch(Check *check, const Early *early) {
     char *path = NULL, go = 0;
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
-    double began = seconds_now();
+    check->began = seconds_now();
     while (poll(&told, 1, LOOK_MS) == 0)
         good = good && take_early(check, early, log);
-    double now = seconds_now(), most = CHECKS_TIMES * (now - began);
+    double now = seconds_now();
     if (log) /* the last of it */
         read_over(check, early->folder, log, &(Paths){0});
     if (check->options->check_time_given)
         check->until = check->options->check_time ? now + check->options->check_time : 0;
     else
-        check->until = now + (most > CHECKS_LEAST ? most : CHECKS_LEAST);
+        check->until = now + time_for(now - check->began);
     pthread_mutex_lock(&check->lock);
     check->ended = true;
     pthread_cond_broadcast(&check->more);

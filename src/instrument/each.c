@@ -186,7 +186,7 @@ void write_each_behind(Code *code, const Step *step) {
         code_label(code, step->label);
         return;
     }
-    code_say(code, step->alone && code->plan->together ? "mov.b32 ~t1, ~mask" : "mov.u32 ~t1, %%lanemask_eq");
+    code_say(code, "mov.u32 ~t1, %%lanemask_eq");
     if (site->part_count)
         code_say(code, "mov.b64 {~t2, ~t3}, ~d1");
     else

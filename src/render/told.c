@@ -120,6 +120,7 @@ void told_free(Told *told) {
 /* Something that recordings of a kernel have in common. */
 typedef struct Shared {
     struct Shared *next;
+    char *key; /* in the map */
     const ToldItem *item;
     const ToldFile *file, *last; /* that have it: the first one, and the last so far */
     const char *also[NAMES_MOST];
@@ -142,9 +143,10 @@ static void share(Group *group, const ToldFile *file, const ToldItem *item, bool
     Shared **seat = key.failed ? NULL : (Shared **)map_put(&group->by_key, (Str){key.data, key.size});
     Shared *shared = seat ? *seat : NULL;
     if (seat && !shared && (shared = *seat = calloc(1, sizeof *shared))) {
-        *shared = (Shared){.item = item, .file = file};
+        *shared = (Shared){.key = key.data, .item = item, .file = file};
         *group->end = shared;
         group->end = &shared->next;
+        key = (Text){0};
     }
     text_free(&key);
     *failed |= !shared;
@@ -269,6 +271,7 @@ void told_write(const Told *told, Text *to) {
             write_group(group, told->color, to);
         for (Shared *shared = group->items, *after; shared; shared = after) {
             after = shared->next;
+            free(shared->key);
             free(shared);
         }
         map_free(&group->by_key);
