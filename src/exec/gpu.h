@@ -83,6 +83,7 @@ typedef struct GpuParameter {
 
 typedef struct GpuSeen {
     uint64_t key, times;
+    bool enough;      /* one was recorded in full, and has much to say: others are not recorded */
     bool landed;      /* one has ended: */
     uint64_t further; /* bytes of further chunks that such a launch has asked for, for each CTA that was recorded */
 } GpuSeen;

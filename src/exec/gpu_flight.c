@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define MUCH (UINT64_C(128) << 20) /* bytes of records of a launch: one of equal ones is enough */
 enum { BLOCK_BYTES = GPU_ALIGN, FURTHER_SPARE = 1 << 20 };
 /* Chunks of kernels with loops, or more. Of a launch that is like none before, so that it is not cut short beside 31
  * others: a share of all memory; of one that is equal to others, what these needed, a quarter of that, and a share. */
@@ -249,7 +250,10 @@ static void note_further(GpuFlight *flight) {
     if (kernel->further_each < each)
         kernel->further_each = each;
     if (seen) {
+        uint64_t grid = (uint64_t)flight->launch.grid[0] * flight->launch.grid[1] * flight->launch.grid[2];
         seen->landed = true;
+        seen->enough |=
+            ctas == grid && flight->launch.asked <= flight->more_count && flight->first_bytes + further > MUCH;
         seen->further = seen->further < each ? each : seen->further;
     }
 }

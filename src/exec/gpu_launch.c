@@ -9,7 +9,7 @@
 
 /* Allocations as large as POOL may be of an allocator that hands out parts, which are nowhere nearer than NEAR. */
 enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
-enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4 };
+enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4, USUAL_LAUNCHES = 3 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;  /* numbers so far */
@@ -156,7 +156,8 @@ static uint64_t exact_key(const GpuKernel *kernel, uint64_t key, const uint8_t *
 static bool is_repeated(GpuKernel *kernel, uint64_t key, bool *different) {
     for (size_t i = 0; i < kernel->seen_count; i++)
         if (kernel->seen[i].key == key)
-            return kernel->seen[i].times++ >= gpu_options()->launches;
+            return kernel->seen[i].times++ >= gpu_options()->launches ||
+                   (kernel->seen[i].enough && gpu_options()->launches <= USUAL_LAUNCHES);
     *different = kernel->seen_count == MOST_DIFFERENT;
     GpuSeen *more = *different ? NULL : realloc(kernel->seen, (kernel->seen_count + 1) * sizeof *more);
     if (!more)
