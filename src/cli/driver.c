@@ -1,4 +1,4 @@
-/* Whether this machine has a CUDA driver that can record, told without loading it: what is said where nothing was
+/* Whether this machine has a CUDA driver that can record, known without loading it: what is said where nothing was
  * recorded. */
 #include "cli/cli.h"
 

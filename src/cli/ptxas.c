@@ -55,7 +55,7 @@ static const char *real_ptxas(const char *name) {
     return beside_triton(name, path, sizeof path) || beside_triton("ptxas", path, sizeof path) ? path : "ptxas";
 }
 
-/* Starts it; the process. `quiet`: what it says is not told, since nobody has asked for what it does. */
+/* Starts it; the process. `quiet`: its output is dropped. */
 static pid_t start(const char *real, char **arguments, bool quiet) {
     fflush(NULL);
     pid_t child = fork();

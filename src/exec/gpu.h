@@ -124,8 +124,8 @@ typedef struct GpuImage {
 } GpuImage;
 /* Has it compiled, of a form of the kernel's module, in the context of the thread; no mutex is held. */
 bool gpu_image(GpuKernel *kernel, GpuModule *form, unsigned registers, GpuImage *image);
-/* The form of a kernel's module for launches with such CTAs. A kernel that does not say how large its CTAs are is told,
- * since records are far fewer then; one that says so, or has had many shapes, is taken as it is. */
+/* The form of a kernel's module for launches with such CTAs. A kernel that does not say how large its CTAs are gets
+ * that directive, since records are far fewer then; one that says so, or has had many shapes, is taken as it is. */
 GpuModule *gpu_shaped(GpuKernel *kernel, const uint32_t block[3]);
 /* Whether it is for a launch to say how large its CTAs are. */
 bool gpu_waits_for_shape(GpuKernel *kernel);
@@ -226,9 +226,8 @@ typedef struct GpuContext {
     GpuMap map;
     GpuBlock blocks[GPU_BLOCKS];
     unsigned block_count;
-    Handle packer;     /* a function of our own; NULL: there is none */
-    GpuPiece *pieces;  /* of the arena, in its order */
-    DevicePointer off; /* a block with which nothing is recorded */
+    Handle packer;    /* a function of our own; NULL: there is none */
+    GpuPiece *pieces; /* of the arena, in its order */
     GpuSlot *slots;
     bool taken[GPU_FLIGHTS];
     Handle events[GPU_FLIGHTS][3]; /* of each slot: the kernel begins, it has ended, its records are packed */

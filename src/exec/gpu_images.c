@@ -346,7 +346,7 @@ static bool says_its_size(const PtxModule *ptx, const PtxFunction *kernel) {
     return false;
 }
 
-/* The kernel, if it has to be told how large its CTAs are; PTX_NONE. It is busy. */
+/* The kernel, if a launch has to say how large its CTAs are; PTX_NONE. It is busy. */
 static uint32_t shapeless(GpuModule *module, const char *kernel) {
     const PtxModule *ptx = gpu_checks() || module->cubin || !is_read(module) ? NULL : module->plain;
     for (uint32_t i = 0; ptx && i < ptx->functions_count; i++)

@@ -144,21 +144,11 @@ static bool make_arena(GpuContext *context, const GpuDriver *driver) {
            driver->stream_wait(context->behind) == 0;
 }
 
-/* The block of launches that are not recorded: its sample is of no CTA. */
-static bool make_off(GpuContext *context, const GpuDriver *driver) {
-    DevicePointer block;
+static bool make_slots(GpuContext *context, const GpuDriver *driver) {
     if (driver->allocate_host((void **)&context->slots, GPU_FLIGHTS * sizeof(GpuSlot), HOST_PORTABLE | HOST_MAPPED) !=
-            0 ||
-        driver->allocate(&block, 3 * GPU_ALIGN) != 0)
+        0)
         return false;
     memset(context->slots, 0, GPU_FLIGHTS * sizeof(GpuSlot));
-    block = (block + GPU_ALIGN - 1) / GPU_ALIGN * GPU_ALIGN; /* then a chunk for all */
-    context->slots[0].block = (RecordLaunch){
-        .first = block + GPU_ALIGN, .more = block + GPU_ALIGN, .tag = 1u << 24, .patience = record_patience(0)};
-    if (driver->copy_to(block, &context->slots[0].block, sizeof(RecordLaunch), context->behind) != 0 ||
-        driver->stream_wait(context->behind) != 0)
-        return false;
-    context->off = block;
     return true;
 }
 
@@ -175,7 +165,7 @@ static void fill_context(GpuContext *context, const GpuDriver *driver) {
         (*(Result(**)(int)) & release)(context->device_number);
     }
     if (driver->stream_create(&context->behind, STREAM_NON_BLOCKING) != 0 ||
-        driver->stream_create(&context->ahead, STREAM_NON_BLOCKING) != 0 || !make_off(context, driver) ||
+        driver->stream_create(&context->ahead, STREAM_NON_BLOCKING) != 0 || !make_slots(context, driver) ||
         !make_arena(context, driver))
         context->why = "there was no memory on the device for records";
     else if (!context->on_host)

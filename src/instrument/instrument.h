@@ -149,7 +149,7 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
 bool instrument(PtxModule *module, const InstrumentOptions *options, Text *to, const char **problem);
 /* One kernel of an instrumented module, `with`, for an image beside that of the module as it was, `plain`: with what it
  * needs, and with variables that are those of the plain image. INSTRUMENT_AT and a variable's name is that of a pointer
- * in constant memory that whoever loads it sets to where that image has it; of what is a literal it points to a copy.
+ * in constant memory, set at load to where that image has it; of what is a literal it points to a copy.
  * An empty name is all kernels. False, with one sentence, if that cannot be done. */
 bool instrument_beside(const PtxModule *plain, const PtxModule *with, Str kernel, Text *to, const char **problem);
 #define INSTRUMENT_AT "weir_at_"

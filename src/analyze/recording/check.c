@@ -12,7 +12,7 @@ typedef struct Playing {
     ThreadsCheck check;
     const Recording *recording;
     RecordingSeen *seen;
-    bool hangs;      /* and it is told why */
+    bool hangs;      /* and the cause is reported */
     uint64_t unseen; /* chunks that no thread came to */
     Recording unpacked;
     PlaySites sites;

@@ -341,7 +341,7 @@ uint32_t turns_on(StrongTurns *turns, StrongPlace *place);
 StrongPlace *turns_place(const Player *player, const PlaySite *site, Record *record, uint32_t cta);
 /* Whether it is the record's turn. If not, the cluster is woken when it is. */
 bool turn_has_come(Player *player, const StrongPlace *place, uint32_t number, uint32_t cluster);
-/* The turn of that number is the next, whatever comes before it: in which order they were made cannot be told. */
+/* The turn of that number is the next, whatever comes before it: their order is not known. */
 void turns_overrule(StrongTurns *turns, StrongPlace *place, uint32_t number);
 /* It had its turn: returns the cluster that waits for the next one, + 1. */
 uint32_t turns_pass(Player *player, StrongPlace *place);

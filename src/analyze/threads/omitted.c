@@ -1,7 +1,7 @@
 /* Proxy fences that the compiler omitted: Triton up to 3.7.0 inserts none between the `cp.async` of a pipelined
  * `tl.load` and the MMA of `tl.dot`, and `tl` has no call for one.
  *
- * Gluon compiles to the same instructions, and there the author places the fences. The two are told apart by the
+ * Gluon compiles to the same instructions, and there the author places the fences. The two are distinguished by the
  * commit of the copy: Triton makes one of each pipelined load, at the load's own line and column; in Gluon a commit
  * is a call of its own, and no two calls are at one place. Without line information nothing is known, and the fence
  * counts as the author's. */
