@@ -516,8 +516,6 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
     as_races.options = &options;
     Finding *finding = verdict_finding(check->verdict);
     finding->rule = RULE_RACE_VOLATILE;
-    finding->graded = lockstep;
-    finding->grade = lockstep ? SEVERITY_WARNING : SEVERITY_NOTE;
     finding->space = is_shared(race) ? "shared" : "global";
     finding->message =
         verdict_text(check->verdict, "%s; both accesses are volatile", message_of(check, race, RULE_RACE_VOLATILE));
