@@ -21,7 +21,7 @@ struct weir_writer {
     JsonSeries json;
     Ci ci; /* of formats that it has */
     MembarTotals totals;
-    Told told; /* findings, in text */
+    Grouped grouped; /* findings, in text */
     Unseen unseen;
     size_t inputs;      /* verdicts that count */
     weir_writer *aside; /* those that need not, unless they are all there is; NULL: none */
@@ -158,17 +158,17 @@ void weir_writer_join(weir_writer *writer, weir_writer *part) {
         ci_join(&writer->ci, &part->ci);
     else
         text_add(&writer->out, part->out.data ? part->out.data : "", part->out.size);
-    told_join(&writer->told, &part->told);
+    grouped_join(&writer->grouped, &part->grouped);
     writer->failed |= part->failed || part->out.failed;
     text_flush(&writer->out);
-    told_free(&part->told);
+    grouped_free(&part->grouped);
     text_free(&part->out);
     free(part);
 }
 
 static void drop(weir_writer *part) {
     ci_drop(&part->ci);
-    told_free(&part->told);
+    grouped_free(&part->grouped);
     text_free(&part->out);
     unseen_free(&part->unseen);
     free(part);
@@ -186,9 +186,9 @@ static void settle_aside(weir_writer *writer) {
 
 void weir_writer_settle(weir_writer *writer) {
     settle_aside(writer);
-    writer->told.color = writer->options.flags & WEIR_COLOR;
-    told_write(&writer->told, &writer->out);
-    told_free(&writer->told);
+    writer->grouped.color = writer->options.flags & WEIR_COLOR;
+    grouped_write(&writer->grouped, &writer->out);
+    grouped_free(&writer->grouped);
     text_flush(&writer->out);
 }
 
@@ -291,7 +291,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
         bool grouped = text && part && shown && flags & WEIR_SKIP_CLEAN && is_recording(all);
         size_t begin = writer->out.size;
         if (grouped)
-            told_begin(&writer->told, verdict, all->module->source);
+            grouped_begin(&writer->grouped, verdict, all->module->source);
         TextOptions options = {.color = flags & WEIR_COLOR,
                                .launches = flags & WEIR_LAUNCHES,
                                .suppressed = flags & WEIR_SUPPRESSED,
@@ -299,7 +299,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .witnesses = witnesses,
                                .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay",
-                               .told = grouped ? &writer->told : NULL};
+                               .grouped = grouped ? &writer->grouped : NULL};
         CiInput input = {all->module->source->name, all->module->source, verdict, witnesses};
         if (is_json(writer))
             render_json_input(&writer->json, input.file, verdict, witnesses);
@@ -308,7 +308,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
         else if (shown)
             render_text(verdict, all->module->source, options, &writer->out);
         if (grouped)
-            told_end(&writer->told, &writer->out, begin);
+            grouped_end(&writer->grouped, &writer->out, begin);
         if (witnesses)
             witnesses += verdict->finding_count;
     }

@@ -595,12 +595,12 @@ static size_t early_workers(const Options *options) {
 /* Until the program has ended; false: it was not started. */
 static bool watch(Check *check, const Early *early) {
     Workers workers = start_workers(check, early_workers(check->options), work_early);
-    struct pollfd told = {.fd = early->told, .events = POLLIN};
+    struct pollfd ended = {.fd = early->ended, .events = POLLIN};
     char *path = NULL, go = 0;
     FILE *log = asprintf(&path, "%s/capture.log", early->folder) >= 0 ? fopen(path, "r") : NULL;
     bool good = log && can_be_early(check->options);
     check->began = seconds_now();
-    while (poll(&told, 1, LOOK_MS) == 0)
+    while (poll(&ended, 1, LOOK_MS) == 0)
         good = good && take_early(check, early, log);
     double now = seconds_now();
     if (log) /* the last of it */
@@ -617,7 +617,7 @@ static bool watch(Check *check, const Early *early) {
     if (log)
         fclose(log);
     free(path);
-    return read(early->told, &go, 1) == 1;
+    return read(early->ended, &go, 1) == 1;
 }
 
 static int by_path(const void *a, const void *b) {

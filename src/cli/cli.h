@@ -39,7 +39,7 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 /* A program that runs while its recordings are checked. */
 typedef struct Early {
     const char *folder; /* into which they are written */
-    int told;           /* a byte comes when the program has ended; its end, when nothing is to be checked */
+    int ended;          /* a byte comes when the program has ended; its end, when nothing is to be checked */
 } Early;
 /* As command_check, of all recordings of the folder. Those that no other launch can have to be checked together with,
  * as the log says (`over NAME`), are checked while the program runs, at low priority and on all cores but one. */

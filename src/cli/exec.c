@@ -211,27 +211,27 @@ static bool was_started(const char *program, int told) {
 
 static int run_program(const Paths *words) {
     char **program = calloc(words->count + 1, sizeof *program);
-    int told[2];
-    if (!program || pipe(told) != 0) {
+    int ends[2];
+    if (!program || pipe(ends) != 0) {
         free(program);
         return -1;
     }
     memcpy(program, words->items, sizeof *program * words->count);
-    fcntl(told[1], F_SETFD, FD_CLOEXEC);
-    fcntl(told[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
 #ifdef PR_SET_CHILD_SUBREAPER
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind is to be seen */
 #endif
     watch_signals(true);
     pid_t child = fork();
     if (child == 0)
-        become(program, told[1]);
+        become(program, ends[1]);
     running = child;
-    close(told[1]);
-    bool started = child > 0 && was_started(program[0], told[0]);
+    close(ends[1]);
+    bool started = child > 0 && was_started(program[0], ends[0]);
     int status = await(child);
     running = 0;
-    close(told[0]);
+    close(ends[0]);
     watch_signals(false);
     free(program);
     return started ? status : -1;
@@ -283,28 +283,28 @@ static size_t count_left(char *name, size_t size) {
 /* In a process of its own, whose children are those of the program alone. */
 static Ended run_apart(const Paths *words) {
     Ended ended = {.status = -1};
-    int told[2];
+    int ends[2];
     fflush(NULL);
-    if (pipe(told) != 0)
+    if (pipe(ends) != 0)
         return ended;
-    fcntl(told[0], F_SETFD, FD_CLOEXEC);
-    fcntl(told[1], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     watch_signals(true);
     pid_t child = fork();
     if (child == 0) {
-        close(told[0]);
+        close(ends[0]);
         ended.status = run_program(words);
         if (ended.status >= 0 && !await_rest())
             ended.left = count_left(ended.left_name, sizeof ended.left_name);
-        _exit(write(told[1], &ended, sizeof ended) == (ssize_t)sizeof ended ? 0 : 1);
+        _exit(write(ends[1], &ended, sizeof ended) == (ssize_t)sizeof ended ? 0 : 1);
     }
     running = child;
-    close(told[1]);
+    close(ends[1]);
     await(child);
     running = 0;
-    if (child < 0 || read(told[0], &ended, sizeof ended) != (ssize_t)sizeof ended)
+    if (child < 0 || read(ends[0], &ended, sizeof ended) != (ssize_t)sizeof ended)
         ended = (Ended){.status = -1};
-    close(told[0]);
+    close(ends[0]);
     watch_signals(false);
     return ended;
 }
@@ -461,19 +461,19 @@ typedef struct Checker {
 
 static Checker start_checker(Options *options, const char *folder) {
     Checker checker = {.child = -1};
-    int told[2];
+    int ends[2];
     fflush(NULL);
-    if (pipe(told) != 0)
+    if (pipe(ends) != 0)
         return checker;
-    fcntl(told[0], F_SETFD, FD_CLOEXEC);
-    fcntl(told[1], F_SETFD, FD_CLOEXEC);
-    checker.tell = told[1];
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    checker.tell = ends[1];
     checker.child = fork();
     if (checker.child == 0) {
-        close(told[1]);
-        exit(check_while(options, &(Early){.folder = folder, .told = told[0]}));
+        close(ends[1]);
+        exit(check_while(options, &(Early){.folder = folder, .ended = ends[0]}));
     }
-    close(told[0]);
+    close(ends[0]);
     return checker;
 }
 

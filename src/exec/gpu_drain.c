@@ -49,7 +49,7 @@ static uint64_t bytes_of(const Recording *recording) {
 bool drain_write(const Recording *recording, uint64_t key) {
     static unsigned files;
     uint64_t bytes = bytes_of(recording);
-    /* Sentences, and what is told of a kernel that does not end, are written in any case. */
+    /* Sentences, and the report of a kernel that does not end, are written in any case. */
     if (recording->ptx.size && !(recording->launch.flags & RECORDING_HUNG) && !disk_has(bytes)) {
         gpu_unseen(recording->kernel, "%s", disk_full);
         return false;
@@ -124,7 +124,7 @@ static void give_back(GpuFlight *flight, const GpuChunks *chunks) {
     land(flight);
 }
 
-static const char no_order[] = "there are more streams than can be told apart: whether it races with launches of "
+static const char no_order[] = "there are more streams than can be distinguished: whether it races with launches of "
                                "others was not looked at";
 
 static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
@@ -144,8 +144,8 @@ static Text sentences_of(const GpuFlight *flight, const Recording *recording, Re
     return text;
 }
 
-/* `result`: how the launch ended, as the driver says it; `told`: it is written already, as a hang. */
-static bool take_records(GpuFlight *flight, Result result, bool told) {
+/* `result`: how the launch ended, as the driver says it; `written`: it is already, as a hang. */
+static bool take_records(GpuFlight *flight, Result result, bool written) {
     uint64_t ended = gpu_now();
     GpuChunks chunks;
     bool on_host = flight->context->on_host, good = gpu_copy(flight, &chunks);
@@ -164,7 +164,7 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
         uint64_t key = flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
-        if (!told && !drain_write(&recording, key))
+        if (!written && !drain_write(&recording, key))
             __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
         note_time(flight, &chunks, ended, copied);
         if (on_host)
@@ -177,20 +177,20 @@ static bool take_records(GpuFlight *flight, Result result, bool told) {
 
 /* After a launch that failed memory of the device is gone. */
 static void end(GpuFlight *flight, Result result) {
-    bool told = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
+    bool written = flight->watched.found && hang_release(&flight->watched) != HANG_NOT;
     bool lost = result && !flight->context->on_host;
-    if (told || (result && !lost))
+    if (written || (result && !lost))
         gpu_failed_kept();
     if (result)
         flight->launch.flags |= RECORDING_CUT;
-    if (lost || !take_records(flight, result, told)) {
-        if (!told && lost)
+    if (lost || !take_records(flight, result, written)) {
+        if (!written && lost)
             gpu_failed(result, flight->kernel->name);
-        if (!told && lost)
+        if (!written && lost)
             gpu_unseen(flight->kernel->name,
                        "its launch failed with CUDA error %d, and its records were lost; --record-host keeps them",
                        result);
-        else if (!told)
+        else if (!written)
             gpu_unseen(flight->kernel->name, "its records could not be copied");
         land(flight);
     }
@@ -389,6 +389,6 @@ bool drain_runs(uint64_t before, Handle context) {
 
 void drain_lost(void) {
     for (const GpuFlight *flight = flights; flight; flight = flight->next)
-        if (flight->watched.end == HANG_NOT) /* else it is told why */
+        if (flight->watched.end == HANG_NOT) /* else the cause is reported */
             gpu_unseen(flight->kernel->name, "it had not ended when the program did");
 }

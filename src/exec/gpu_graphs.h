@@ -121,7 +121,7 @@ Result graph_issue(const GraphPlan *plan, const GraphLanes *lanes, OrderStream s
 void graph_lanes_free(GraphLanes *lanes);
 /* For gpu_order.c: a copy, a memset or a call of the host is made in that stream. */
 void graph_tell(const GraphStep *step, OrderStream stream);
-/* In a stream of the program or of ours, told to gpu_order.c as well. */
+/* In a stream of the program or of ours; gpu_order.c notes it as well. */
 Result graph_mark(Handle event, OrderStream stream);
 Result graph_wait(OrderStream stream, Handle event);
 

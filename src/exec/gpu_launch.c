@@ -189,7 +189,7 @@ static void unsee(GpuKernel *kernel, uint64_t key) {
             kernel->seen[i].times--;
 }
 
-/* What a launch is told apart by, and its parameters. */
+/* What distinguishes a launch from others, and its parameters. */
 typedef struct Choice {
     uint64_t key;
     OrderKernel looked_at;

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum { ORDER_STREAMS = 256 }; /* that can be told apart */
+enum { ORDER_STREAMS = 256 }; /* that are distinguished */
 
 /* A stream as a call names it: none is that of the thread, or that which all others wait for. */
 typedef struct OrderStream {

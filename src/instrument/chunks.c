@@ -86,8 +86,8 @@ static void write_windows(Code *code) {
     code_say(code, "@~q1 st.global.b64 [~e0+%u], ~e1", OF(param_window));
 }
 
-/* The warp's first chunk (RecordSample). CTAs that are not recorded write where nobody looks, or nothing, if lane 0 is
- * all that writes. */
+/* The warp's first chunk (RecordSample). CTAs that are not recorded write to a chunk that is not read, or nothing, if
+ * lane 0 is all that writes. */
 static void write_sample(Code *code) {
     code_say(code, "ld.global.v4.b32 {~r0, ~r1, ~r2, ~r4}, [~e0+%u]", OF(sample));
     code_say(code, "mul.wide.u32 ~e2, ~r3, ~r0");

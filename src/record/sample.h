@@ -6,7 +6,7 @@
 
 #include "record/file.h"
 
-/* The largest grid of which CTAs are told apart. */
+/* The largest grid whose CTAs a recording distinguishes. */
 enum { SAMPLE_MOST_CTAS = UINT32_MAX / 1024 };
 
 static inline uint64_t launch_ctas(const RecordingLaunch *launch) {

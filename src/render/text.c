@@ -136,10 +136,10 @@ static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
 /* What the agent does where it is reported, in the IR. */
 static void add_first_place(Renderer *renderer, const FindingPlace *place) {
     show_place(renderer, place);
-    bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
-    if (!told && place->ir_line && has_kernel_place(place))
+    bool said = is_said(place->agent) || is_said(place->role) || is_said(place->note);
+    if (!said && place->ir_line && has_kernel_place(place))
         add_same_in_ir(renderer, place);
-    if (!told || !place->ir_line)
+    if (!said || !place->ir_line)
         return;
     add_ir_place(renderer, place);
     add_severity(renderer, SEVERITY_NOTE);
@@ -188,8 +188,8 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
     add_line(renderer, "fix:", finding->fix);
     add_line(renderer, "schedule:", finding->schedule);
     add_finding_launch(renderer, finding, witness_file);
-    if (renderer->options.told)
-        told_finding(renderer->options.told, finding, renderer->source, begin, renderer->to->size);
+    if (renderer->options.grouped)
+        grouped_finding(renderer->options.grouped, finding, renderer->source, begin, renderer->to->size);
 }
 
 /* One that does not count, in a line, with why not. */
@@ -214,8 +214,8 @@ static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
     if (is_said(incomplete->op))
         text_plainf(renderer->to, " (%s)", incomplete->op);
     text_addf(renderer->to, "\n");
-    if (renderer->options.told)
-        told_other(renderer->options.told, TOLD_INCOMPLETE, incomplete->reason, begin, renderer->to->size);
+    if (renderer->options.grouped)
+        grouped_other(renderer->options.grouped, GROUPED_INCOMPLETE, incomplete->reason, begin, renderer->to->size);
 }
 
 static void add_launch(Renderer *renderer, const LaunchRun *launch) {
@@ -322,8 +322,8 @@ static void add_kernel(Renderer *renderer, const Verdict *verdict) {
 static void add_note(Renderer *renderer, const char *note) {
     size_t begin = renderer->to->size;
     add_line(renderer, "note:", note);
-    if (renderer->options.told)
-        told_other(renderer->options.told, TOLD_NOTE, note, begin, renderer->to->size);
+    if (renderer->options.grouped)
+        grouped_other(renderer->options.grouped, GROUPED_NOTE, note, begin, renderer->to->size);
 }
 
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {

@@ -26,7 +26,7 @@
 #ifndef RENDER_TEXT_H
 #define RENDER_TEXT_H
 
-#include "render/told.h"
+#include "render/grouped.h"
 
 typedef struct TextOptions {
     bool color;
@@ -36,7 +36,7 @@ typedef struct TextOptions {
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */
     const char *root;             /* below which the kernel's own source is looked for, too; or NULL */
     const char *witness_hint;     /* how to get a witness file; shown where there is a witness but no file; or NULL */
-    Told *told;                   /* findings are noted there; or NULL */
+    Grouped *grouped;             /* findings are noted there; or NULL */
 } TextOptions;
 
 /* `source` is the IR's text, whose name is shown, and from whose folder the kernel's own source is looked for. */

@@ -259,7 +259,7 @@ static void join(Behind *to, const Behind *from) {
             to->nodes[to->count++] = from->nodes[i];
 }
 
-/* The call is made when a graph is launched, not otherwise: nobody waits for it. */
+/* The call is made when a graph is launched, not otherwise: nothing waits for it. */
 EXPORTED Result cuLaunchHostFunc(Handle stream, void (*call)(void *), void *with) {
     Capture *capture;
     Result result = stream_enter(stream, &capture);

@@ -180,11 +180,11 @@ def wrong_with(name, folder, status, text):
     findings = [f for f in findings if f["rule"].startswith("deadlock.")]
     if not findings:
         return f"no deadlock is found (status {status})"
-    place, told = findings[0]["places"][0], json.dumps(findings[0])
+    place, text = findings[0]["places"][0], json.dumps(findings[0])
     if not place.get("file", "").endswith(f"{name}.cu") or place.get("line") != line:
         return f"it is at {place.get('file')}:{place.get('line')}, not at line {line}"
     for words in PROGRAMS[name][1]:
-        if words not in told:
+        if words not in text:
             return f"it does not say '{words}': {findings[0]['message']} {findings[0].get('why')}"
     return None
 

@@ -290,8 +290,8 @@ static bool waits_for_unrecorded(const Playing *playing) {
     return is_sampled(&playing->recording->launch) && playing->turns.count;
 }
 
-/* A wait that was over on the GPU is not over here. Where records are missing, that is why, and is told alone; where
- * some cannot be read, what was waited for need not be this. */
+/* A wait that was over on the GPU is not over here. Where records are missing, that is the reason, and the only one
+ * reported; where some cannot be read, what was waited for need not be this. */
 static void tell_lost(Playing *playing) {
     const PtxMachine *machine = playing->check.machine;
     if (has_lost(playing) || waits_for_unrecorded(playing))

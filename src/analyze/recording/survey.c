@@ -32,8 +32,8 @@ static void add_noise(Survey *survey, const SurveyFrom *from, uint64_t first, ui
 static bool add_each(Survey *survey, const SurveyFrom *from, const PlaySite *site, uint32_t lanes,
                      const uint64_t *addresses, uint32_t bytes) {
     enum { FEW = FOOTPRINT_LINE / 4 };
-    const ThreadsAccess *told = &site->told;
-    bool alone = survey_is_alone(told);
+    const ThreadsAccess *access = &site->told;
+    bool alone = survey_is_alone(access);
     if ((uint32_t)__builtin_popcount(lanes) * bytes > FEW && !(site->again && alone))
         return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -41,7 +41,7 @@ static bool add_each(Survey *survey, const SurveyFrom *from, const PlaySite *sit
             return false;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        footprint_add_words(survey->footprint, from->number, lane, alone, told->kind != THREADS_READ, addresses[lane],
+        footprint_add_words(survey->footprint, from->number, lane, alone, access->kind != THREADS_READ, addresses[lane],
                             addresses[lane] + bytes);
     }
     return true;

@@ -327,18 +327,18 @@ static bool may_be_ordered(const struct Together *together) {
 }
 
 static void tell_races(const struct Together *together) {
-    uint32_t count, told = 0, open = 0;
+    uint32_t count, reported = 0, open = 0;
     bool ordered = may_be_ordered(together);
     const ThreadsRace *races = threads_races(together->engine, &count);
     Between *all = ARENA_ARRAY(&together->members[0]->check.arena, Between, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        Between *between = &all[told];
+        Between *between = &all[reported];
         bool known = !is_between(together, &races[i], between);
-        for (uint32_t k = 0; k < told && !known; k++)
+        for (uint32_t k = 0; k < reported && !known; k++)
             known = is_same(&all[k], between);
         if (known)
             continue;
-        told++;
+        reported++;
         open += ordered;
         if (ordered)
             continue;

@@ -11,48 +11,55 @@
  *
  * A kernel of one recording is reported as if there were no groups. Reasons why something is incomplete are grouped by
  * their words; numbers in them may differ. */
-#ifndef RENDER_TOLD_H
-#define RENDER_TOLD_H
+#ifndef RENDER_GROUPED_H
+#define RENDER_GROUPED_H
 
 #include "base/map.h"
 #include "finding/finding.h"
 
-typedef enum ToldKind { TOLD_ERROR, TOLD_WARNING, TOLD_REMARK, TOLD_INCOMPLETE, TOLD_NOTE, TOLD_KINDS } ToldKind;
+typedef enum GroupedKind {
+    GROUPED_ERROR,
+    GROUPED_WARNING,
+    GROUPED_REMARK,
+    GROUPED_INCOMPLETE,
+    GROUPED_NOTE,
+    GROUPED_KINDS
+} GroupedKind;
 
 /* Something that is said of a recording: where it is in the text about it, and what it is known again by. */
-typedef struct ToldItem {
-    ToldKind kind;
+typedef struct GroupedItem {
+    GroupedKind kind;
     size_t begin, end;
     char *key;
-} ToldItem;
+} GroupedItem;
 
 /* A recording, and the text about it. */
-typedef struct ToldFile {
-    struct ToldFile *next;
+typedef struct GroupedFile {
+    struct GroupedFile *next;
     char *file, *kernel;
     Text text;
-    ToldItem *items;
+    GroupedItem *items;
     size_t count, capacity;
     VerdictKind verdict;
     size_t launches;
     uint64_t ctas, events;
-} ToldFile;
+} GroupedFile;
 
-typedef struct Told {
-    ToldFile *first, *last;
+typedef struct Grouped {
+    GroupedFile *first, *last;
     bool color, failed;
-} Told;
+} Grouped;
 
 /* A text about the verdict on a recording begins, and is noted: what is between two places of it. */
-void told_begin(Told *told, const Verdict *verdict, const Source *source);
-void told_finding(Told *told, const Finding *finding, const Source *source, size_t begin, size_t end);
-void told_other(Told *told, ToldKind kind, const char *words, size_t begin, size_t end);
+void grouped_begin(Grouped *grouped, const Verdict *verdict, const Source *source);
+void grouped_finding(Grouped *grouped, const Finding *finding, const Source *source, size_t begin, size_t end);
+void grouped_other(Grouped *grouped, GroupedKind kind, const char *words, size_t begin, size_t end);
 /* What `text` has from `begin` on is taken: it is that text. */
-void told_end(Told *told, Text *text, size_t begin);
+void grouped_end(Grouped *grouped, Text *text, size_t begin);
 /* Adds those of a part, which has none then. */
-void told_join(Told *told, Told *part);
+void grouped_join(Grouped *grouped, Grouped *part);
 /* All of it, by kernels. */
-void told_write(const Told *told, Text *to);
-void told_free(Told *told);
+void grouped_write(const Grouped *grouped, Text *to);
+void grouped_free(Grouped *grouped);
 
 #endif

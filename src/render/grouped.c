@@ -1,5 +1,5 @@
 /* Texts about recordings, grouped. */
-#include "render/told.h"
+#include "render/grouped.h"
 
 #include "base/hash.h"
 
@@ -13,48 +13,48 @@ enum { NAMES_MOST = 2 };
 
 /* ---- One recording -------------------------------------------------------------------------------- */
 
-void told_begin(Told *told, const Verdict *verdict, const Source *source) {
-    ToldFile *file = calloc(1, sizeof *file);
-    told->failed |= !file;
+void grouped_begin(Grouped *grouped, const Verdict *verdict, const Source *source) {
+    GroupedFile *file = calloc(1, sizeof *file);
+    grouped->failed |= !file;
     if (!file)
         return;
-    *file = (ToldFile){.file = strdup(source->name),
-                       .kernel = strdup(verdict->kernel),
-                       .verdict = verdict->kind,
-                       .launches = verdict->launch_count};
+    *file = (GroupedFile){.file = strdup(source->name),
+                          .kernel = strdup(verdict->kernel),
+                          .verdict = verdict->kind,
+                          .launches = verdict->launch_count};
     for (size_t i = 0; i < verdict->launch_count; i++) {
         file->ctas += verdict->launches[i].ctas;
         file->events += verdict->launches[i].events;
     }
-    told->failed |= !file->file || !file->kernel;
-    if (told->last)
-        told->last->next = file;
+    grouped->failed |= !file->file || !file->kernel;
+    if (grouped->last)
+        grouped->last->next = file;
     else
-        told->first = file;
-    told->last = file;
+        grouped->first = file;
+    grouped->last = file;
 }
 
 /* The key is taken. */
-static void add_item(Told *told, ToldKind kind, Text *key, size_t begin, size_t end) {
-    ToldFile *file = told->last;
+static void add_item(Grouped *grouped, GroupedKind kind, Text *key, size_t begin, size_t end) {
+    GroupedFile *file = grouped->last;
     text_char(key, 0);
     if (file && file->count == file->capacity) {
         size_t wanted = file->capacity ? 2 * file->capacity : 8;
-        ToldItem *more = realloc(file->items, wanted * sizeof *more);
-        told->failed |= !more;
+        GroupedItem *more = realloc(file->items, wanted * sizeof *more);
+        grouped->failed |= !more;
         file->items = more ? more : file->items;
         file->capacity = more ? wanted : file->capacity;
     }
-    told->failed |= key->failed;
+    grouped->failed |= key->failed;
     if (!file || key->failed || file->count == file->capacity) {
         text_free(key);
         return;
     }
-    file->items[file->count++] = (ToldItem){kind, begin, end, key->data};
+    file->items[file->count++] = (GroupedItem){kind, begin, end, key->data};
     *key = (Text){0};
 }
 
-void told_finding(Told *told, const Finding *finding, const Source *source, size_t begin, size_t end) {
+void grouped_finding(Grouped *grouped, const Finding *finding, const Source *source, size_t begin, size_t end) {
     Text key = {0};
     text_addf(&key, "%d", (int)finding->rule);
     for (size_t i = 0; i < finding->place_count; i++) {
@@ -64,25 +64,25 @@ void told_finding(Told *told, const Finding *finding, const Source *source, size
         else
             text_addf(&key, " %016" PRIx64 ":%u", hash_bytes(HASH_START, source->data, source->size), place->ir_line);
     }
-    add_item(told, (ToldKind)finding_severity(finding), &key, begin, end); /* ORDER Severity */
+    add_item(grouped, (GroupedKind)finding_severity(finding), &key, begin, end); /* ORDER Severity */
 }
 
-void told_other(Told *told, ToldKind kind, const char *words, size_t begin, size_t end) {
+void grouped_other(Grouped *grouped, GroupedKind kind, const char *words, size_t begin, size_t end) {
     Text key = {0};
     for (; *words; words++)
         if (!isdigit((unsigned char)*words))
             text_char(&key, *words);
         else if (!isdigit((unsigned char)words[1]))
             text_char(&key, '#');
-    add_item(told, kind, &key, begin, end);
+    add_item(grouped, kind, &key, begin, end);
 }
 
-void told_end(Told *told, Text *text, size_t begin) {
-    ToldFile *file = told->last;
+void grouped_end(Grouped *grouped, Text *text, size_t begin) {
+    GroupedFile *file = grouped->last;
     if (!file || begin >= text->size)
         return;
     text_add(&file->text, text->data + begin, text->size - begin);
-    told->failed |= file->text.failed;
+    grouped->failed |= file->text.failed;
     for (size_t i = 0; i < file->count; i++) {
         file->items[i].begin -= begin;
         file->items[i].end -= begin;
@@ -90,19 +90,19 @@ void told_end(Told *told, Text *text, size_t begin) {
     text->size = begin;
 }
 
-void told_join(Told *told, Told *part) {
-    if (told->last)
-        told->last->next = part->first;
+void grouped_join(Grouped *grouped, Grouped *part) {
+    if (grouped->last)
+        grouped->last->next = part->first;
     else
-        told->first = part->first;
-    told->last = part->last ? part->last : told->last;
-    told->failed |= part->failed;
-    told->color |= part->color;
-    *part = (Told){0};
+        grouped->first = part->first;
+    grouped->last = part->last ? part->last : grouped->last;
+    grouped->failed |= part->failed;
+    grouped->color |= part->color;
+    *part = (Grouped){0};
 }
 
-void told_free(Told *told) {
-    for (ToldFile *file = told->first, *next; file; file = next) {
+void grouped_free(Grouped *grouped) {
+    for (GroupedFile *file = grouped->first, *next; file; file = next) {
         next = file->next;
         for (size_t i = 0; i < file->count; i++)
             free(file->items[i].key);
@@ -112,7 +112,7 @@ void told_free(Told *told) {
         text_free(&file->text);
         free(file);
     }
-    *told = (Told){0};
+    *grouped = (Grouped){0};
 }
 
 /* ---- All of one kernel ---------------------------------------------------------------------------- */
@@ -121,23 +121,23 @@ void told_free(Told *told) {
 typedef struct Shared {
     struct Shared *next;
     char *key; /* in the map */
-    const ToldItem *item;
-    const ToldFile *file, *last; /* that have it: the first one, and the last so far */
+    const GroupedItem *item;
+    const GroupedFile *file, *last; /* that have it: the first one, and the last so far */
     const char *also[NAMES_MOST];
     size_t files, times;
 } Shared;
 
 typedef struct Group {
     struct Group *next;
-    const ToldFile *first;
-    size_t files, launches, counts[TOLD_KINDS];
+    const GroupedFile *first;
+    size_t files, launches, counts[GROUPED_KINDS];
     uint64_t ctas, events;
     VerdictKind verdict;
     Shared *items, **end;
     Map by_key;
 } Group;
 
-static void share(Group *group, const ToldFile *file, const ToldItem *item, bool *failed) {
+static void share(Group *group, const GroupedFile *file, const GroupedItem *item, bool *failed) {
     Text key = {0};
     text_addf(&key, "%d %s", (int)item->kind, item->key);
     Shared **seat = key.failed ? NULL : (Shared **)map_put(&group->by_key, (Str){key.data, key.size});
@@ -162,7 +162,7 @@ static void share(Group *group, const ToldFile *file, const ToldItem *item, bool
     shared->files++;
 }
 
-static Group *group_of(Group **groups, const ToldFile *file) {
+static Group *group_of(Group **groups, const GroupedFile *file) {
     while (*groups && strcmp((*groups)->first->kernel, file->kernel) != 0)
         groups = &(*groups)->next;
     if (!*groups && (*groups = calloc(1, sizeof **groups))) {
@@ -172,7 +172,7 @@ static Group *group_of(Group **groups, const ToldFile *file) {
     return *groups;
 }
 
-static void add_file(Group *group, const ToldFile *file, bool *failed) {
+static void add_file(Group *group, const GroupedFile *file, bool *failed) {
     group->files++;
     group->launches += file->launches;
     group->ctas += file->ctas;
@@ -194,7 +194,7 @@ static void add_names(Text *to, const Shared *shared) {
 static void add_shared(Text *to, const Shared *shared, bool color) {
     const Text *text = &shared->file->text;
     size_t begin = shared->item->begin, end = shared->item->end;
-    bool finding = shared->item->kind <= TOLD_REMARK;
+    bool finding = shared->item->kind <= GROUPED_REMARK;
     if (!finding && shared->files > 1 && end > begin)
         end--; /* the newline */
     text_add(to, text->data + begin, end - begin);
@@ -216,18 +216,18 @@ static void add_shared(Text *to, const Shared *shared, bool color) {
 }
 
 static void add_counts(Text *to, const Group *group) {
-    static const char *const names[] = {"error", "warning", "note"}; /* ORDER ToldKind */
+    static const char *const names[] = {"error", "warning", "note"}; /* ORDER GroupedKind */
     const char *between = "";
-    for (ToldKind kind = TOLD_ERROR; kind <= TOLD_REMARK; kind++) {
+    for (GroupedKind kind = GROUPED_ERROR; kind <= GROUPED_REMARK; kind++) {
         if (!group->counts[kind])
             continue;
         text_addf(to, "%s", between);
         text_number_of(to, group->counts[kind], names[kind]);
         between = ", ";
     }
-    if (group->counts[TOLD_INCOMPLETE]) {
+    if (group->counts[GROUPED_INCOMPLETE]) {
         text_addf(to, "%sincomplete: ", *between ? "; " : "");
-        text_number_of(to, group->counts[TOLD_INCOMPLETE], "reason");
+        text_number_of(to, group->counts[GROUPED_INCOMPLETE], "reason");
         between = ", ";
     }
     text_addf(to, "%s", *between ? "; " : "");
@@ -249,17 +249,17 @@ static void write_group(const Group *group, bool color, Text *to) {
     text_addf(to, " and %zu more:%s @", group->files - 1, color ? "\033[0m" : "");
     text_plainf(to, "%s", group->first->kernel);
     text_addf(to, ": %s\n", verdict_kind_name(group->verdict));
-    for (ToldKind kind = TOLD_ERROR; kind < TOLD_KINDS; kind++)
+    for (GroupedKind kind = GROUPED_ERROR; kind < GROUPED_KINDS; kind++)
         for (const Shared *shared = group->items; shared; shared = shared->next)
             if (shared->item->kind == kind)
                 add_shared(to, shared, color);
     add_counts(to, group);
 }
 
-void told_write(const Told *told, Text *to) {
+void grouped_write(const Grouped *grouped, Text *to) {
     Group *groups = NULL;
-    bool failed = told->failed;
-    for (const ToldFile *file = told->first; file && !failed; file = file->next) {
+    bool failed = grouped->failed;
+    for (const GroupedFile *file = grouped->first; file && !failed; file = file->next) {
         Group *group = group_of(&groups, file);
         failed |= !group;
         if (group)
@@ -268,7 +268,7 @@ void told_write(const Told *told, Text *to) {
     for (Group *group = groups, *next; group; group = next) {
         next = group->next;
         if (!failed)
-            write_group(group, told->color, to);
+            write_group(group, grouped->color, to);
         for (Shared *shared = group->items, *after; shared; shared = after) {
             after = shared->next;
             free(shared->key);
