@@ -35,7 +35,7 @@ typedef struct Job {
     uint64_t like;   /* recordings of equal launches have the same; 0: not known */
     bool over;       /* no launch can come that is to be checked together with it */
     bool queued, done;
-    bool left_out; /* there was no time or no room for all of it, and one that is like it was checked to its end */
+    bool left_out; /* it was not opened for want of time, and one that is like it was checked to its end */
     bool whole;    /* it was checked to its end */
     bool late;     /* it was not, while the program ran, for want of time */
 } Job;
@@ -399,12 +399,8 @@ static void add_up(Teller *all, Teller *part) {
 static void say_job(Check *check, Job *job) {
     progress_clear(&check->session.progress);
     check->left_out += job->left_out;
-    if (job->left_out && !job->errors)
+    if (job->left_out)
         return;
-    if (job->left_out) {
-        drop_job(job);
-        return;
-    }
     if (!job->errors || fclose(job->errors) != 0)
         job->teller.verdict = WEIR_VERDICT_ERROR;
     if (job->error_text)
@@ -436,21 +432,6 @@ static void await(Check *check, size_t index) {
     pthread_mutex_unlock(&check->lock);
 }
 
-/* A recording that is incomplete counts as one that was not made, if one of an equal launch was checked to its end. */
-static void leave_out(Check *check, size_t index) {
-    Job *job = check->jobs[index];
-    const size_t *counts = job->teller.counts;
-    if (!job->like || job->left_out || !job->errors || !counts[WEIR_VERDICT_INCOMPLETE] ||
-        counts[WEIR_VERDICT_FINDINGS] || counts[WEIR_VERDICT_ERROR] || job->next)
-        return;
-    for (size_t i = index + 1; i < check->count; i++)
-        if (check->jobs[i]->like == job->like)
-            await(check, i);
-    pthread_mutex_lock(&check->lock);
-    job->left_out = is_spare(check, job);
-    pthread_mutex_unlock(&check->lock);
-}
-
 /* Those that were not checked to their end while the program ran are checked again, if they get more time now. */
 static void try_again(Check *check) {
     for (size_t i = 0; i < check->count; i++) {
@@ -476,7 +457,6 @@ static bool check_all(Check *check) {
     Workers workers = start_workers(check, wanted < check->count ? wanted : check->count, work);
     for (size_t i = 0; workers.count && i < check->count; i++) {
         await(check, i);
-        leave_out(check, i);
         say_job(check, check->jobs[i]);
     }
     join_workers(&workers);
@@ -682,7 +662,7 @@ static int check_files(Options *options, const Early *early) {
     else
         tell_passed_over(all);
     if (check.left_out)
-        fprintf(stderr, "weir: %zu recording%s left out: not whole, and an equal launch was checked to its end\n",
+        fprintf(stderr, "weir: %zu recording%s left out for want of time (--check-time): an equal launch was checked to its end\n",
                 check.left_out, check.left_out > 1 ? "s were" : " was");
     if (all->aside && !all->kernels) /* nothing else was looked at */
         all->verdict = weir_verdict_worse(all->verdict, WEIR_VERDICT_INCOMPLETE);

@@ -163,7 +163,10 @@ static bool take_records(GpuFlight *flight, Result result, bool written) {
         recording.unseen = (Str){sentences.data, sentences.size};
         if (!on_host) /* others can have its memory while it is written */
             give_back(flight, &chunks);
-        uint64_t key = flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
+        /* One that failed, or of which there is something to be said, is like no other. */
+        uint64_t key = result || sentences.size
+                           ? 0
+                           : flight->key ^ (uint64_t)(uintptr_t)flight->kernel ^ (uint64_t)getpid() << 48;
         if (!written && !drain_write(&recording, key))
             __atomic_sub_fetch(&flight->kernel->recorded, 1, __ATOMIC_RELAXED);
         note_time(flight, &chunks, ended, copied);

@@ -423,6 +423,8 @@ static Result make(const SeenLaunch *launch) {
     } else {
         if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
             order_library(&order, number);
+        if (kernel && !context)
+            gpu_unseen(kernel->name, "there was no memory to record it");
         order_free(&order);
     }
     pthread_mutex_unlock(&gpu_mutex);

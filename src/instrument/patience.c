@@ -114,9 +114,12 @@ static bool ends_by_reads(const Look *look, uint32_t loop) {
         const FlowValue *value = &flow->values[exits.list[i]];
         const FlowBlock *block = &flow->blocks[value->block];
         if (value->kind == VALUE_PHI) {
-            for (uint32_t k = 0; k < block->predecessor_count; k++)
+            uint32_t ways = 0; /* from inside the loop */
+            for (uint32_t k = 0; k < block->predecessor_count; k++) {
+                ways += flow_in_loop(flow, flow->edges[block->predecessors + k], loop);
                 ask(&exits, flow->inputs[value->inputs + k]);
-            if (value->block != flow->loops[loop].header && !exits.branches) {
+            }
+            if (ways > 1 && !exits.branches) {
                 exits.branches = true; /* which way was taken decides on it */
                 reads = !ask_branches(&exits, false);
             }

@@ -94,6 +94,22 @@ static void loops_that_do_more_are_no_waits(void **state) {
     has_waits("L: red.global.add.u32 [%rd1], 1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n", 0);
 }
 
+/* A loop that counts does not wait, whatever it reads; it does if a read decides whether it counts. */
+static void loops_that_count_are_no_waits(void **state) {
+    (void)state;
+#define FIRST "ld.param.u32 %r3, [n];\nmov.u32 %r4, 0;\nL:\n"
+#define LOOK  "ld.volatile.shared.u32 %r2, [told];\n"
+#define NEXT  "add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra L;\n"
+    has_waits(FIRST LOOK NEXT, 0);
+    has_waits(FIRST "atom.shared.add.u32 %r2, [told], 1;\n" NEXT, 0);
+    has_waits(FIRST LOOK "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\n" NEXT, 1);
+    has_waits(FIRST LOOK "setp.eq.u32 %p2, %r2, 0;\n@%p2 bra M;\nadd.u32 %r4, %r4, 1;\nM: " NEXT, 1);
+    has_waits(FIRST LOOK
+              "setp.eq.u32 %p2, %r2, 0;\n@!%p2 add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra L;\n",
+              1);
+    has_waits(FIRST LOOK "add.u32 %r4, %r4, %r2;\nsetp.lt.u32 %p1, %r4, %r3;\n@%p1 bra L;\n", 1);
+}
+
 /* A limit is at least a unit of the clock; without one, it is never reached. */
 static void limits_are_units(void **state) {
     (void)state;
@@ -105,8 +121,11 @@ static void limits_are_units(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_mbarriers), cmocka_unit_test(a_look_is_no_wait),
-        cmocka_unit_test(waits_for_memory),    cmocka_unit_test(loops_that_do_more_are_no_waits),
+        cmocka_unit_test(waits_for_mbarriers),
+        cmocka_unit_test(a_look_is_no_wait),
+        cmocka_unit_test(waits_for_memory),
+        cmocka_unit_test(loops_that_do_more_are_no_waits),
+        cmocka_unit_test(loops_that_count_are_no_waits),
         cmocka_unit_test(limits_are_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,7 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
     uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
     if (turns->split)
         verdict_incomplete(verdict, "", 0,
-                           "in which order strong accesses were made cannot be told: %u of %u are to a part of what "
+                           "the order of strong accesses is not known: %u of %u are to a part of what "
                            "others access as a "
                            "whole",
                            turns->split, turns->count - turns->doubled);
@@ -173,8 +173,8 @@ void tell_order(Verdict *verdict, const StrongTurns *turns) {
         verdict_incomplete(
             verdict, "", 0,
             turns->doubts.unfit
-                ? "in which order strong accesses were made cannot be told from what they found: %u of %u"
-                : "in which order strong accesses were made cannot be told: %u of %u are behind atomics "
+                ? "the order of strong accesses is not known from what they found: %u of %u"
+                : "the order of strong accesses is not known: %u of %u are behind atomics "
                   "whose result is not known",
             doubted, turns->count - turns->doubled);
 }
