@@ -1,7 +1,7 @@
 /* Kernels in images that record, beside the program's own: what the program has loaded stays as it is, and a launch
  * that is recorded takes the twin of its function. A twin is made for the shape of the launch's CTAs; where the text
- * says how large they are, threads of our own begin when the function is asked for. Twins use the variables of the program's image, and have the attributes that
- * the program has set. */
+ * says how large they are, threads of our own begin when the function is asked for. Twins use the variables of the
+ * program's image, and have the attributes that the program has set. */
 #include "exec/gpu.h"
 #include "exec/hooks.h"
 
