@@ -4,6 +4,7 @@
 #include "base/deadline.h"
 #include "base/text.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,8 +27,29 @@ enum {
     HUGE_CHUNK = 512 << 10,
     LARGEST_CHUNK = 8 << 20,
     HUGE_PAGE = 2 << 20,
+    SIZES = LARGEST_CHUNK / HUGE_PAGE, /* of mapped chunks that are kept */
+    KEPT = 4,                          /* of each size */
     ALIGNMENT = 8
 };
+
+/* Mapped chunks that arenas have freed, of all threads. A run makes and frees several arenas, and the system clears
+ * each page that it hands out, which took up to a third of the time of a check; what is kept is only cleared where it
+ * is asked for. */
+static _Atomic(ArenaChunk *) kept[SIZES][KEPT];
+
+static _Atomic(ArenaChunk *) *kept_of(size_t size) {
+    return size <= LARGEST_CHUNK ? kept[size / HUGE_PAGE - 1] : NULL;
+}
+
+static void unmap_chunk(ArenaChunk *chunk) {
+    _Atomic(ArenaChunk *) *slots = kept_of(chunk->size);
+    for (int i = 0; slots && i < KEPT; i++) {
+        ArenaChunk *none = NULL;
+        if (atomic_compare_exchange_strong(&slots[i], &none, chunk))
+            return;
+    }
+    munmap(chunk, chunk->size);
+}
 
 void arena_init(Arena *arena, size_t budget) {
     *arena = (Arena){.budget = budget};
@@ -37,7 +59,7 @@ void arena_free(Arena *arena) {
     for (ArenaChunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
         if (chunk->mapped)
-            munmap(chunk, chunk->size);
+            unmap_chunk(chunk);
         else
             free(chunk);
     }
@@ -63,7 +85,15 @@ static void exhausted(Arena *arena) {
 }
 
 /* Large chunks come on large pages, so that a big module does not pay for a page fault every 4 KiB. */
-static ArenaChunk *map_chunk(size_t size) {
+static ArenaChunk *map_chunk(size_t size, bool *zero) {
+    _Atomic(ArenaChunk *) *slots = kept_of(size);
+    for (int i = 0; slots && i < KEPT; i++) {
+        ArenaChunk *chunk = atomic_exchange(&slots[i], NULL);
+        if (chunk) {
+            *zero = false;
+            return chunk;
+        }
+    }
     char *start = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
@@ -88,7 +118,7 @@ static void grow(Arena *arena, size_t size) {
     if (want > arena->budget || arena->held > arena->budget - want || (arena->exhausted && deadline_look()))
         exhausted(arena);
     bool mapped = want >= HUGE_PAGE, zero = want >= ZERO_CHUNK;
-    ArenaChunk *chunk = mapped ? map_chunk(want) : zero ? calloc(1, want) : malloc(want);
+    ArenaChunk *chunk = mapped ? map_chunk(want, &zero) : zero ? calloc(1, want) : malloc(want);
     if (!chunk)
         exhausted(arena);
     chunk->mapped = mapped;

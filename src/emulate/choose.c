@@ -609,8 +609,7 @@ size_t usual_launches(const Launch *launches, size_t count) {
     return usual ? usual : count;
 }
 
-size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
-                       Launch *launches) {
+static size_t choose(const Program *program, Arena *arena, const Launch *like, const Launch *fixed, Launch *launches) {
     Chooser *chooser = ARENA_NEW(arena, Chooser);
     *chooser = (Chooser){.program = program,
                          .arena = arena,
@@ -645,4 +644,34 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     want_unequal(chooser);
     want_innermost(chooser, 0, DOUBT_EMPTY);
     return chooser->count;
+}
+
+static const ChosenLaunches *chosen_before(const ChosenLaunches *one, const Program *program, const Launch *like,
+                                           const Launch *fixed) {
+    while (one && !(one->function == program->function && one->global == program->global &&
+                    one->data == program->data && one->like == like && one->fixed == fixed))
+        one = one->older;
+    return one;
+}
+
+size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
+                       ChosenLaunches **before, Launch *launches) {
+    if (!before)
+        return choose(program, arena, like, fixed, launches);
+    const ChosenLaunches *known = chosen_before(*before, program, like, fixed);
+    if (!known) {
+        Launch *made = ARENA_ARRAY(arena, Launch, MOST_CHOSEN);
+        ChosenLaunches *newest = ARENA_NEW(arena, ChosenLaunches);
+        *newest = (ChosenLaunches){.function = program->function,
+                                   .global = program->global,
+                                   .data = program->data,
+                                   .like = like,
+                                   .fixed = fixed,
+                                   .launches = made,
+                                   .count = choose(program, arena, like, fixed, made),
+                                   .older = *before};
+        known = *before = newest;
+    }
+    memcpy(launches, known->launches, known->count * sizeof *launches);
+    return known->count;
 }

@@ -59,7 +59,8 @@ static Machine *machine_of(Module *module, const Op *kernel) {
 size_t launches_choose(Module *module, const Launch *like, Launch *launches) {
     const Op *kernel;
     Machine *machine = program_kernels(module, &kernel, 1) ? machine_of(module, kernel) : NULL;
-    size_t count = machine ? choose_launches(machine->program, &module->arena, like, NULL, launches) : 0, kept = 0;
+    size_t count = machine ? choose_launches(machine->program, &module->arena, like, NULL, NULL, launches) : 0,
+           kept = 0;
     for (size_t i = 0; i < count; i++)
         if (launches[i].doubt == DOUBT_NONE) {
             launches[kept] = launches[i];

@@ -184,6 +184,26 @@ static void can_be_used_again_when_freed(void **state) {
     arena_free(&arena);
 }
 
+/* Large chunks are handed from arena to arena as they are. */
+static void memory_of_a_freed_arena_is_cleared(void **state) {
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    for (int turn = 0; turn < 3; turn++) {
+        Arena first, second;
+        arena_init(&first, SIZE_MAX);
+        arena_init(&second, SIZE_MAX);
+        unsigned char *ours = arena_zalloc(&first, SIZE), *theirs = arena_zalloc(&second, SIZE);
+        for (size_t i = 0; i < SIZE; i += 64)
+            assert_int_equal(ours[i] | theirs[i], 0);
+        memset(ours, 1, SIZE);
+        assert_int_equal(theirs[SIZE - 1], 0);
+        memset(theirs, 2, SIZE);
+        assert_int_equal(ours[SIZE - 1], 1);
+        arena_free(&first);
+        arena_free(&second);
+    }
+}
+
 static void an_array_grows_and_keeps_what_it_holds(void **state) {
     (void)state;
     Arena arena;
@@ -215,6 +235,7 @@ int main(void) {
         cmocka_unit_test(jumps_at_once_for_what_cannot_fit),
         cmocka_unit_test(works_on_after_a_jump),
         cmocka_unit_test(can_be_used_again_when_freed),
+        cmocka_unit_test(memory_of_a_freed_arena_is_cleared),
         cmocka_unit_test(an_array_grows_and_keeps_what_it_holds),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);

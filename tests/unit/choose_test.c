@@ -13,7 +13,7 @@ typedef struct Choosing {
 static Choosing choose_for(const char *text) {
     Choosing choosing = {.running = compile_whole(text)};
     choosing.count = choose_launches(choosing.running->machine->program, &choosing.running->reading->module.arena, NULL,
-                                     NULL, choosing.launches);
+                                     NULL, NULL, choosing.launches);
     assert_in_range(choosing.count, 1, MOST_CHOSEN);
     for (size_t i = 0; i < choosing.count; i++)
         assert_true(choosing.launches[i].chosen);
@@ -392,7 +392,7 @@ static void what_is_given_stays(void **state) {
     Launch launches[MOST_CHOSEN], fixed = {0};
     Arena *arena = &running->reading->module.arena;
     assert_null(launch_set(arena, &fixed, "n=5"));
-    size_t count = choose_launches(running->machine->program, arena, NULL, &fixed, launches);
+    size_t count = choose_launches(running->machine->program, arena, NULL, &fixed, NULL, launches);
     assert_int_equal(count, 1);
     assert_int_equal(argument(&launches[0], "n"), 5);
     assert_false(launches[0].chosen);
@@ -406,10 +406,30 @@ static void beside_a_launch_the_rest_is_as_there(void **state) {
     Arena *arena = &running->reading->module.arena;
     assert_null(launch_set(arena, &like, "n=5"));
     assert_null(launch_set(arena, &like, "m=77"));
-    size_t count = choose_launches(running->machine->program, arena, &like, NULL, launches);
+    size_t count = choose_launches(running->machine->program, arena, &like, NULL, NULL, launches);
     assert_int_equal(count, 5);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(argument(&launches[i], "m"), 77);
+    end_kernel(running);
+}
+
+static void launches_are_chosen_once_for_each_question(void **state) {
+    (void)state;
+    Running *running = compile_whole(KERNEL("%m: i32, %n: i32", RING(2) LOOP));
+    Launch launches[MOST_CHOSEN], again[MOST_CHOSEN], like = {.grid = {1, 1, 1}};
+    Arena *arena = &running->reading->module.arena;
+    const Program *program = running->machine->program;
+    ChosenLaunches *before = NULL;
+    assert_null(launch_set(arena, &like, "n=5"));
+    assert_null(launch_set(arena, &like, "m=77"));
+    size_t count = choose_launches(program, arena, &like, NULL, &before, launches);
+    const ChosenLaunches *first = before;
+    assert_int_equal(choose_launches(program, arena, &like, NULL, &before, again), count);
+    assert_ptr_equal(before, first);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(argument(&again[i], "m"), 77);
+    (void)choose_launches(program, arena, NULL, NULL, &before, again);
+    assert_ptr_equal(before->older, first);
     end_kernel(running);
 }
 
@@ -485,6 +505,7 @@ int main(void) {
         cmocka_unit_test(a_program_far_out_is_launched),
         cmocka_unit_test(what_is_given_stays),
         cmocka_unit_test(beside_a_launch_the_rest_is_as_there),
+        cmocka_unit_test(launches_are_chosen_once_for_each_question),
         cmocka_unit_test(a_narrow_counter_comes_round),
         cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
         cmocka_unit_test(a_while_goes_round_for_what_a_turn_hands_to_the_next),

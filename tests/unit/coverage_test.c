@@ -10,7 +10,7 @@ static Verdict covered(const char *text, Running **running) {
     Arena *arena = &(*running)->reading->module.arena;
     Covered *covered = covered_create(arena, machine);
     Launch launches[MOST_CHOSEN];
-    size_t count = choose_launches(machine->program, arena, NULL, NULL, launches);
+    size_t count = choose_launches(machine->program, arena, NULL, NULL, NULL, launches);
     for (size_t i = 0; i < count; i++) {
         machine_launch(machine, &launches[i]);
         covered_launch(covered, &launches[i]);

@@ -31,7 +31,7 @@ struct FenceRuns {
     size_t launch_count;
     Representatives *representatives; /* of each */
     uint64_t steps;
-    bool complete; /* all runs that were made last came to their end */
+    bool complete;                /* all runs that were made last came to their end */
     bool (*until)(void *context); /* NULL: all are made */
     void *until_context;
     bool enough;       /* memory */
@@ -247,7 +247,7 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
     /* Chosen launches go round every ring more than once, which a given one need not. */
     runs->launches = ARENA_ARRAY(&module->arena, Launch, MOST_CHOSEN + 1);
     const Launch *given = runs->given.launch;
-    runs->launch_count = choose_launches(program, &module->arena, given, NULL, runs->launches);
+    runs->launch_count = choose_launches(program, &module->arena, given, NULL, runs->given.chosen, runs->launches);
     if (given)
         runs->launches[runs->launch_count++] = *given;
     runs->representatives = ARENA_ARRAY(&module->arena, Representatives, runs->launch_count + 1);

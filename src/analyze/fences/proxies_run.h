@@ -3,7 +3,7 @@
 #define ANALYZE_FENCES_PROXIES_RUN_H
 
 #include "analyze/fences/proxies.h"
-#include "emulate/launch.h"
+#include "emulate/choose.h"
 
 /* What is given to a kernel; all may be NULL. */
 typedef struct FenceLaunch {
@@ -11,6 +11,7 @@ typedef struct FenceLaunch {
     /* What the loads of each of its clusters gave when the whole grid ran. */
     const LoadLog *(*loads)(void *context, uint64_t cluster);
     void *loads_context;
+    ChosenLaunches **chosen; /* those of other steps */
 } FenceLaunch;
 
 typedef struct FenceRuns FenceRuns;

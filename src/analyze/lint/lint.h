@@ -18,6 +18,7 @@ typedef struct LintOptions {
     /* What loads of its clusters gave when the whole grid ran; NULL: it did not. */
     const LoadLog *(*loads)(void *context, uint64_t cluster);
     void *loads_context;
+    ChosenLaunches **chosen; /* those of other steps (emulate/choose.h); may be NULL */
 } LintOptions;
 
 /* Adds what it finds to the verdict; verdict_close is the caller's. Memory: the module's arena, which must be able to

@@ -589,7 +589,9 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
 void lint_proxies(Lint *lint) {
     if (lint_is_amd(lint) || !proxies_matter(lint->module, lint->function))
         return;
-    FenceLaunch given = {
-        .launch = lint->launch, .loads = lint->options->loads, .loads_context = lint->options->loads_context};
+    FenceLaunch given = {.launch = lint->launch,
+                         .loads = lint->options->loads,
+                         .loads_context = lint->options->loads_context,
+                         .chosen = lint->options->chosen};
     fence_runs(lint->module, lint->function, given, lint->verdict, look, lint);
 }

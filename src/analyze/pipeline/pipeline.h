@@ -68,6 +68,7 @@ typedef struct Result {
     /* Kernels that were run. */
     Question question;
     Launch *launch; /* from a file; NULL if none was given */
+    ChosenLaunches *chosen;
     TrailFile *trail;
     ThreadsTrail *threads_trail; /* of PTX, in its place */
     Verdict *verdicts;

@@ -252,7 +252,9 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
     const Program *program = program_compile(result->module, result->functions[kernel], 0, &nobody);
     Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
     const Launch *given = result_given_launch(result, kernel);
-    size_t all = program ? choose_launches(program, &result->arena, given, given ? NULL : result_fixed(result), launches) : 0;
+    size_t all = program ? choose_launches(program, &result->arena, given, given ? NULL : result_fixed(result),
+                                           &result->chosen, launches)
+                         : 0;
     Launch *sorted = ARENA_ARRAY(&result->arena, Launch, all + 1);
     *count = 0;
     for (int doubtful = 0; doubtful < 2; doubtful++)

@@ -41,7 +41,8 @@ void step_lint(Result *result, size_t kernel) {
     LintOptions options = {.target = result->question.target,
                            .launch = lint_launch(result, kernel),
                            .releases = named_releases(result, kernel),
-                           .alone = result->question.lint_only};
+                           .alone = result->question.lint_only,
+                           .chosen = &result->chosen};
     Look look = {.result = result, .at = kernel};
     if (result->rows[kernel] && result_given_launch(result, kernel)) {
         options.loads = find_loads;
@@ -85,6 +86,7 @@ void step_runs(Result *result, size_t kernel) {
     options.settle_context = &look;
     options.fixed = result_fixed(result);
     options.only_launch = result->question.only_launch;
+    options.chosen = &result->chosen;
     run_clusters(result, kernel, &options);
 }
 

@@ -626,7 +626,8 @@ static void run_chosen_launch(Check *check, const Launch *launch) {
  * reported once, and as a finding where it is one. */
 static void run_chosen(Check *check, const Launch *fixed) {
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
-    size_t count = choose_launches(check->program, &check->module->arena, check->given, fixed, launches);
+    size_t count =
+        choose_launches(check->program, &check->module->arena, check->given, fixed, check->options->chosen, launches);
     for (int doubtful = 0; doubtful < 2; doubtful++)
         for (size_t i = 0; i < count; i++)
             if ((launches[i].doubt != DOUBT_NONE) == doubtful)
@@ -639,7 +640,8 @@ static const Launch *given_launch(const Check *check) {
     if (options->launch || !options->fixed)
         return options->launch;
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
-    size_t count = choose_launches(check->program, &check->module->arena, NULL, options->fixed, launches);
+    size_t count =
+        choose_launches(check->program, &check->module->arena, NULL, options->fixed, options->chosen, launches);
     return count && !launches[0].chosen ? &launches[0] : NULL;
 }
 

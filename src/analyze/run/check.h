@@ -8,6 +8,7 @@
 #define ANALYZE_RUN_CHECK_H
 
 #include "analyze/run/rerun.h"
+#include "emulate/choose.h"
 #include "emulate/explore.h"
 
 typedef enum ScheduleChoice {
@@ -33,9 +34,10 @@ typedef struct Spectator {
 } Spectator;
 
 typedef struct CheckOptions {
-    const Launch *launch; /* that was given; NULL: none was */
-    const Launch *fixed;  /* what chosen launches must have, whatever else they are; NULL: nothing */
-    bool only_launch;     /* the given one alone; else chosen ones are run, too */
+    const Launch *launch;    /* that was given; NULL: none was */
+    const Launch *fixed;     /* what chosen launches must have, whatever else they are; NULL: nothing */
+    bool only_launch;        /* the given one alone; else chosen ones are run, too */
+    ChosenLaunches **chosen; /* those of other steps (emulate/choose.h); may be NULL */
     ScheduleChoice choice;
     uint64_t seed;
     unsigned schedules;         /* 0: 8 */
