@@ -1,18 +1,12 @@
 /* A module for the launches of one of its kernels with CTAs of one shape. A kernel that says how many threads its CTAs
  * have is recorded in far fewer records: what its threads access by their numbers is known from the text. */
 #include "instrument/instrument.h"
+#include "instrument/straight.h"
 #include "ptx/edit.h"
+#include "ptx/reader.h"
 
-/* Takes a statement out, but for its line ends: lines keep their numbers. */
-static void take_out(PtxEdits *edits, uint32_t statement) {
-    const PtxModule *module = edits->module;
-    Text ends = {0};
-    for (uint32_t at = module->statements[statement].begin; at < module->statements[statement].end; at++)
-        if (module->source->data[at] == '\n')
-            text_char(&ends, '\n');
-    ptx_edit_replace(edits, statement, (Str){ends.data, ends.size});
-    text_free(&ends);
-}
+/* Ifs in ifs in ifs. */
+enum { MOST_ROUNDS = 8 };
 
 /* Debug information names labels of every kernel. */
 static bool has_debug_information(const PtxModule *module) {
@@ -31,11 +25,42 @@ static void require(PtxEdits *edits, const PtxFunction *kernel, const uint32_t b
         if (module->statements[at].kind == PTX_DIRECTIVE &&
             (str_is(ptx_name(module, module->statements[at].what), ".maxntid") ||
              str_is(ptx_name(module, module->statements[at].what), ".reqntid")))
-            take_out(edits, at); /* ptxas takes one of them alone */
+            ptx_edit_take_out(edits, at); /* ptxas takes one of them alone */
     Text open = {0};
     text_addf(&open, ".reqntid %u, %u, %u {", block[0], block[1], block[2]);
     ptx_edit_replace(edits, at, (Str){open.data, open.size});
     text_free(&open);
+}
+
+/* Straight code of what is no loop, from the inner ifs to the outer ones. What cannot be read stays. */
+static bool straighten(Text *text, Str name, unsigned round) {
+    PtxModule module;
+    PtxEdits edits;
+    Diagnostics diagnostics = {0};
+    Text to = {0};
+    Source *source = text->failed ? NULL : source_copy("module.ptx", text->data, text->size);
+    bool read = source && ptx_read(&module, source, false, &diagnostics), any = false;
+    if (read) {
+        ptx_edits_init(&edits, &module);
+        for (uint32_t i = 0; i < module.functions_count; i++)
+            if (module.functions[i].entry && module.functions[i].body &&
+                str_equal(ptx_name(&module, module.functions[i].name), name))
+                any |= straighten_function(&edits, &module, i, round);
+        if (any)
+            ptx_edit_print(&edits, &to);
+        ptx_edits_free(&edits);
+    }
+    if (source)
+        ptx_free(&module);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+    if (any && !to.failed) {
+        text_free(text);
+        *text = to;
+    } else {
+        text_free(&to);
+    }
+    return any;
 }
 
 void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_t block[3], Text *to) {
@@ -45,9 +70,16 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
     for (uint32_t i = 0; i < module->functions_count; i++) {
         const PtxFunction *function = &module->functions[i];
         for (uint32_t at = function->begin; !keeps && i != kernel && function->entry && at < function->end; at++)
-            take_out(&edits, at);
+            ptx_edit_take_out(&edits, at);
     }
     require(&edits, &module->functions[kernel], block);
-    ptx_edit_print(&edits, to);
+    Text shaped = {0};
+    ptx_edit_print(&edits, &shaped);
     ptx_edits_free(&edits);
+    Str name = ptx_name(module, module->functions[kernel].name);
+    for (unsigned round = 0; round < MOST_ROUNDS && straighten(&shaped, name, round); round++)
+        ;
+    text_add(to, shaped.data, shaped.size);
+    to->failed |= shaped.failed;
+    text_free(&shaped);
 }

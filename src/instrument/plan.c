@@ -77,7 +77,8 @@ uint32_t step_most_units(const Step *step) {
     if (step->how == STEP_EACH)
         return RECORD_LANES * (1 + lane_units(site));
     for (uint32_t i = 0; i < site->part_count; i++)
-        units += part_is_one(&site->parts[i]) ? 1 : list;
+        units +=
+            part_is_one(&site->parts[i]) && (step->how != STEP_APART || site->parts[i].shape != PART_TABLE) ? 1 : list;
     return (step->how == STEP_APART ? 2 : 0) + static_units(site) + units;
 }
 

@@ -26,7 +26,7 @@ static bool is_for_all(const Look *look, const Step *step) {
 /* Whether lanes that come there together may go on apart, waiting for others by masks that differ. */
 static bool may_part(const Step *step) {
     const Site *site = step->site;
-    return site->meets && site->part_count && !part_is_one(&site->parts[0]);
+    return site->meets && site->part_count && !(site->parts[0].proven && site->parts[0].shape == PART_UNIFORM);
 }
 
 /* Lanes that come to a step of a straight stretch together come to the others of it, too. */

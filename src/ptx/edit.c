@@ -33,6 +33,16 @@ void ptx_edit_replace(PtxEdits *edits, uint32_t statement, Str text) {
 }
 
 /* Behind the directives that a module starts with. */
+void ptx_edit_take_out(PtxEdits *edits, uint32_t statement) {
+    const PtxModule *module = edits->module;
+    Text ends = {0};
+    for (uint32_t at = module->statements[statement].begin; at < module->statements[statement].end; at++)
+        if (module->source->data[at] == '\n')
+            text_char(&ends, '\n');
+    ptx_edit_replace(edits, statement, (Str){ends.data, ends.size});
+    text_free(&ends);
+}
+
 void ptx_edit_top(PtxEdits *edits, Str text) {
     const PtxModule *module = edits->module;
     uint32_t at = 0;

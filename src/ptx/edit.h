@@ -40,6 +40,8 @@ void ptx_edits_free(PtxEdits *edits);
 void ptx_edit_before(PtxEdits *edits, uint32_t statement, Str text);
 void ptx_edit_after(PtxEdits *edits, uint32_t statement, Str text);
 void ptx_edit_replace(PtxEdits *edits, uint32_t statement, Str text);
+/* Takes a statement away, but for its line ends: lines keep their numbers. */
+void ptx_edit_take_out(PtxEdits *edits, uint32_t statement);
 /* Text at the top of the module, behind .address_size and the like: new variables and functions. */
 void ptx_edit_top(PtxEdits *edits, Str text);
 /* A register of that type (".b32") for the whole of a function that has a body; its name, which nothing in the module

@@ -1,8 +1,8 @@
 /* Recordings without a GPU: a kernel is instrumented and run in the machine of PTX, which leaves records as a GPU
  * would; they are played, and have to tell what the machine itself tells of the kernel as it was.
  *
- *     play [--verbose] [--hangs | --hurried | --orders | --cut | --timeless] [--global] [--sample PARTS] [--more COUNT]
- *          [--keep RECORDING]
+ *     play [--verbose] [--hangs | --hurried | --orders | --cut | --timeless] [--launched] [--global] [--sample PARTS]
+ *          [--more COUNT] [--keep RECORDING]
  *          FILE.ptx | FILE.launch.json | FILE.json ...
  *
  * FILE.launch.json is a launch of FILE.ptx, FILE.json a list of them (tests/machine). Each launch is held against the
@@ -19,7 +19,9 @@
  * of such a one. With --cut, kernels that end are stopped again and again on their way: never may what they recorded by
  * then look as if none of their threads could go on. With --hurried, waits of kernels that end are
  * ended too early, which is no deadlock. With --timeless, all accesses have the same time, so that the
- * order of strong ones is known by their values alone. The last line is `N passed, N failed`. */
+ * order of strong ones is known by their values alone. With --launched, what is recorded is the text for launches with
+ * CTAs of that shape (instrument_launched), which is held against the machine of the text as it is. The last line is `N
+ * passed, N failed`. */
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "instrument/shapes.h"
@@ -39,7 +41,7 @@ enum { BUDGET = 100000000, KEPT_BUDGET = 10000000, TAG = 7 };
 #define HURRIED    (record_patience(HANG_AFTER) >> 4) /* once, however many gave up */
 
 static unsigned passed, failed;
-static bool verbose, hangs, hurried, orders, cut, global, timeless;
+static bool verbose, hangs, hurried, orders, cut, global, timeless, launched;
 static const char *keep;
 static uint32_t sample;   /* one CTA of so many is recorded; 0: all are */
 static int64_t more = -1; /* chunks beyond the first of each warp; -1: as many as there may be asked for */
@@ -56,9 +58,8 @@ static void judge(const char *name, const char *problem) {
 typedef struct Deeds {
     uint64_t *counts, *hashes;
     uint32_t warps, all; /* of a CTA; of the grid */
-    const PtxMachine *machine;
-    const PtxCode *first; /* of the program */
-    bool polls;           /* strong reads: how often depends on the order */
+    const PtxModule *module;
+    bool polls; /* strong reads: how often depends on the order */
 } Deeds;
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
@@ -97,6 +98,10 @@ static bool is_told(const PtxEvent *event) {
     }
 }
 
+static uint32_t line_of(const Deeds *deeds, const PtxCode *code) {
+    return source_place(deeds->module->source, deeds->module->statements[code->statement].begin).line;
+}
+
 static void see(void *observer, const PtxEvent *event) {
     Deeds *deeds = observer;
     if (!is_told(event))
@@ -111,10 +116,10 @@ static void see(void *observer, const PtxEvent *event) {
         uint32_t thread = (event->warp->cta->number * deeds->warps + event->warp->index) * PTX_LANES + lane;
         uint64_t hash = mix(deeds->hashes[thread], (uint64_t)event->kind);
         if (event->code) {
-            hash = mix(hash, event->code->statement);
+            hash = mix(hash, line_of(deeds, event->code)); /* which it keeps (--launched) */
             if (getenv("PLAY_TRACE") && (uint32_t)atoi(getenv("PLAY_TRACE")) == thread)
-                fprintf(stderr, "%p %u line %u kind %d\n", observer, thread,
-                        code_line(deeds->machine->program, event->code), (int)event->kind);
+                fprintf(stderr, "%p %u line %u kind %d\n", observer, thread, line_of(deeds, event->code),
+                        (int)event->kind);
         }
         if (access)
             hash = mix(mix(hash, place_of(&event->spots[lane])), event->access.kind);
@@ -125,14 +130,14 @@ static void see(void *observer, const PtxEvent *event) {
     }
 }
 
-static Deeds deeds_of(Arena *arena, const PtxMachine *machine) {
+static Deeds deeds_of(Arena *arena, const PtxMachine *machine, const PtxModule *module) {
     uint32_t warps = (machine->threads_per_cta + PTX_LANES - 1) / PTX_LANES;
     uint32_t all = machine->cta_count * warps * PTX_LANES;
     return (Deeds){.counts = ARENA_ARRAY(arena, uint64_t, all),
                    .hashes = ARENA_ARRAY(arena, uint64_t, all),
                    .warps = warps,
                    .all = all,
-                   .machine = machine};
+                   .module = module};
 }
 
 static const char *deeds_differ(Arena *arena, const Deeds *ours, const Deeds *theirs) {
@@ -163,8 +168,10 @@ typedef struct Case {
     Arena arena;
     const char *name;
     File *file;
-    PtxModule *module; /* of the file, as it was */
+    PtxModule *module; /* of the file, before code that records was put into it */
     uint32_t entry, instrumented_entry;
+    PtxModule *plain; /* as it was */
+    uint32_t plain_entry;
     Launch given;
     PtxLaunch launch;    /* of the kernel as it was */
     PtxProgram *program; /* ... */
@@ -654,6 +661,14 @@ static const char *compare_hurried(Case *of) {
     return deadlock_of(&played) ? deadlock_of(&played)->message : has_incomplete(&played) ? NULL : "nothing says so";
 }
 
+static void close_file(File *file) {
+    instrument_sites_free(&file->sites);
+    ptx_free(&file->instrumented);
+    source_free(file->text);
+    ptx_free(&file->module);
+    source_free(file->source);
+}
+
 static const char *compare(Case *of, PtxMachine *plain) {
     if (hurried)
         return compare_hurried(of);
@@ -668,7 +683,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
     const char *problem = NULL;
     ThreadsOptions options = {.launch = &of->given, .only_launch = true, .orders = ORDERS_EAGER};
     Verdict machine = {.arena = &of->arena}, played = {.arena = &of->arena}, seen = {.arena = &of->arena};
-    Deeds ours = deeds_of(&of->arena, plain), theirs = deeds_of(&of->arena, plain);
+    Deeds ours = deeds_of(&of->arena, plain, of->plain), theirs = deeds_of(&of->arena, plain, of->module);
     plain->budget = BUDGET;
     plain->observe = see;
     plain->observer = &ours;
@@ -676,7 +691,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
     problem = record(of, 64 * plain->used + 1000000, &recorded);
     if (problem)
         return problem;
-    threads_check(of->module, of->entry, &options, &machine);
+    threads_check(of->plain, of->plain_entry, &options, &machine);
     recording_check(of->module, of->entry, &of->recording, &options, &played);
     RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
     recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
@@ -693,7 +708,7 @@ static const char *compare(Case *of, PtxMachine *plain) {
     if (complete && has_incomplete(&played) && !has_incomplete(&machine)) { /* in other orders it may do so, too */
         ThreadsOptions all = {.launch = &of->given, .only_launch = true};
         machine = (Verdict){.arena = &of->arena};
-        threads_check(of->module, of->entry, &all, &machine);
+        threads_check(of->plain, of->plain_entry, &all, &machine);
     }
     if (!problem && passed_by)
         return NULL; /* the recording is one of a run that went on, which shows nothing of it */
@@ -708,6 +723,26 @@ static const char *compare(Case *of, PtxMachine *plain) {
     return problem;
 }
 
+/* The same for a module of its own, for launches of this shape. */
+static const char *take_launched(Case *of, File *made) {
+    const char *problem = NULL;
+    Diagnostics diagnostics = {0};
+    Text text = {0};
+    instrument_launched(of->module, of->entry, of->launch.block, &text);
+    made->source = source_copy("launched.ptx", text.data, text.size);
+    text_free(&text);
+    if (!ptx_read(&made->module, made->source, false, &diagnostics))
+        return "the text for this shape cannot be read";
+    of->file = made;
+    of->module = &made->module;
+    of->entry = find_kernel(of->module, of->given.kernel);
+    of->program = ptx_program(&of->arena, of->module, of->entry, SIZE_MAX, &problem);
+    if (!of->program || !ptx_launch_bind(&of->arena, of->program, &of->given, &of->launch, &problem))
+        return problem;
+    turn_around(of->program, of->module, of->entry);
+    return NULL;
+}
+
 static const char *run_case(Case *of, const char *json) {
     const char *problem = NULL;
     Diagnostics diagnostics = {0};
@@ -720,12 +755,23 @@ static const char *run_case(Case *of, const char *json) {
         return problem ? problem : "there is no such kernel";
     PtxEnd end;
     turn_around(of->program, of->module, of->entry);
+    of->plain = of->module;
+    of->plain_entry = of->entry;
     PtxMachine *plain = ptx_machine(of->program, &of->launch, GEAR_DATA, &problem);
-    if (keep)
+    File made = {.options = of->file->options};
+    if (launched && plain)
+        problem = take_launched(of, &made);
+    if (problem)
+        ;
+    else if (keep)
         problem = record(of, KEPT_BUDGET, &end);
     else
         problem = plain ? compare(of, plain) : problem;
     ptx_machine_free(plain);
+    if (of->machine)
+        ptx_machine_free(of->machine);
+    of->machine = NULL;
+    close_file(&made);
     source_free(source);
     return problem;
 }
@@ -737,8 +783,6 @@ static void run_launch(File *file, const char *name, const char *json) {
         printf("%s\n", name);
     judge(name, run_case(&of, json));
     fflush(stdout);
-    if (of.machine)
-        ptx_machine_free(of.machine);
     arena_free(&of.arena);
 }
 
@@ -781,11 +825,7 @@ static void run_file(const char *path) {
         run_launch(&file, path, text);
         free(text);
     }
-    instrument_sites_free(&file.sites);
-    ptx_free(&file.instrumented);
-    source_free(file.text);
-    ptx_free(&file.module);
-    source_free(file.source);
+    close_file(&file);
     json_decref(json);
 }
 
@@ -811,6 +851,8 @@ int main(int count, char **arguments) {
             timeless = true;
         else if (!strcmp(arguments[i], "--orders"))
             orders = true;
+        else if (!strcmp(arguments[i], "--launched"))
+            launched = true;
         else
             run_file(arguments[i]);
     printf("%u passed, %u failed\n", passed, failed);
