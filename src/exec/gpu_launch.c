@@ -12,6 +12,7 @@ enum { ALIGNED = 16, NEAR = 512, POOL = 2 << 20, POINTERS_MOST = 64 };
 enum { PARAMETER_BYTES = 1 << 15, OURS_MOST = 128, MOST_DIFFERENT = 1000, MOST_APART = 4, USUAL_LAUNCHES = 3 };
 
 pthread_mutex_t gpu_mutex = PTHREAD_MUTEX_INITIALIZER;
+static const char tells_nothing[] = "the driver tells nothing of its stream: a launch before it may have failed";
 static uint64_t launches;  /* numbers so far */
 static uint64_t of_graphs; /* ... of graphs, not of launches */
 
@@ -348,9 +349,11 @@ static Result make_checked(const SeenLaunch *launch, GpuKernel *kernel, Handle s
     return go_plain(launch);
 }
 
-static GpuOrder ordered(const SeenLaunch *launch, uint64_t number) {
+static GpuOrder ordered(const SeenLaunch *launch, const GpuContext *context, uint64_t number) {
     GpuOrder order = {0};
-    OrderLaunch made = {.stream = {.handle = launch->stream, .per_thread = launch->per_thread},
+    OrderLaunch made = {.stream = {.handle = launch->stream,
+                                   .context = context ? context->context : NULL,
+                                   .per_thread = launch->per_thread},
                         .number = number,
                         .dependent = launch->dependent,
                         .triggered = {launch->triggered[0], launch->triggered[1]}};
@@ -370,7 +373,9 @@ static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
     if (!gpu_options()->launches)
         return;
     pthread_mutex_unlock(&gpu_mutex);
+    int mode = gpu_relax();
     gpu_twin(kernel, launch, &module, &why);
+    gpu_relaxed(mode);
     pthread_mutex_lock(&gpu_mutex);
 }
 
@@ -384,16 +389,31 @@ static Result make_unknown(const SeenLaunch *launch) {
     launches++;
     GpuKernel *kernel = recordable(gpu_kernel(launch->function), launch->function, 1);
     if (kernel)
-        gpu_unseen(kernel->name, "the driver tells nothing of its stream: a launch before it may have failed");
+        gpu_unseen(kernel->name, tells_nothing);
     pthread_mutex_unlock(&gpu_mutex);
     return 0;
 }
 
+/* A flight for a launch that was chosen, which has its place among others; NULL: it runs as it is. */
+static GpuFlight *ready(GpuContext *context, GpuKernel *kernel, const SeenLaunch *launch, Choice *choice,
+                        GpuOrder *order, Handle *twin) {
+    GpuFlight *flight = take_flight(context, kernel, launch, choice, twin);
+    if (flight) {
+        flight->launch.number = choice->looked_at.number;
+        flight->order = *order;
+        choice->looked_at.recorded = true;
+        order_looked_at(order, &choice->looked_at);
+        drain_soon();
+    }
+    return flight;
+}
+
+/* Of launches that are not recorded, the driver is asked for the context alone. */
 static Result make(const SeenLaunch *launch) {
     Handle stream = stream_of(launch), twin = NULL;
     uint64_t now = gpu_now();
     Choice choice;
-    GpuCapture capture = launch->later ? CAPTURE_ACTIVE : gpu_capture(stream);
+    GpuCapture capture = launch->later ? CAPTURE_ACTIVE : capture_underway() ? gpu_capture(stream) : CAPTURE_NONE;
     if (capture == CAPTURE_ACTIVE) /* a node, which counts when its graph is launched */
         return go_plain(launch);
     if (capture == CAPTURE_UNKNOWN)
@@ -406,42 +426,49 @@ static Result make(const SeenLaunch *launch) {
     uint64_t number = launches++;
     if (measured && gpu_checks()) {
         pthread_mutex_unlock(&gpu_mutex);
-        return make_checked(launch, kernel, stream);
+        int mode = gpu_relax();
+        Result result = make_checked(launch, kernel, stream);
+        gpu_relaxed(mode);
+        return result;
     }
     GpuContext *context = measured ? gpu_context() : NULL;
-    GpuOrder order = ordered(launch, number);
-    GpuFlight *flight = context && is_chosen(kernel, launch, &order, number, &choice)
-                            ? take_flight(context, kernel, launch, &choice, &twin)
-                            : NULL;
-    if (flight) {
-        flight->made_at = now;
-        drain_soon();
-        flight->launch.number = number;
-        flight->order = order;
-        choice.looked_at.recorded = true;
-        order_looked_at(&order, &choice.looked_at);
-    } else {
-        if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
-            order_library(&order, number);
-        if (kernel && !context)
-            gpu_unseen(kernel->name, "there was no memory to record it");
-        order_free(&order);
+    GpuOrder order = ordered(launch, context, number);
+    if (context && is_chosen(kernel, launch, &order, number, &choice)) {
+        int mode = gpu_relax();
+        bool unknown = gpu_capture(stream) == CAPTURE_UNKNOWN;
+        GpuFlight *flight = unknown ? NULL : ready(context, kernel, launch, &choice, &order, &twin);
+        if (flight)
+            flight->made_at = now;
+        else
+            order_free(&order);
+        if (unknown)
+            unsee(kernel, choice.key);
+        pthread_mutex_unlock(&gpu_mutex);
+        Result result = flight ? make_flight(launch, twin, flight, stream) : 0;
+        gpu_relaxed(mode);
+        if (!flight)
+            result = go_plain(launch);
+        if (unknown && !result)
+            gpu_unseen(kernel->name, tells_nothing);
+        return result;
     }
+    if (!kernel && gpu_is_library(gpu_kernel(launch->function)))
+        order_library(&order, number);
+    if (kernel && !context)
+        gpu_unseen(kernel->name, "there was no memory to record it");
+    order_free(&order);
     pthread_mutex_unlock(&gpu_mutex);
-    return flight ? make_flight(launch, twin, flight, stream) : go_plain(launch);
+    return go_plain(launch);
 }
 
 Result gpu_launch(const SeenLaunch *launch) {
     if (!launch->later)
         hold_to_launch(launch->function, stream_of(launch));
-    int mode = gpu_driver(NULL) ? gpu_relax() : 0;
     over_making(1);
     Result result = make(launch);
     over_making(-1);
     if (!result && !launch->later)
         result = hold_launched(stream_of(launch));
     gpu_failed(result, NULL);
-    if (gpu_driver(NULL))
-        gpu_relaxed(mode);
     return result;
 }

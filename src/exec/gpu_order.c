@@ -69,6 +69,13 @@ static void join(Clock *clock, const Clock *other) {
     clock->open |= other->open;
 }
 
+/* Of streams that there are not, all clocks have nothing. */
+static void set_clock(Clock *clock, const Clock *other) {
+    memcpy(clock->over, other->over, stream_count * sizeof *clock->over);
+    memcpy(clock->copies, other->copies, stream_count * sizeof *clock->copies);
+    clock->open = other->open;
+}
+
 static Clock *copied(const Clock *clock) {
     Clock *copy = malloc(sizeof *copy);
     if (copy)
@@ -449,16 +456,22 @@ static void launch(const OrderLaunch *made, GpuOrder *order) {
     if (!stream)
         return;
     /* What it would wait for if nothing stood between it and the launch before it. */
+    Clock before;
     bool dependent = made->dependent && stream->launched;
-    Clock before = stream->begun, until = stream->now;
-    issue(stream);
-    if (!dependent || memcmp(&until, &stream->now, sizeof until) != 0) /* or it waits for others as well */
-        before = stream->now;
-    describe(stream, &before, order);
+    if (dependent) {
+        Clock until = stream->now;
+        before = stream->begun;
+        issue(stream);
+        dependent = memcmp(&until, &stream->now, sizeof until) == 0; /* or it waits for others as well */
+    } else {
+        issue(stream);
+    }
+    const Clock *begun = dependent ? &before : &stream->now;
+    describe(stream, begun, order);
     for (unsigned i = 0; i < sizeof made->triggered / sizeof *made->triggered; i++)
         if (made->triggered[i])
-            set_event(made->triggered[i], &before, true);
-    stream->begun = before;
+            set_event(made->triggered[i], begun, true);
+    set_clock(&stream->begun, begun);
     stream->last = stream->now.over[number_of(stream)] = made->number + 1;
     stream->launched = true;
     launched = made->number + 1 > launched ? made->number + 1 : launched;
@@ -476,7 +489,7 @@ void order_free(GpuOrder *order) {
 
 /* Of each stream: launches before that number are over when the launch begins. */
 static void begun_of(const GpuOrder *order, uint64_t begun[ORDER_STREAMS]) {
-    memset(begun, 0, ORDER_STREAMS * sizeof *begun);
+    memset(begun, 0, stream_count * sizeof *begun);
     for (uint32_t i = 0; i < order->order.known_count; i++)
         begun[order->known[i].stream] = order->known[i].begun;
 }
