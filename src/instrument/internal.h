@@ -214,6 +214,8 @@ void plan_told(Plan *plan);
 /* Whether an instruction extends an index of 32 bits, which is assumed not to wrap, in such a way that it can be looked
  * at; and the code for it, which goes before it. */
 bool can_check_wrap(const Look *look, uint32_t instruction);
+/* Whether it extends nothing that differs between the lanes of a warp: what differs between warps may wrap. */
+bool cannot_wrap_apart(const Look *look, uint32_t instruction);
 /* Which static steps look at values without a branch, with lists of at most so many units (static.c). */
 void plan_flat(Plan *plan, uint32_t most);
 /* Which static steps are told of together (runs.c): fills in the steps' and the sites' part of it. */

@@ -5,8 +5,9 @@
 #include "ptx/edit.h"
 #include "ptx/reader.h"
 
-/* Ifs in ifs in ifs. */
-enum { MOST_ROUNDS = 8 };
+/* Ifs in ifs in ifs; and copies of what branches lead around. */
+enum { MOST_ROUNDS = 8, MOST_COPIES = 3 };
+typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round);
 
 /* Debug information names labels of every kernel. */
 static bool has_debug_information(const PtxModule *module) {
@@ -32,8 +33,8 @@ static void require(PtxEdits *edits, const PtxFunction *kernel, const uint32_t b
     text_free(&open);
 }
 
-/* Straight code of what is no loop, from the inner ifs to the outer ones. What cannot be read stays. */
-static bool straighten(Text *text, Str name, unsigned round) {
+/* Text of which a function is changed; false: it is not. What cannot be read stays. */
+static bool change(Text *text, Str name, Change *by, unsigned round) {
     PtxModule module;
     PtxEdits edits;
     Diagnostics diagnostics = {0};
@@ -45,7 +46,7 @@ static bool straighten(Text *text, Str name, unsigned round) {
         for (uint32_t i = 0; i < module.functions_count; i++)
             if (module.functions[i].entry && module.functions[i].body &&
                 str_equal(ptx_name(&module, module.functions[i].name), name))
-                any |= straighten_function(&edits, &module, i, round);
+                any |= by(&edits, &module, i, round);
         if (any)
             ptx_edit_print(&edits, &to);
         ptx_edits_free(&edits);
@@ -77,7 +78,9 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
     ptx_edit_print(&edits, &shaped);
     ptx_edits_free(&edits);
     Str name = ptx_name(module, module->functions[kernel].name);
-    for (unsigned round = 0; round < MOST_ROUNDS && straighten(&shaped, name, round); round++)
+    for (unsigned round = 0; round < MOST_ROUNDS && change(&shaped, name, straighten_function, round); round++)
+        ;
+    for (unsigned round = 0; round < MOST_COPIES && change(&shaped, name, whole_function, round); round++)
         ;
     text_add(to, shaped.data, shaped.size);
     to->failed |= shaped.failed;

@@ -145,7 +145,7 @@ static bool look_open(Look *look, PtxModule *module, uint32_t function, const Ca
         return look_closed(look);
     look->wraps_checked = true;
     for (uint32_t i = 0; i < look->flow.instruction_count; i++)
-        look->wraps_checked &= !look->values.assumed[i] || can_check_wrap(look, i);
+        look->wraps_checked &= !look->values.assumed[i] || can_check_wrap(look, i) || cannot_wrap_apart(look, i);
     if (meets)
         find_apart(look);
     return true;

@@ -179,9 +179,7 @@ static Str text_of(const Straight *s, const PtxStatement *statement) {
     return (Str){s->module->source->data + statement->begin, statement->end - statement->begin};
 }
 
-/* The register of a guard, as it is written behind '@' or "@!". */
-static Str guard_text(const Straight *s, const PtxStatement *statement) {
-    Str text = text_of(s, statement);
+Str straight_guard(Str text) {
     size_t begin = 1, end;
     while (begin < text.size && (text.data[begin] == '!' || text.data[begin] == ' ' || text.data[begin] == '\t'))
         begin++;
@@ -192,7 +190,7 @@ static Str guard_text(const Straight *s, const PtxStatement *statement) {
 
 /* Both guards as one, in a register of its own. */
 static void say_both(const Straight *s, const PtxStatement *statement, Str guard, bool negated, Text *to) {
-    Str own = guard_text(s, statement), text = text_of(s, statement);
+    Str text = text_of(s, statement), own = straight_guard(text);
     bool own_negated = statement->flags & PTX_NEGATED;
     text_addf(to, "{ .reg .pred %%weir_in%u, %%weir_own%u, %%weir_if%u; ", s->round, s->round, s->round);
     text_addf(to, "%s.pred %%weir_in%u, %.*s; ", negated ? "not" : "mov", s->round, (int)guard.size, guard.data);
@@ -204,7 +202,7 @@ static void say_both(const Straight *s, const PtxStatement *statement, Str guard
 
 static void guard_way(const Straight *s, uint32_t block, const PtxStatement *branch, bool negated) {
     const FlowBlock *of = &s->flow->blocks[block];
-    Str guard = guard_text(s, branch);
+    Str guard = straight_guard(text_of(s, branch));
     uint32_t end = of->ends == FLOW_JUMP ? of->end - 1 : of->end;
     for (uint32_t i = of->begin; i < end; i++) {
         const PtxStatement *statement = statement_at(s, i);

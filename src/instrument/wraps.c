@@ -40,6 +40,19 @@ bool can_check_wrap(const Look *look, uint32_t instruction) {
     return extends && to == 64 && narrow && next_index(look, statement, 0) != PTX_NONE;
 }
 
+bool cannot_wrap_apart(const Look *look, uint32_t instruction) {
+    const PtxStatement *statement = look_statement(look, instruction);
+    for (uint32_t i = statement->flags & PTX_GUARDED ? 1 : 0; i < statement->count; i++) {
+        uint32_t operand = statement->first + i, value = flow_value(&look->flow, operand);
+        if (value == PTX_NONE || look->flow.values[value].operand == operand)
+            continue;
+        Form form = ptx_operand_form(&look->values, operand);
+        if (form.width < 64 && !form_is_uniform(look->values.tables, &form))
+            return false;
+    }
+    return true;
+}
+
 /* All lanes that are far from lane 0: those that it is asked of, if all of the warp come. */
 static void write_far(Code *code, const char *index, bool signs) {
     const char *type = signs ? "s64.s32" : "u64.u32";

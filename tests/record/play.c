@@ -25,6 +25,7 @@
 #include "analyze/recording/internal.h"
 #include "emulate/ptx/schedule.h"
 #include "instrument/shapes.h"
+#include "instrument/straight.h"
 #include "machine/expand.h"
 #include "ptx/reader.h"
 #include "record/standing.h"
@@ -98,8 +99,24 @@ static bool is_told(const PtxEvent *event) {
     }
 }
 
+/* The line of the text as it was that a line is of. */
+static uint32_t plain_line(const PtxModule *module, uint32_t line) {
+    Str text = line ? source_line(module->source, line) : (Str){"", 0};
+    const char *of = text.size ? memmem(text.data, text.size, WHOLE_LINE, strlen(WHOLE_LINE)) : NULL;
+    return of ? (uint32_t)strtoul(of + strlen(WHOLE_LINE), NULL, 10) : line;
+}
+
 static uint32_t line_of(const Deeds *deeds, const PtxCode *code) {
-    return source_place(deeds->module->source, deeds->module->statements[code->statement].begin).line;
+    const PtxModule *module = deeds->module;
+    return plain_line(module, source_place(module->source, module->statements[code->statement].begin).line);
+}
+
+static void take_plain_lines(const PtxModule *module, Verdict *verdict) {
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        for (size_t k = 0; k < verdict->findings[i].place_count; k++)
+            verdict->findings[i].places[k].ir_line = plain_line(module, verdict->findings[i].places[k].ir_line);
+    for (size_t i = 0; i < verdict->incomplete_count; i++)
+        verdict->incomplete[i].ir_line = plain_line(module, verdict->incomplete[i].ir_line);
 }
 
 static void see(void *observer, const PtxEvent *event) {
@@ -695,6 +712,8 @@ static const char *compare(Case *of, PtxMachine *plain) {
     recording_check(of->module, of->entry, &of->recording, &options, &played);
     RecordingSeen watched = {.see = see, .observer = &theirs, .all = true};
     recording_check_seen(of->module, of->entry, &of->recording, &options, &seen, &watched);
+    take_plain_lines(of->module, &played);
+    take_plain_lines(of->module, &seen);
     if (verbose) {
         print_verdict("check", &machine);
         print_verdict("recording", &played);

@@ -1,0 +1,218 @@
+/* Code of its own for warps of which all lanes stay, where a branch around loops or waits may part others.
+ *
+ *     if (row < rows && column < columns)
+ *         for (...)
+ *
+ * In most warps all lanes go in, but that is known only when the kernel runs, and what a part of a warp may come to is
+ * recorded at a multiple of the cost (apart.c). So what the branch leads around stands there twice: a vote says whether
+ * any lane goes around it, and warps of which none does run the copy, to which all of a warp come. */
+#include "instrument/straight.h"
+
+#include "ptx/value/value.h"
+
+#include <stdlib.h>
+
+enum { MOST_COPIED = 2000, FULL = 32 };
+#define WHOLE_VOTE "%weir_leaves"
+
+typedef struct Whole {
+    PtxEdits *edits;
+    const PtxModule *module;
+    const PtxFlow *flow;
+    const PtxValues *values;
+    unsigned round;
+    uint32_t from, to; /* statements that are copied: between the branch and its label */
+} Whole;
+
+static const PtxStatement *branch_of(const Whole *w, const FlowBlock *head) {
+    return &w->module->statements[w->flow->instructions[head->end - 1]];
+}
+
+/* Whether there are warps all of whose lanes stay, as far as that is known from threads' numbers. */
+static bool any_whole(const Whole *w, const PtxStatement *branch) {
+    const PtxBlockShape *shape = &w->values->shape;
+    uint32_t threads = shape->x * shape->y * shape->z, stay = 0;
+    Form guard = ptx_operand_form(w->values, branch->first);
+    if (!threads || threads > FORM_MOST_THREADS || threads % FULL)
+        return false;
+    if (guard.assumes || !form_based_on_constant(&guard))
+        return true;
+    for (uint32_t i = 0; i < threads; i++) {
+        bool goes = ((guard.ones + form_offset(w->values, &guard, i)) & 1) != ((branch->flags & PTX_NEGATED) != 0);
+        stay = goes ? 0 : i % FULL ? stay + (stay == i % FULL) : 1;
+        if (stay == FULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it has a copy already. */
+static bool was_copied(const Whole *w, const PtxStatement *branch) {
+    Str line = source_line(w->module->source, source_place(w->module->source, branch->begin).line);
+    return memmem(line.data, line.size, WHOLE_VOTE, strlen(WHOLE_VOTE)) != NULL;
+}
+
+/* ---- Which can be copied ----------------------------------------------------------------------------------- */
+
+static bool is_in(const FlowBlock *head, const FlowBlock *meets, const FlowBlock *block) {
+    return block->begin >= head->end && block->end <= meets->begin && block != head && block != meets;
+}
+
+/* Nothing comes to a block of the range but from the head and from the range, and it leads to where the branch leads
+ * alone. */
+static bool is_closed(const Whole *w, uint32_t head, uint32_t meets, uint32_t index) {
+    const PtxFlow *flow = w->flow;
+    const FlowBlock *block = &flow->blocks[index], *begin = &flow->blocks[head], *end = &flow->blocks[meets];
+    if (block->ends == FLOW_TABLE)
+        return false;
+    for (uint32_t i = 0; i < block->predecessor_count; i++) {
+        uint32_t from = flow->edges[block->predecessors + i];
+        if (from != head && !is_in(begin, end, &flow->blocks[from]))
+            return false;
+    }
+    for (uint32_t i = 0; i < block->successor_count; i++) {
+        uint32_t to = flow->edges[block->successors + i];
+        if (to != meets && !is_in(begin, end, &flow->blocks[to]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_range(const Whole *w, uint32_t head, uint32_t meets) {
+    const PtxFlow *flow = w->flow;
+    const FlowBlock *begin = &flow->blocks[head], *end = &flow->blocks[meets];
+    bool acts = false;
+    if (end->begin <= begin->end || end->begin - begin->end > MOST_COPIED)
+        return false;
+    for (uint32_t i = begin->end; i < end->begin; i++)
+        acts |= w->module->forms[w->module->statements[flow->instructions[i]].what].effect_count > 0;
+    for (uint32_t b = 0; acts && b < flow->block_count; b++) {
+        const FlowBlock *block = &flow->blocks[b];
+        bool begins = block->begin >= begin->end && block->begin < end->begin && block->begin < block->end;
+        if (block->reached && begins && (!is_in(begin, end, block) || !is_closed(w, head, meets, b)))
+            return false;
+    }
+    return acts;
+}
+
+static bool can_be_twice(const PtxModule *module, const PtxStatement *statement) {
+    switch (statement->kind) {
+    case PTX_INSTRUCTION:
+    case PTX_LABEL:
+    case PTX_OPEN:
+    case PTX_CLOSE:
+    case PTX_VARIABLES:
+    case PTX_LOC:
+        return true;
+    case PTX_DIRECTIVE:
+        return str_is(ptx_name(module, statement->what), ".pragma");
+    default:
+        return false;
+    }
+}
+
+/* Scopes as a whole. */
+static bool is_text(const Whole *w) {
+    int depth = 0;
+    for (uint32_t i = w->from; i < w->to; i++) {
+        const PtxStatement *statement = &w->module->statements[i];
+        depth += statement->kind == PTX_OPEN ? 1 : statement->kind == PTX_CLOSE ? -1 : 0;
+        if (depth < 0 || !can_be_twice(w->module, statement))
+            return false;
+    }
+    return !depth;
+}
+
+/* ---- The copy ---------------------------------------------------------------------------------------------- */
+
+static bool is_part_of_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c == '%';
+}
+
+/* A statement, in which labels of the range have names of their own. */
+static void say_statement(const Whole *w, const PtxStatement *statement, Text *to) {
+    const char *text = w->module->source->data + statement->begin;
+    size_t size = statement->end - statement->begin;
+    for (size_t at = 0; at < size;) {
+        size_t end = at;
+        while (end < size && is_part_of_name(text[end]))
+            end++;
+        Str word = {text + at, end - at};
+        text_add(to, text + at, end > at ? end - at : 1);
+        for (uint32_t i = w->from; word.size && i < w->to; i++)
+            if (w->module->statements[i].kind == PTX_LABEL &&
+                str_equal(ptx_name(w->module, w->module->statements[i].what), word)) {
+                text_addf(to, "_weir%u", w->round);
+                break;
+            }
+        at = end > at ? end : at + 1;
+    }
+}
+
+static void say_copy(const Whole *w, uint32_t label, Text *to) {
+    Str meets = ptx_name(w->module, w->module->statements[label].what);
+    text_addf(to, "ret;\n$weir_whole%u:", w->round);
+    for (uint32_t i = w->from; i < w->to; i++) {
+        const PtxStatement *statement = &w->module->statements[i];
+        Place place = source_place(w->module->source, statement->begin);
+        Str line = source_line(w->module->source, place.line);
+        const char *copied = line.size ? memmem(line.data, line.size, WHOLE_LINE, strlen(WHOLE_LINE)) : NULL;
+        text_str(to, STR("\n\t"));
+        say_statement(w, statement, to);
+        text_addf(to, "\t" WHOLE_LINE "%lu",
+                  copied ? strtoul(copied + strlen(WHOLE_LINE), NULL, 10) : (unsigned long)place.line);
+    }
+    text_addf(to, "\n\tbra %.*s;", (int)meets.size, meets.data);
+}
+
+static void copy(const Whole *w, const PtxStatement *branch, uint32_t statement, uint32_t label) {
+    const PtxFunction *function = &w->module->functions[w->flow->function];
+    Str text = {w->module->source->data + branch->begin, branch->end - branch->begin}, guard = straight_guard(text);
+    Text head = {0}, end = {0};
+    text_addf(&head, "{ .reg .pred %" WHOLE_VOTE "%u; ", w->round);
+    text_addf(&head, "vote.sync.any.pred %" WHOLE_VOTE "%u, %s%.*s, 0xffffffff; ", w->round,
+              branch->flags & PTX_NEGATED ? "!" : "", (int)guard.size, guard.data);
+    text_addf(&head, "@!%" WHOLE_VOTE "%u bra $weir_whole%u; } ", w->round, w->round);
+    text_str(&head, text);
+    ptx_edit_replace(w->edits, statement, (Str){head.data, head.size});
+    say_copy(w, label, &end);
+    ptx_edit_before(w->edits, function->end - 1, (Str){end.data, end.size});
+    text_free(&head);
+    text_free(&end);
+}
+
+static bool make_whole(Whole *w, uint32_t block) {
+    const FlowBlock *head = &w->flow->blocks[block];
+    if (!head->reached || head->ends != FLOW_BRANCH || head->successor_count != 2 || !w->values->parts[block] ||
+        w->values->divergent[block])
+        return false;
+    const PtxStatement *branch = branch_of(w, head);
+    if (was_copied(w, branch))
+        return false;
+    uint32_t meets = w->flow->edges[head->successors], next = w->flow->edges[head->successors + 1];
+    const PtxOperand *target = &w->module->operands[branch->first + branch->count - 1];
+    if (target->kind != PTX_TARGET || w->module->operands[branch->first].kind != PTX_REGISTER || meets == next ||
+        w->flow->blocks[next].begin != head->end || !is_range(w, block, meets) || !any_whole(w, branch))
+        return false;
+    w->from = w->flow->instructions[head->end - 1] + 1;
+    w->to = target->a;
+    if (w->to <= w->from || w->flow->instructions[w->flow->blocks[meets].begin - 1] >= w->to || !is_text(w))
+        return false;
+    copy(w, branch, w->from - 1, target->a);
+    return true;
+}
+
+bool whole_function(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round) {
+    PtxFlow flow;
+    PtxValues values;
+    const char *problem;
+    bool made = false;
+    if (!ptx_flow_values(&flow, &values, module, function, NULL, 0, &problem))
+        return false;
+    Whole w = {.edits = edits, .module = module, .flow = &flow, .values = &values, .round = round};
+    for (uint32_t block = 0; !made && !flow.unknown_count && block < flow.block_count; block++)
+        made = make_whole(&w, block);
+    ptx_flow_values_free(&flow, &values);
+    return made;
+}
