@@ -7,7 +7,8 @@
 
 /* Ifs in ifs in ifs; and copies of what branches lead around. */
 enum { MOST_ROUNDS = 8, MOST_COPIES = 3 };
-typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round);
+typedef bool Change(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                    unsigned round);
 
 /* Debug information names labels of every kernel. */
 static bool has_debug_information(const PtxModule *module) {
@@ -34,7 +35,7 @@ static void require(PtxEdits *edits, const PtxFunction *kernel, const uint32_t b
 }
 
 /* Text of which a function is changed; false: it is not. What cannot be read stays. */
-static bool change(Text *text, Str name, Change *by, unsigned round) {
+static bool change(Text *text, Str name, const uint32_t block[3], Change *by, unsigned round) {
     PtxModule module;
     PtxEdits edits;
     Diagnostics diagnostics = {0};
@@ -46,7 +47,7 @@ static bool change(Text *text, Str name, Change *by, unsigned round) {
         for (uint32_t i = 0; i < module.functions_count; i++)
             if (module.functions[i].entry && module.functions[i].body &&
                 str_equal(ptx_name(&module, module.functions[i].name), name))
-                any |= by(&edits, &module, i, round);
+                any |= by(&edits, &module, i, block, round);
         if (any)
             ptx_edit_print(&edits, &to);
         ptx_edits_free(&edits);
@@ -74,14 +75,19 @@ void instrument_launched(const PtxModule *module, uint32_t kernel, const uint32_
             ptx_edit_take_out(&edits, at);
     }
     require(&edits, &module->functions[kernel], block);
+    /* Most kernels are done then, and need not be read again. */
+    bool straight = straighten_function(&edits, module, kernel, block, 0);
+    bool copied = !straight && whole_function(&edits, module, kernel, block, 0);
     Text shaped = {0};
     ptx_edit_print(&edits, &shaped);
     ptx_edits_free(&edits);
     Str name = ptx_name(module, module->functions[kernel].name);
-    for (unsigned round = 0; round < MOST_ROUNDS && change(&shaped, name, straighten_function, round); round++)
-        ;
-    for (unsigned round = 0; round < MOST_COPIES && change(&shaped, name, whole_function, round); round++)
-        ;
+    for (unsigned round = 1; straight && round < MOST_ROUNDS; round++)
+        if (!change(&shaped, name, block, straighten_function, round))
+            break;
+    for (unsigned round = 1; (straight || copied) && round <= MOST_COPIES; round++)
+        if (!change(&shaped, name, block, whole_function, round))
+            break;
     text_add(to, shaped.data, shaped.size);
     to->failed |= shaped.failed;
     text_free(&shaped);

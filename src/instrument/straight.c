@@ -249,12 +249,14 @@ static bool straighten(const Straight *s, uint32_t block) {
     return true;
 }
 
-bool straighten_function(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round) {
+bool straighten_function(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                         unsigned round) {
     PtxFlow flow;
     PtxValues values;
     const char *problem;
     bool any = false;
-    if (!ptx_flow_values(&flow, &values, module, function, NULL, 0, &problem))
+    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
+    if (!ptx_flow_values(&flow, &values, module, function, &shape, 0, &problem))
         return false;
     Straight s = {.edits = edits,
                   .module = module,
@@ -263,8 +265,8 @@ bool straighten_function(PtxEdits *edits, const PtxModule *module, uint32_t func
                   .leaves = ARENA_ARRAY(&flow.arena, bool, flow.value_count + 1),
                   .round = round};
     find_leaving(&s);
-    for (uint32_t block = 0; !flow.unknown_count && block < flow.block_count; block++)
-        any |= straighten(&s, block);
+    for (uint32_t i = 0; !flow.unknown_count && i < flow.block_count; i++)
+        any |= straighten(&s, i);
     ptx_flow_values_free(&flow, &values);
     return any;
 }

@@ -5,11 +5,13 @@
 #include "ptx/edit.h"
 
 /* Makes straight code of the innermost ifs of a function by which threads of a warp may part, in their lines; false:
- * there are none. `round`: how often that was done before. */
-bool straighten_function(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round);
+ * there are none. `block`: threads of a CTA; `round`: how often that was done before. */
+bool straighten_function(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                         unsigned round);
 /* The same for the first branch that cannot be straight code: a copy of what it leads around, at the end of the
  * function, for warps of which no lane goes around it. Behind each statement of it stands the line that it is of. */
-bool whole_function(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round);
+bool whole_function(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                    unsigned round);
 #define WHOLE_LINE "// of line "
 /* The register of a guard, of the text of an instruction. */
 Str straight_guard(Str text);

@@ -8,11 +8,12 @@
  * any lane goes around it, and warps of which none does run the copy, to which all of a warp come. */
 #include "instrument/straight.h"
 
+#include "ptx/effects.h"
 #include "ptx/value/value.h"
 
 #include <stdlib.h>
 
-enum { MOST_COPIED = 2000, FULL = 32 };
+enum { MOST_COPIED = 600, FULL = 32 };
 #define WHOLE_VOTE "%weir_leaves"
 
 typedef struct Whole {
@@ -203,16 +204,36 @@ static bool make_whole(Whole *w, uint32_t block) {
     return true;
 }
 
-bool whole_function(PtxEdits *edits, const PtxModule *module, uint32_t function, unsigned round) {
+/* Whether lanes may wait for some of their warp alone: then others must not be made to wait for them at a vote. */
+static bool waits_for_some(const Whole *w) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    for (uint32_t i = 0; i < w->flow->instruction_count; i++) {
+        const PtxStatement *statement = &w->module->statements[w->flow->instructions[i]];
+        const PtxForm *form = &w->module->forms[statement->what];
+        bool some = w->values->divergent[w->flow->block_of[i]] || statement->flags & PTX_GUARDED;
+        unsigned count = form->effect_count && some ? ptx_effects_of(w->module, statement, effects) : 0;
+        for (unsigned k = 0; k < count; k++)
+            if (effects[k].effect.verb == EFFECT_WARP_SYNC)
+                return true;
+        if (form->evaluator == PTX_EVALUATE_CALL)
+            return true;
+    }
+    return false;
+}
+
+bool whole_function(PtxEdits *edits, const PtxModule *module, uint32_t function, const uint32_t block[3],
+                    unsigned round) {
     PtxFlow flow;
     PtxValues values;
     const char *problem;
     bool made = false;
-    if (!ptx_flow_values(&flow, &values, module, function, NULL, 0, &problem))
+    PtxBlockShape shape = {.x = block[0], .y = block[1], .z = block[2]};
+    if (!ptx_flow_values(&flow, &values, module, function, &shape, 0, &problem))
         return false;
     Whole w = {.edits = edits, .module = module, .flow = &flow, .values = &values, .round = round};
-    for (uint32_t block = 0; !made && !flow.unknown_count && block < flow.block_count; block++)
-        made = make_whole(&w, block);
+    bool can = !flow.unknown_count && !waits_for_some(&w);
+    for (uint32_t i = 0; can && !made && i < flow.block_count; i++)
+        made = make_whole(&w, i);
     ptx_flow_values_free(&flow, &values);
     return made;
 }
