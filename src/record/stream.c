@@ -86,20 +86,27 @@ static RecordSlot *slots_of(RecordReader *reader, const RecordCursor *cursor) {
     return *slots;
 }
 
-/* What is added to a value of a warp of the grid. */
-static uint64_t placed_at(const RecordReader *reader, uint32_t warp, const RecordPlaced *placed) {
+/* Where the cursor's warp is in the grid. */
+static void place_cursor(const RecordReader *reader, RecordCursor *cursor) {
     const RecordingLaunch *launch = &reader->recording->launch;
-    uint64_t cta = warp / reader->warps, rank = 0, size = 1, sum = 0;
+    uint32_t cta = cursor->warp / reader->warps, size = 1;
+    cursor->rank = 0;
     for (unsigned i = 0; i < 3; i++) {
         uint32_t grid = launch->grid[i] ? launch->grid[i] : 1, cluster = launch->cluster[i] ? launch->cluster[i] : 1;
-        uint64_t at = cta % grid;
-        sum += at * placed->ctaid[i];
-        rank += at % cluster * size;
+        cursor->ctaid[i] = cta % grid;
+        cursor->rank += cursor->ctaid[i] % cluster * size;
         size *= cluster;
         cta /= grid;
     }
-    sum += rank * placed->rank;
-    return sum + (warp % reader->warps < placed->warps ? placed->of_warp[warp % reader->warps] : 0);
+    cursor->warp_in_cta = cursor->warp % reader->warps;
+}
+
+/* What is added to a value of the cursor's warp. */
+static inline uint64_t placed_at(const RecordCursor *cursor, const RecordPlaced *placed) {
+    uint64_t sum = cursor->rank * placed->rank;
+    for (unsigned i = 0; i < 3; i++)
+        sum += (uint64_t)cursor->ctaid[i] * placed->ctaid[i];
+    return sum + (cursor->warp_in_cta < placed->warps ? placed->of_warp[cursor->warp_in_cta] : 0);
 }
 
 /* Slots that go on from turn to turn do so when the run begins. */
@@ -109,7 +116,7 @@ static void advance_slots(RecordReader *reader, const RecordCursor *cursor, cons
         const RecordAdvance *advance = &shape->advances[i];
         RecordSlot *slot = &slots[advance->slot];
         if (advance->starts) {
-            uint64_t placed = advance->placed ? placed_at(reader, cursor->warp, advance->placed) : 0;
+            uint64_t placed = advance->placed ? placed_at(cursor, advance->placed) : 0;
             *slot = (RecordSlot){.value = advance->plus + placed, .fresh = true, .told = true};
             continue;
         }
@@ -175,6 +182,7 @@ static bool begin_run(RecordReader *reader, RecordCursor *cursor) {
     cursor->words = cursor->next = cursor->at + run->words;
     cursor->corners = cursor->at + run->corners;
     cursor->every = cursor->at + run->every;
+    cursor->begins = cursor->at;
     cursor->at += run->bytes;
     cursor->torn = reader->tears && is_torn(reader, cursor, run->bytes);
     if (reader->skims) {
@@ -237,7 +245,7 @@ static inline bool read_from(RecordReader *reader, const RecordCursor *cursor, c
         break;
     }
     if (from->placed)
-        part->value += placed_at(reader, cursor->warp, from->placed);
+        part->value += placed_at(cursor, from->placed);
     if (part->list)
         part->kind = RECORD_CORNERS;
     return told;
@@ -259,7 +267,7 @@ static inline bool read_run(RecordReader *reader, RecordCursor *cursor, Record *
         cursor->run_lanes = (uint32_t)run_value(cursor->next, false);
         cursor->next += 4;
     }
-    record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp % reader->warps] : cursor->run_lanes;
+    record->lanes = shape->all ? UINT32_MAX : shape->of ? shape->of[cursor->warp_in_cta] : cursor->run_lanes;
     cursor->next += run->told;
     record->time = record->turn = record->place = 0;
     record->found = record->written = record->compared = 0;
@@ -287,6 +295,7 @@ static inline void enter_plain(RecordCursor *cursor, uint32_t site) {
     cursor->number++;
     cursor->site = site - 1;
     cursor->run = 1;
+    cursor->begins = NULL;
     cursor->together = 0;
     cursor->torn = cursor->stamped = false;
 }
@@ -521,6 +530,7 @@ static void open_leader(RecordStream *stream, size_t number, const uint8_t *chun
         return;
     }
     *cursor = (RecordCursor){.warp = stream->warp, .lane = (uint8_t)lane};
+    place_cursor(reader, cursor);
     enter(reader, cursor, number, chunk, (uint32_t)(head.value >> 32));
     stream->count += settle(reader, cursor);
 }
@@ -582,6 +592,36 @@ bool record_next(RecordStream *stream, Record *record) {
             return true;
     }
     return false;
+}
+
+bool record_peek_run(const RecordStream *stream, RecordRunBytes *run) {
+    const RecordCursor *cursor = &stream->cursors[0];
+    const RecordReader *reader = stream->reader;
+    if (stream->count != 1 || !cursor->run || !cursor->begins || cursor->torn || cursor->map)
+        return false;
+    run->first = record_site(head_at(cursor->begins).word);
+    run->count = cursor->run;
+    run->bytes = cursor->begins;
+    run->size = reader->runs[run->first].bytes;
+    return cursor->site + 1 == run->first;
+}
+
+bool record_run_value(const RecordStream *stream, const RecordFrom *from, uint64_t *value, const uint8_t **corners) {
+    RecordReader *reader = stream->reader;
+    const RecordCursor *cursor = &stream->cursors[0];
+    const RecordSlot *slot = from->source == RECORD_FROM_SLOT ? &slots_of(reader, cursor)[from->place] : NULL;
+    *value = (slot ? slot->value : 0) + (from->placed ? placed_at(cursor, from->placed) : 0);
+    *corners = slot ? slot->corners : NULL;
+    return !slot || slot->told;
+}
+
+void record_pass_run(RecordStream *stream) {
+    RecordCursor *cursor = &stream->cursors[0];
+    cursor->site += cursor->run;
+    cursor->number += cursor->run - 1;
+    cursor->run = 0;
+    stream->missing = stream->reader->missing;
+    go_behind(stream, true);
 }
 
 uint32_t record_peek(const RecordStream *stream) {

@@ -180,7 +180,9 @@ typedef struct RecordCursor {
     const uint8_t *words;    /* of the run, and the next of them that is lanes */
     const uint8_t *next;
     const uint8_t *corners, *every; /* of the run */
+    const uint8_t *begins;          /* its head; NULL: it is one unit, of one site */
     uint32_t warp;
+    uint32_t warp_in_cta, ctaid[3], rank; /* where that is */
     uint32_t lacks; /* bytes that the chunk has behind `last`, and that lie nowhere: they are zero */
     uint8_t lane;
     bool torn;    /* the run is */
@@ -220,6 +222,20 @@ uint32_t record_peek(const RecordStream *stream);
 void record_pass(RecordStream *stream);
 /* Records that come next, are easy to see (RecordRun.plain), and of these sites, are over: how many. */
 uint32_t record_skip(RecordStream *stream, const bool *sites);
+
+/* A run, all of whose records come next: its sites, and its bytes. Its records are told by these, and by what
+ * record_run_value gives for their parts that are RECORD_FROM_SLOT or RECORD_FROM_LAUNCH. */
+typedef struct RecordRunBytes {
+    uint32_t first, count;
+    const uint8_t *bytes;
+    uint32_t size;
+} RecordRunBytes;
+/* Whether such a run comes next. */
+bool record_peek_run(const RecordStream *stream, RecordRunBytes *run);
+/* What is in the slot `from->place`, and what is added by where the warp is. False: the slot was never told. */
+bool record_run_value(const RecordStream *stream, const RecordFrom *from, uint64_t *value, const uint8_t **corners);
+/* All records of that run are over. */
+void record_pass_run(RecordStream *stream);
 
 /* Whether the next one is in a run, and its site has one part, a word of the run: it can be asked for alone. */
 static inline bool record_has_value(const RecordStream *stream) {

@@ -321,13 +321,14 @@ static bool read_record(Survey *survey, const Record *record, const SurveyFrom *
 }
 
 /* Records of which there is little to ask. */
-static void read_ahead(Survey *survey, RecordStream *stream, const SurveyFrom *from) {
+static void read_ahead(Survey *survey, RecordStream *stream, const SurveyFrom *from, Twin *twin) {
     Player *player = survey->player;
     bool quick = player->quick && !survey->compares;
     do
         if (survey->idle)
             record_skip(stream, survey->idle);
-    while (quick && record_has_value(stream) && quick_read(player, survey->footprint, from->number, stream));
+    while (survey_read_run(survey, stream, &twin->sum) ||
+           (quick && record_has_value(stream) && quick_read(player, survey->footprint, from->number, stream)));
 }
 
 static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Twin *twin) {
@@ -344,13 +345,13 @@ static bool read_cluster(Survey *survey, uint32_t number, RecordCursor *room, Tw
         record_stream(&stream, &player->reader, id * warps + from.index, room);
         if (survey->reading)
             turns_begin(survey->reading, player, stream.warp);
-        read_ahead(survey, &stream, &from);
+        read_ahead(survey, &stream, &from, twin);
         while (record_next(&stream, &record)) {
             if (!read_record(survey, &record, &from, twin))
                 return false;
             if (survey->reading)
                 turns_see(survey->reading, player, stream.warp, from.cta, &record);
-            read_ahead(survey, &stream, &from);
+            read_ahead(survey, &stream, &from, twin);
         }
     }
     return true;
@@ -441,6 +442,7 @@ void survey_make(Player *player) {
     survey->fetches = survey->only_writes && fetches_can(player);
     survey->reading = turns_reading(player);
     survey->idle = find_idle(survey);
+    survey->runs = survey_runs(survey);
     if (!read_all(survey))
         return;
     player->survey = survey;

@@ -50,7 +50,8 @@ typedef struct Survey {
     bool fetches;           /* copies are told once of clusters that do the same, but for accesses to global memory */
     StrongReading *reading; /* strong accesses; NULL: they need no order */
     const bool *idle;       /* of each site: its records say nothing here; NULL: some of all do */
-    Twin *twins;            /* of each cluster */
+    const struct SurveyRun *runs; /* of each site: what is known of the run that it begins */
+    Twin *twins;                  /* of each cluster */
     uint8_t *seen;          /* chunks that were read */
     SurveyNames names;
     Counts before, now; /* the cluster that is played began, and is over */
@@ -82,6 +83,11 @@ bool survey_has(const Player *player, uint64_t first, uint64_t end);
 bool fetches_can(const Player *player);
 /* A record of the cluster; site NULL: lanes end. */
 void fetches_read(const PlaySite *site, const Record *record, const SurveyFrom *from, Twin *twin);
+
+/* ---- survey_runs.c ---- */
+const struct SurveyRun *survey_runs(const Survey *survey);
+/* The next records, if they are a run that need not be looked at one by one: into the sum. */
+bool survey_read_run(const Survey *survey, RecordStream *stream, SurveySum *sum);
 
 /* ---- survey_tiles.c ---- */
 /* A TMA copy; *left_out: the parts that say where in global memory it is, a mask. False: that is not known, or it is
